@@ -1,0 +1,65 @@
+/**
+ * The history of a run, one JSON object a line (NDJSON). Times are nanoseconds of the host's monotonic clock as
+ * decimal strings; a field that does not apply is absent.
+ */
+export interface HistoryRunLine {
+  readonly type: "run";
+  readonly runId: string;
+  readonly strategy: string;
+  readonly resource: string;
+  readonly initial: number;
+  readonly limitPerBuyer: number | null;
+  readonly hosts: number;
+}
+
+export type OperationOutcome = "sold" | "sold_out" | "contended" | "rejected" | "error" | "unknown";
+
+export interface HistoryOpLine {
+  readonly type: "op";
+  readonly opId: string;
+  readonly node: string;
+  readonly host: string;
+  readonly buyerId: string;
+  readonly quantity: number;
+  readonly idempotencyKey?: string;
+  readonly invokedNs: string;
+  readonly waitNs?: string;
+  readonly grantedNs?: string;
+  readonly holderId?: string;
+  readonly fencingToken?: string;
+  readonly readNs?: string;
+  readonly readValue?: number;
+  readonly writeNs?: string;
+  readonly writtenValue?: number;
+  readonly writeAccepted?: boolean;
+  readonly committedNs?: string;
+  readonly releasedNs?: string;
+  readonly leaseLostNs?: string;
+  readonly answeredNs?: string;
+  readonly outcome: OperationOutcome;
+  readonly orderId?: string;
+}
+
+export interface HistoryFaultLine {
+  readonly type: "fault";
+  readonly faultId: string;
+  readonly fromNs: string;
+  readonly toNs: string;
+  readonly proof: string;
+}
+
+export interface HistoryOrder {
+  readonly orderId: string;
+  readonly opId: string;
+  readonly buyerId: string;
+  readonly quantity: number;
+}
+
+export interface HistoryEndLine {
+  readonly type: "end";
+  readonly final: number;
+  readonly orders: readonly HistoryOrder[];
+  readonly dropped: number;
+}
+
+export type HistoryLine = HistoryRunLine | HistoryOpLine | HistoryFaultLine | HistoryEndLine;

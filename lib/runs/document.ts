@@ -1,0 +1,215 @@
+import { z } from "zod";
+
+/** The run document: what a run was, what happened, and what the checkers conclude. Contract of the HTTP API and the CLI. */
+
+const count = z.int().min(0);
+/** Milliseconds; null where nothing was measured. */
+const millis = z.number().min(0).nullable();
+
+export const percentilesSchema = z.object({
+  p50: millis,
+  p90: millis,
+  p95: millis,
+  p99: millis,
+  p999: millis,
+  max: millis,
+});
+export type Percentiles = z.infer<typeof percentilesSchema>;
+
+export const targetSchema = z.strictObject({
+  kind: z.enum(["product", "coupon"]).default("product"),
+  /** Row to sell; absent: the run makes a row of its own. */
+  id: z.int().min(1).optional(),
+});
+
+/** Body of `POST /api/runs`. */
+export const runRequestSchema = z.strictObject({
+  strategy: z.string().min(1).max(64),
+  target: targetSchema.default({ kind: "product" }),
+  /** Units on sale. */
+  stock: z.int().min(1).max(1_000_000).default(100),
+  /** Buyers that start together, one purchase each. Ignored when `rate` is given. */
+  vus: z.int().min(1).max(20_000).default(500),
+  /** Purchases per second, for an arrival-rate run instead of doors-open. */
+  rate: z.int().min(1).max(50_000).optional(),
+  /** Length of an arrival-rate run. */
+  durationMs: z.int().min(500).max(600_000).default(10_000),
+  /** Business logic inside the critical section. */
+  holdMs: z.int().min(0).max(10_000).default(5),
+  /** Lease length, for strategies that have one. */
+  ttlMs: z.int().min(100).max(120_000).default(5_000),
+  /** How long a purchase waits for its lock. */
+  waitTimeoutMs: z.int().min(0).max(60_000).default(10_000),
+  /** How many store nodes serve the run; absent: all of them. */
+  nodes: z.int().min(1).max(16).optional(),
+  engine: z.enum(["k6", "builtin", "external"]).default("external"),
+  /** Seed of the load generator's choices. */
+  seed: z
+    .int()
+    .min(0)
+    .max(2 ** 31 - 1)
+    .default(1),
+  /** True: the lab starts the engine itself. False: the caller sends the load and finishes the run. */
+  launch: z.boolean().default(false),
+});
+export type RunRequest = z.infer<typeof runRequestSchema>;
+
+/** What the load generator saw, sent with `POST /api/runs/{id}/finish`. */
+export const clientReportSchema = z.strictObject({
+  engine: z.string().max(100),
+  /** Purchases sent. */
+  iterations: count,
+  droppedIterations: count,
+  /** Requests that got no HTTP answer. */
+  failedRequests: count.default(0),
+  /** From the first to the last buyer's start, doors-open runs only. */
+  arrivalSkewMs: millis.default(null),
+  latencyMs: percentilesSchema,
+});
+export type ClientReport = z.infer<typeof clientReportSchema>;
+
+/** Body of `POST /api/runs/{id}/finish`. */
+export const finishRequestSchema = z.strictObject({
+  client: clientReportSchema.optional(),
+  /** The load is over but the client's report comes in a second call; the run stays `running` until then, at most 10 s. */
+  awaitClientReport: z.boolean().default(false),
+});
+export type FinishRequest = z.infer<typeof finishRequestSchema>;
+
+export const countsSchema = z.object({
+  requests: count,
+  sold: count,
+  soldOut: count,
+  contended: count,
+  /** Already claimed or over the buyer's limit. */
+  rejected: count,
+  errors: count,
+  unknown: count,
+});
+export type RunCounts = z.infer<typeof countsSchema>;
+
+export const phasesSchema = z.object({
+  poolWait: percentilesSchema,
+  wait: percentilesSchema,
+  hold: percentilesSchema,
+  commit: percentilesSchema,
+});
+export type RunPhases = z.infer<typeof phasesSchema>;
+
+export const violationsSchema = z.object({
+  oversold: count,
+  lostUpdates: count,
+  undersold: count,
+  negativeStock: count,
+  duplicateClaims: count,
+  overlappingHolds: count,
+  staleWrites: count,
+});
+export type RunViolations = z.infer<typeof violationsSchema>;
+
+export const nodeResultSchema = z.object({
+  node: z.string(),
+  counts: countsSchema,
+  /** The node's own view: request in to answer out. */
+  latencyMs: percentilesSchema,
+  phasesMs: phasesSchema,
+  peakInFlight: count,
+  peakWaiters: count,
+});
+export type NodeResult = z.infer<typeof nodeResultSchema>;
+
+export const runDocumentSchema = z.object({
+  id: z.string(),
+  strategy: z.string(),
+  target: z.object({ kind: z.enum(["product", "coupon"]), id: z.int() }),
+  config: z.object({
+    stock: count,
+    vus: count.nullable(),
+    rate: count.nullable(),
+    durationMs: count.nullable(),
+    holdMs: count,
+    ttlMs: count,
+    waitTimeoutMs: count,
+    nodes: count,
+    engine: z.string(),
+    seed: count,
+  }),
+  startedAtEpochMs: count,
+  /** From the first purchase to the last answer; null while running. */
+  durationMs: millis,
+  status: z.enum(["running", "finished", "failed"]),
+  counts: countsSchema,
+  stock: z.object({ initial: count, final: z.int(), orders: count }),
+  /** What the catalogue expects of this strategy with this number of nodes. */
+  expected: z.enum(["safe", "unsafe"]),
+  verdict: z.enum(["safe", "unsafe", "inconclusive"]),
+  /** The verdict as sentences a colleague would say, most important first. */
+  sentences: z.array(z.string()),
+  violations: violationsSchema,
+  /** What the buyer saw; from the load generator when it reported, else from the nodes (`latencySource`). */
+  latencyMs: percentilesSchema,
+  latencySource: z.enum(["client", "server"]),
+  phasesMs: phasesSchema,
+  throughput: z.object({
+    offeredPerSecond: z.number().nullable(),
+    completedPerSecond: z.number().nullable(),
+    soldPerSecond: z.number().nullable(),
+  }),
+  contention: z.object({
+    certified: z.boolean(),
+    peakInFlight: count,
+    peakWaiters: count,
+    arrivalSkewMs: millis,
+    droppedIterations: count.nullable(),
+  }),
+  fairness: z.object({ jain: z.number().nullable(), longestWaitMs: millis }),
+  nodes: z.array(nodeResultSchema),
+  faults: z.array(z.unknown()),
+  client: clientReportSchema.nullable(),
+  versions: z.record(z.string(), z.string()),
+  machine: z.object({ cpus: count, cpuModel: z.string(), memoryMb: count, os: z.string() }),
+});
+export type RunDocument = z.infer<typeof runDocumentSchema>;
+
+/** One point of the live feed (SSE event `sample`), about four a second, cumulative unless said otherwise. */
+export const runSampleSchema = z.object({
+  seq: count,
+  /** Since the run was opened. */
+  atMs: z.number().min(0),
+  stockLeft: z.int(),
+  /** Orders in the database. */
+  orders: count,
+  /** max(0, orders - initial). */
+  oversold: count,
+  counts: countsSchema,
+  /** Over the last interval. */
+  soldPerSecond: z.number().min(0),
+  completedPerSecond: z.number().min(0),
+  inFlight: count,
+  waiters: count,
+  /** The nodes' view, whole run so far. */
+  latencyMs: percentilesSchema,
+  /** Median of each phase over the last interval; null when nothing completed in it. */
+  phaseMediansMs: z.object({ poolWait: millis, wait: millis, hold: millis, commit: millis }),
+  nodes: z.array(
+    z.object({
+      node: z.string(),
+      sold: count,
+      requests: count,
+      inFlight: count,
+      waiters: count,
+      p50Ms: millis,
+      p99Ms: millis,
+    }),
+  ),
+});
+export type RunSample = z.infer<typeof runSampleSchema>;
+
+/**
+ * Events of `GET /api/runs/{id}/events`: `run` (the document so far, first), `sample` (id = seq), `finished` (the final
+ * document, last; the server then closes the stream).
+ */
+export type RunEvent =
+  | { readonly event: "run"; readonly data: RunDocument }
+  | { readonly event: "sample"; readonly data: RunSample }
+  | { readonly event: "finished"; readonly data: RunDocument };

@@ -1,0 +1,68 @@
+import { z } from "zod";
+
+/** The environment, parsed once. A wrong value stops the process with the variable named. */
+
+const port = z.coerce.number().int().min(1).max(65_535);
+const millis = (fallback: number, max: number) => z.coerce.number().int().min(0).max(max).default(fallback);
+const list = z.string().transform((text) =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter(Boolean),
+);
+
+const nodeList = list.transform((parts, context) =>
+  parts.map((part) => {
+    const [name, url] = part.split("=", 2);
+    if (!name || !url || !URL.canParse(url)) {
+      context.addIssue({ code: "custom", message: `"${part}" is not name=url, as in node-1=http://127.0.0.1:3001` });
+      return z.NEVER;
+    }
+    return { name, url: url.replace(/\/$/, "") };
+  }),
+);
+
+const envSchema = z.object({
+  /** PostgreSQL, for example postgresql://lab@127.0.0.1:15432/flash_sale_lab */
+  DATABASE_URL: z.string().min(1),
+  REDIS_URL: z.string().optional(),
+  /** Five URLs, comma-separated. */
+  REDLOCK_URLS: list.optional(),
+  MEMCACHED_URL: z.string().optional(),
+  /** host:port[,host:port ...] */
+  ZOOKEEPER_HOSTS: z.string().optional(),
+  ETCD_URL: z.string().optional(),
+  /** Strategy at start; `PUT /api/strategy` switches it later. */
+  LOCK_STRATEGY: z.string().default("sql-guarded"),
+  /** This process's name; `dashboard` for the one that serves no sales. */
+  STORE_NODE: z
+    .string()
+    .regex(/^[a-z0-9-]{1,40}$/, "lower-case letters, digits and hyphens")
+    .default("node-1"),
+  /** All store nodes, name=url, comma-separated. Empty: this process is the only one. */
+  STORE_NODES: nodeList.default([]),
+  HOST: z.string().default("127.0.0.1"),
+  PORT: port.default(3000),
+  /** When set, routes that change the lab need `Authorization: Bearer <it>`. */
+  LAB_ADMIN_TOKEN: z.string().min(8).optional(),
+  /** Purchases outside of runs. */
+  HOLD_MS: millis(0, 10_000),
+  LOCK_TTL_MS: millis(5_000, 120_000),
+  WAIT_TIMEOUT_MS: millis(10_000, 60_000),
+  PG_POOL_SIZE: z.coerce.number().int().min(1).max(200).default(16),
+  /** Commit the lab was started from, for run documents. */
+  LAB_COMMIT: z.string().default("unknown"),
+  /** k6 binary the lab may launch; empty: the built-in generator is used. */
+  K6_BINARY: z.string().optional(),
+});
+
+export type Env = z.infer<typeof envSchema>;
+
+/** @throws Error that names every variable that is wrong */
+export function parseEnv(source: Record<string, string | undefined>): Env {
+  const present = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== undefined && value !== ""));
+  const result = envSchema.safeParse(present);
+  if (result.success) return result.data;
+  const lines = result.error.issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
+  throw new Error(`The environment is not usable:\n${lines.join("\n")}`);
+}

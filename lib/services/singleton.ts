@@ -1,0 +1,13 @@
+/**
+ * One instance a process. Next bundles route handlers apart from `server.ts`, so a module variable exists twice;
+ * pools, registries and recorders must not.
+ */
+export function processSingleton<T>(name: string, create: () => T): T {
+  const key = Symbol.for(`flash-sale-lab.${name}`);
+  const store = globalThis as unknown as Record<symbol, T | undefined>;
+  const existing = store[key];
+  if (existing !== undefined) return existing;
+  const created = create();
+  store[key] = created;
+  return created;
+}

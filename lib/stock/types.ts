@@ -1,0 +1,71 @@
+import type { StrategyTraits } from "../locks/types";
+
+/** A hot row: what a sale is about. */
+export interface StockTarget {
+  readonly kind: "product" | "coupon";
+  /** Primary key of the row. */
+  readonly id: number;
+}
+
+/** The lock name of a target, for example `product:42`. */
+export function resourceOf(target: StockTarget): string {
+  return `${target.kind}:${target.id}`;
+}
+
+/**
+ * Where a strategy writes down what it does, as it does it; times are nanoseconds of the host's monotonic clock.
+ * The recorder turns it into a history line (docs/history-format.md); fields that never happen stay absent.
+ */
+export interface OperationTrace {
+  readonly opId: string;
+  invokedNs: bigint;
+  waitNs?: bigint;
+  grantedNs?: bigint;
+  holderId?: string;
+  fencingToken?: bigint;
+  readNs?: bigint;
+  readValue?: number;
+  writeNs?: bigint;
+  writtenValue?: number;
+  writeAccepted?: boolean;
+  committedNs?: bigint;
+  releasedNs?: bigint;
+  leaseLostNs?: bigint;
+  answeredNs?: bigint;
+  /** Total time spent waiting for pooled connections. */
+  poolWaitNs?: bigint;
+  /** Attempts at the lock or at the conditional write. */
+  attempts?: number;
+}
+
+export interface StockRequest {
+  readonly target: StockTarget;
+  readonly quantity: number;
+  readonly buyerId: string;
+  /** The run this purchase counts for; null outside of runs. */
+  readonly runId: string | null;
+  /** Business logic inside the critical section. */
+  readonly holdMs: number;
+  readonly ttlMs: number;
+  readonly waitTimeoutMs: number;
+  readonly signal?: AbortSignal;
+  readonly trace: OperationTrace;
+}
+
+export type StockOutcome =
+  | { readonly status: "sold"; readonly orderId: string }
+  | { readonly status: "sold_out" }
+  | { readonly status: "already_claimed" }
+  | { readonly status: "limit_reached" }
+  | { readonly status: "contended"; readonly waitedMs: number; readonly attempts: number };
+
+/** A way of taking units off a hot row: a lock round a read-modify-write, or one atomic operation. */
+export interface StockStrategy extends AsyncDisposable {
+  readonly id: string;
+  readonly traits: StrategyTraits;
+  /**
+   * Takes `quantity` units for the buyer and writes the order.
+   * @throws {LockError} when a server is lost or the outcome is not known
+   */
+  reduceStock(request: StockRequest): Promise<StockOutcome>;
+}
