@@ -65,6 +65,10 @@ export const clientReportSchema = z.strictObject({
   /** From the first to the last buyer's start, doors-open runs only. */
   arrivalSkewMs: millis.default(null),
   latencyMs: percentilesSchema,
+  /** p99 of how late the generator itself sent a purchase: a starved generator measures itself, not the lock. */
+  generatorLagP99Ms: z.number().min(0).optional(),
+  /** The generator's own use of the processor, 100 = one core, where the engine can tell. */
+  generatorCpuPercent: z.number().min(0).optional(),
 });
 export type ClientReport = z.infer<typeof clientReportSchema>;
 
