@@ -1,0 +1,81 @@
+/** One purchase: sends it, reads the answer, counts it. Runs inside k6 only. */
+import http from "k6/http";
+import { Counter, Trend } from "k6/metrics";
+
+/**
+ * @typedef {object} Sale what setup() hands to every buyer
+ * @property {string} runId
+ * @property {string} path for example `/api/products/7/reduce-stock`
+ * @property {string[]} storeUrls
+ * @property {number} doorsOpenAtMs on the test clock
+ * @property {number} requestTimeoutMs
+ */
+
+export const buyerLatency = new Trend("buyer_latency", true);
+/** How late the generator itself was: from the intended start to the moment the request was handed over. */
+export const startLag = new Trend("start_lag", true);
+export const purchases = new Counter("purchases");
+/** One up before the request, one down after an answer: what is left got no answer, interrupted purchases included. */
+export const unanswered = new Counter("unanswered");
+
+const outcomes = {
+  sold: new Counter("sold"),
+  sold_out: new Counter("sold_out"),
+  contended: new Counter("contended"),
+  rejected: new Counter("rejected"),
+  unavailable: new Counter("unavailable"),
+  unknown: new Counter("outcome_unknown"),
+  unexpected: new Counter("unexpected_answers"),
+};
+
+/** A refused purchase is an answer, not a failure of HTTP. */
+const expectedStatuses = http.expectedStatuses(201, 409, 503);
+
+/** @type {Record<string, keyof typeof outcomes>} */
+const OUTCOME_OF_CODE = {
+  sold_out: "sold_out",
+  contended: "contended",
+  already_claimed: "rejected",
+  limit_reached: "rejected",
+  backend_unavailable: "unavailable",
+  outcome_unknown: "unknown",
+};
+
+/**
+ * @param {import("k6/http").RefinedResponse<"text">} response
+ * @returns {keyof typeof outcomes}
+ */
+function outcomeOf(response) {
+  if (response.status === 201) return "sold";
+  try {
+    return OUTCOME_OF_CODE[JSON.parse(response.body).error.code] ?? "unexpected";
+  } catch (_notTheErrorShape) {
+    return "unexpected";
+  }
+}
+
+/**
+ * @param {Sale} sale
+ * @param {{ buyer: number, seed: number, intendedAtMs: number, clock: () => number }} start
+ */
+export function buy(sale, start) {
+  const url = `${sale.storeUrls[start.buyer % sale.storeUrls.length]}${sale.path}`;
+  const body = JSON.stringify({ userId: `buyer-${start.seed}-${start.buyer}` });
+  const params = {
+    headers: { "content-type": "application/json", "x-run-id": sale.runId },
+    timeout: sale.requestTimeoutMs,
+    responseType: /** @type {const} */ ("text"),
+    responseCallback: expectedStatuses,
+    tags: { name: "purchase" },
+  };
+  purchases.add(1);
+  unanswered.add(1);
+  const lagMs = Math.max(0, start.clock() - start.intendedAtMs);
+  startLag.add(lagMs);
+  const response = http.post(url, body, params);
+  if (response.status === 0) return;
+  unanswered.add(-1);
+  // k6's `duration` starts when the connection is there; `blocked` is the time before that, connecting included.
+  buyerLatency.add(lagMs + response.timings.blocked + response.timings.duration);
+  outcomes[outcomeOf(response)].add(1);
+}

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { clientReportSchema } from "../../lib/runs/document";
+import { clientReportOf, failedThresholdsOf, formatMs } from "./report.js";
+
+const trend = (values: Record<string, number>) => ({ values });
+
+const metrics = {
+  purchases: { values: { count: 500 } },
+  unanswered: { values: { count: 2 }, thresholds: { "count==0": { ok: false } } },
+  dropped_iterations: { values: { count: 0 }, thresholds: { "count==0": { ok: true } } },
+  start_lag: trend({ min: 0.5, max: 10.5, "p(99)": 9 }),
+  buyer_latency: trend({ med: 20, "p(90)": 30, "p(95)": 35, "p(99)": 40, "p(99.9)": 41, max: 42 }),
+};
+
+describe("the buyers' report", () => {
+  it("has the shape the lab accepts", () => {
+    const report = clientReportSchema.parse(clientReportOf(metrics, { engineName: "k6 2.2.0", doorsOpen: true }));
+    assert.deepEqual(report.latencyMs, { p50: 20, p90: 30, p95: 35, p99: 40, p999: 41, max: 42 });
+    assert.equal(report.iterations, 500);
+    assert.equal(report.failedRequests, 2);
+    assert.equal(report.arrivalSkewMs, 10);
+  });
+
+  it("knows no arrival skew when buyers come by rate", () => {
+    assert.equal(clientReportOf(metrics, { engineName: "k6", doorsOpen: false }).arrivalSkewMs, null);
+  });
+
+  it("says nothing was measured when no purchase was sent", () => {
+    const report = clientReportSchema.parse(clientReportOf({}, { engineName: "k6", doorsOpen: true }));
+    assert.equal(report.iterations, 0);
+    assert.equal(report.latencyMs.p99, null);
+    assert.equal(report.arrivalSkewMs, null);
+  });
+
+  it("lists the thresholds that were crossed", () => {
+    assert.deepEqual(failedThresholdsOf(metrics), ["unanswered: count==0"]);
+  });
+
+  it("prints milliseconds with the digits that mean something", () => {
+    assert.equal(formatMs(0.1234), "0.12 ms");
+    assert.equal(formatMs(12.34), "12.3 ms");
+    assert.equal(formatMs(1234.5), "1235 ms");
+    assert.equal(formatMs(12_345), "12.3 s");
+    assert.equal(formatMs(null), "-");
+  });
+});

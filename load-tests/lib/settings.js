@@ -1,0 +1,191 @@
+/**
+ * The settings of a run, read from environment variables (`-e NAME=value`, or the shell's). Pure, so that it can be
+ * tested outside k6. Every wrong value is named together with what would be valid.
+ *
+ * @typedef {object} Settings
+ * @property {string} baseUrl
+ * @property {string | null} adminToken
+ * @property {string | null} runId attach to this open run instead of opening one
+ * @property {string | null} strategy null: the one that is active in the lab
+ * @property {number} stock
+ * @property {number} buyers
+ * @property {number | null} ratePerSecond null: all buyers start together
+ * @property {number} durationMs
+ * @property {number} holdMs
+ * @property {number} ttlMs
+ * @property {number} waitTimeoutMs
+ * @property {number | null} nodes
+ * @property {number} seed
+ * @property {"product" | "coupon"} targetKind
+ * @property {number | null} targetId
+ * @property {number} maxVus
+ * @property {string[]} storeUrls empty: ask the lab
+ * @property {string | null} resultFile
+ * @property {string} engineName
+ */
+
+/** @typedef {Record<string, string | undefined>} Environment */
+/** @typedef {{ name: string, min: number, max: number }} Bounds */
+
+const UNIT_MS = { ms: 1, s: 1_000, m: 60_000 };
+
+/**
+ * @param {string} text `10s`, `1m`, `1500ms`, or bare milliseconds
+ * @returns {number | null} milliseconds, null when the text is no duration
+ */
+export function parseDurationMs(text) {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text.trim());
+  if (!match) return null;
+  const unit = /** @type {keyof typeof UNIT_MS} */ (match[2] ?? "ms");
+  return Math.round(Number(match[1]) * UNIT_MS[unit]);
+}
+
+/** Collects problems instead of stopping at the first. */
+class Reader {
+  /** @param {Environment} env */
+  constructor(env) {
+    this.env = env;
+    /** @type {string[]} */
+    this.problems = [];
+  }
+
+  /** @param {string} name */
+  text(name) {
+    const value = this.env[name];
+    return value === undefined || value.trim() === "" ? null : value.trim();
+  }
+
+  /** @param {Bounds} bounds */
+  integer(bounds) {
+    const text = this.text(bounds.name);
+    if (text === null) return null;
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= bounds.min && value <= bounds.max) return value;
+    this.problems.push(`${bounds.name}="${text}": a whole number from ${bounds.min} to ${bounds.max}`);
+    return null;
+  }
+
+  durationMs() {
+    const text = this.text("DURATION");
+    if (text === null) return 10_000;
+    const value = parseDurationMs(text);
+    if (value !== null && value >= 500 && value <= 600_000) return value;
+    this.problems.push(`DURATION="${text}": 500ms to 10m, as in 10s, 1m or 1500ms`);
+    return 10_000;
+  }
+
+  /** @param {string} name */
+  urls(name) {
+    const list = (this.text(name) ?? "").split(",").map((part) => part.trim().replace(/\/+$/, ""));
+    const urls = list.filter((url) => url !== "");
+    for (const url of urls) {
+      if (!/^https?:\/\/[^/\s]+/.test(url)) this.problems.push(`${name}="${url}": a URL, as in http://127.0.0.1:3001`);
+    }
+    return urls;
+  }
+
+  /** @returns {"product" | "coupon"} */
+  targetKind() {
+    const text = this.text("TARGET") ?? "product";
+    if (text === "product" || text === "coupon") return text;
+    this.problems.push(`TARGET="${text}": product or coupon`);
+    return "product";
+  }
+
+  strategy() {
+    const text = this.text("LOCK_STRATEGY");
+    if (text !== null && !/^[a-z0-9-]{1,64}$/.test(text)) {
+      this.problems.push(`LOCK_STRATEGY="${text}": a strategy id, as in sql-guarded; GET /api/strategies lists them`);
+    }
+    return text;
+  }
+}
+
+/**
+ * How many VUs an arrival-rate run may need: each purchase in flight holds one, for as long as it waits for its lock.
+ * All of them exist before the doors open, because k6 drops an iteration whenever it has to make a VU.
+ * @param {{ ratePerSecond: number, durationMs: number, waitTimeoutMs: number }} load
+ */
+export function defaultMaxVus(load) {
+  const inFlightMs = Math.min(load.durationMs, load.waitTimeoutMs + 2_000);
+  return Math.min(1_000, Math.max(20, Math.ceil((load.ratePerSecond * inFlightMs) / 1_000)));
+}
+
+/**
+ * @param {Environment} env
+ * @returns {Settings}
+ * @throws {Error} that names every variable that is wrong
+ */
+export function readSettings(env) {
+  const reader = new Reader(env);
+  const ratePerSecond = reader.integer({ name: "RATE", min: 1, max: 50_000 });
+  const durationMs = reader.durationMs();
+  const waitTimeoutMs = reader.integer({ name: "WAIT_TIMEOUT_MS", min: 0, max: 60_000 }) ?? 10_000;
+  const maxVus = reader.integer({ name: "MAX_VUS", min: 1, max: 20_000 });
+  const settings = {
+    baseUrl: reader.urls("BASE_URL")[0] ?? "http://127.0.0.1:3000",
+    adminToken: reader.text("ADMIN_TOKEN"),
+    runId: reader.text("RUN_ID"),
+    strategy: reader.strategy(),
+    stock: reader.integer({ name: "STOCK", min: 1, max: 1_000_000 }) ?? 100,
+    buyers: reader.integer({ name: "BUYERS", min: 1, max: 20_000 }) ?? 500,
+    ratePerSecond,
+    durationMs,
+    holdMs: reader.integer({ name: "HOLD_MS", min: 0, max: 10_000 }) ?? 5,
+    ttlMs: reader.integer({ name: "TTL_MS", min: 100, max: 120_000 }) ?? 5_000,
+    waitTimeoutMs,
+    nodes: reader.integer({ name: "NODES", min: 1, max: 16 }),
+    seed: reader.integer({ name: "SEED", min: 0, max: 2 ** 31 - 1 }) ?? 1,
+    targetKind: reader.targetKind(),
+    targetId: reader.integer({ name: "TARGET_ID", min: 1, max: 2 ** 31 - 1 }),
+    maxVus: maxVus ?? defaultMaxVus({ ratePerSecond: ratePerSecond ?? 1, durationMs, waitTimeoutMs }),
+    storeUrls: reader.urls("STORE_URLS"),
+    resultFile: reader.text("RESULT_FILE"),
+    engineName: reader.text("ENGINE_NAME") ?? "k6",
+  };
+  if (reader.problems.length > 0) {
+    throw new Error(`These settings are not usable:\n  ${reader.problems.join("\n  ")}`);
+  }
+  return settings;
+}
+
+/**
+ * The body of `POST /api/runs`.
+ * @param {Settings} settings
+ * @param {string} strategy
+ */
+export function runRequestOf(settings, strategy) {
+  /** @type {Record<string, unknown>} */
+  const request = {
+    strategy,
+    target:
+      settings.targetId === null ? { kind: settings.targetKind } : { kind: settings.targetKind, id: settings.targetId },
+    stock: settings.stock,
+    holdMs: settings.holdMs,
+    ttlMs: settings.ttlMs,
+    waitTimeoutMs: settings.waitTimeoutMs,
+    engine: "k6",
+    seed: settings.seed,
+    launch: false,
+  };
+  if (settings.nodes !== null) request.nodes = settings.nodes;
+  if (settings.ratePerSecond === null) request.vus = settings.buyers;
+  else Object.assign(request, { rate: settings.ratePerSecond, durationMs: settings.durationMs });
+  return request;
+}
+
+/**
+ * A run that was opened elsewhere must be the one these settings would load.
+ * @param {Settings} settings
+ * @param {{ vus: number | null, rate: number | null }} config of the run document
+ * @returns {string | null} what does not fit
+ */
+export function mismatchWithRun(settings, config) {
+  if (config.rate !== settings.ratePerSecond) {
+    return `RATE is ${settings.ratePerSecond ?? "not set"}, but the run was opened with rate ${config.rate ?? "none"}`;
+  }
+  if (config.rate === null && config.vus !== null && config.vus !== settings.buyers) {
+    return `BUYERS is ${settings.buyers}, but the run was opened for ${config.vus} buyers`;
+  }
+  return null;
+}

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { runRequestSchema } from "../../lib/runs/document";
+import { defaultMaxVus, mismatchWithRun, parseDurationMs, readSettings, runRequestOf } from "./settings.js";
+
+describe("settings of the k6 script", () => {
+  it("defaults to the sale the lab is about: 100 units, 500 buyers, 5 ms of work", () => {
+    const settings = readSettings({});
+    assert.equal(settings.stock, 100);
+    assert.equal(settings.buyers, 500);
+    assert.equal(settings.holdMs, 5);
+    assert.equal(settings.ratePerSecond, null);
+    assert.equal(settings.baseUrl, "http://127.0.0.1:3000");
+  });
+
+  it("names every wrong variable at once, with what is valid", () => {
+    const wrong = {
+      STOCK: "abc",
+      RATE: "0",
+      TARGET: "shoe",
+      DURATION: "soon",
+      STORE_URLS: "nope",
+      LOCK_STRATEGY: "A B",
+    };
+    assert.throws(
+      () => readSettings(wrong),
+      (error: Error) => {
+        for (const name of Object.keys(wrong)) assert.match(error.message, new RegExp(`${name}=`));
+        assert.match(error.message, /STOCK="abc": a whole number from 1 to 1000000/);
+        assert.match(error.message, /TARGET="shoe": product or coupon/);
+        return true;
+      },
+    );
+  });
+
+  for (const text of ["1e3", "-1", "5.5", "0x10", "1001ms"]) {
+    it(`refuses STOCK=${text}`, () => {
+      assert.throws(() => readSettings({ STOCK: text }), /STOCK/);
+    });
+  }
+
+  it("takes an empty variable as not given", () => {
+    assert.equal(readSettings({ STOCK: "", RATE: " " }).stock, 100);
+  });
+
+  it("reads durations with and without a unit", () => {
+    assert.equal(parseDurationMs("10s"), 10_000);
+    assert.equal(parseDurationMs("1.5s"), 1_500);
+    assert.equal(parseDurationMs("1m"), 60_000);
+    assert.equal(parseDurationMs("750ms"), 750);
+    assert.equal(parseDurationMs("750"), 750);
+    assert.equal(parseDurationMs("10 s"), null);
+    assert.equal(parseDurationMs("1h"), null);
+  });
+
+  it("keeps to the limits of a duration", () => {
+    assert.throws(() => readSettings({ DURATION: "499ms" }), /DURATION/);
+    assert.throws(() => readSettings({ DURATION: "11m" }), /DURATION/);
+    assert.equal(readSettings({ DURATION: "10m" }).durationMs, 600_000);
+  });
+
+  it("strips the slash that would double up in paths", () => {
+    assert.deepEqual(readSettings({ STORE_URLS: "http://a:1/, http://b:2" }).storeUrls, ["http://a:1", "http://b:2"]);
+  });
+
+  it("opens doors-open and arrival-rate runs with bodies the lab accepts", () => {
+    const doorsOpen = runRequestSchema.parse(runRequestOf(readSettings({ BUYERS: "50", NODES: "2" }), "none"));
+    assert.equal(doorsOpen.vus, 50);
+    assert.equal(doorsOpen.nodes, 2);
+    assert.equal(doorsOpen.rate, undefined);
+    const settings = readSettings({ RATE: "200", DURATION: "3s", TARGET: "coupon", TARGET_ID: "7" });
+    const arrivalRate = runRequestSchema.parse(runRequestOf(settings, "none"));
+    assert.equal(arrivalRate.rate, 200);
+    assert.equal(arrivalRate.durationMs, 3_000);
+    assert.deepEqual(arrivalRate.target, { kind: "coupon", id: 7 });
+  });
+
+  it("accepts exactly the numbers the lab accepts", () => {
+    const limits = { STOCK: "1000000", BUYERS: "20000", HOLD_MS: "10000", TTL_MS: "120000", WAIT_TIMEOUT_MS: "60000" };
+    runRequestSchema.parse(runRequestOf(readSettings({ ...limits, NODES: "16", SEED: "2147483647" }), "none"));
+    for (const [name, value] of Object.entries(limits)) {
+      assert.throws(() => readSettings({ [name]: String(Number(value) + 1) }), new RegExp(name));
+    }
+  });
+
+  it("notices that an open run is not the one it was set up for", () => {
+    assert.equal(mismatchWithRun(readSettings({ BUYERS: "10" }), { vus: 10, rate: null }), null);
+    assert.match(mismatchWithRun(readSettings({ BUYERS: "10" }), { vus: 500, rate: null }) ?? "", /BUYERS is 10/);
+    assert.match(mismatchWithRun(readSettings({}), { vus: null, rate: 100 }) ?? "", /RATE is not set/);
+    assert.equal(mismatchWithRun(readSettings({ RATE: "100" }), { vus: null, rate: 100 }), null);
+  });
+
+  it("prepares a virtual user for every purchase that may be in flight, up to a bound", () => {
+    assert.equal(defaultMaxVus({ ratePerSecond: 1, durationMs: 1_000, waitTimeoutMs: 0 }), 20);
+    assert.equal(defaultMaxVus({ ratePerSecond: 100, durationMs: 2_000, waitTimeoutMs: 10_000 }), 200);
+    assert.equal(defaultMaxVus({ ratePerSecond: 5_000, durationMs: 10_000, waitTimeoutMs: 10_000 }), 1_000);
+  });
+});
