@@ -1,0 +1,188 @@
+import { type Backoff, createBackoff } from "./backoff";
+import { type ContestEntry, enterContest, retireEntry } from "./contest-entry";
+import { isLockError, LockError } from "./errors";
+import type { GrantedReply, TryReply } from "./lease-backend";
+import { dependableMs, OUTAGE_BACKOFF, type RunnerContext, SHORTEST_TRY_MS } from "./runner-context";
+import { settleWithin } from "./settle-within";
+import type { LockRequest } from "./types";
+
+/** A hold that was granted and is still valid. */
+export interface Acquired {
+  readonly entry: ContestEntry;
+  readonly reply: GrantedReply;
+  /** The lease can be relied on until then; Infinity where no clock ends it. */
+  readonly validUntilMs: number;
+}
+
+type TryVerdict =
+  | { readonly status: "acquired"; readonly acquired: Acquired }
+  | { readonly status: "held" }
+  | { readonly status: "unreachable"; readonly error: LockError };
+
+/**
+ * One caller's wait for one lock: try, wait for the turn or back off, try again, until granted, out of time or
+ * aborted. Whatever way it ends without a grant, it leaves nothing behind on the server.
+ */
+export class Acquisition {
+  readonly #context: RunnerContext;
+  readonly #request: LockRequest;
+  /** Aborts when the caller gives up or the strategy is disposed of. */
+  readonly #stop: AbortSignal;
+  readonly startedMs: number;
+  readonly #deadlineMs: number;
+  readonly #polling: Backoff;
+  #entry: ContestEntry | null = null;
+  #outage: { readonly sinceMs: number; readonly error: LockError; readonly backoff: Backoff } | null = null;
+  #heard = false;
+  attempts = 0;
+  poolWaitMs = 0;
+
+  constructor(context: RunnerContext, request: LockRequest, stop: AbortSignal) {
+    this.#context = context;
+    this.#request = request;
+    this.#stop = stop;
+    this.startedMs = context.clock.nowMs();
+    this.#deadlineMs = this.startedMs + request.waitTimeoutMs;
+    this.#polling = createBackoff(context.options.backoff, context.random);
+  }
+
+  /** @returns null when the wait was over before the lock was free */
+  async run(): Promise<Acquired | null> {
+    try {
+      return await this.#contend();
+    } finally {
+      await this.#leave();
+    }
+  }
+
+  async #contend(): Promise<Acquired | null> {
+    for (;;) {
+      this.#throwIfStopped();
+      const verdict = await this.#tryOnce();
+      if (verdict.status === "acquired") return verdict.acquired;
+      this.#throwIfStopped();
+      this.#noteOutage(verdict);
+      if (this.#leftMs() <= 0) return this.#giveUp();
+      await this.#pause();
+      if (this.#leftMs() <= 0) return this.#giveUp();
+    }
+  }
+
+  async #tryOnce(): Promise<TryVerdict> {
+    const { clock, options, backend } = this.#context;
+    this.#entry ??= enterContest(this.#context, this.#request);
+    const entry = this.#entry;
+    this.attempts += 1;
+    const sentAtMs = clock.nowMs();
+    const limitMs = this.#tryLimitMs();
+    const gaveUp = new AbortController();
+    const work = entry.contender.tryAcquire({ waitLimitMs: Math.max(0, this.#leftMs()), signal: gaveUp.signal });
+    const settled = await settleWithin(clock, work, { limitMs, signal: this.#stop });
+    if (settled.status === "value") return this.#judge(settled.value, entry, sentAtMs);
+    gaveUp.abort();
+    await this.#retire(settled.status === "error" ? undefined : work);
+    if (settled.status === "error") return { status: "unreachable", error: asUnreachable(settled.error) };
+    // A try that the end of the wait cut short says nothing about a server that has answered before.
+    if (this.#heard && limitMs < options.tryLimitMs) return { status: "held" };
+    const { id: strategyId } = backend.traits;
+    const message = `no answer within ${Math.round(limitMs)} ms`;
+    const { resource } = this.#request;
+    return {
+      status: "unreachable",
+      error: new LockError({ code: "backend_unavailable", strategyId, resource, message, isDefinite: true }),
+    };
+  }
+
+  /** A grant counts only while its lease, counted from before the request was sent, can still be relied on. */
+  async #judge(reply: TryReply, entry: ContestEntry, sentAtMs: number): Promise<TryVerdict> {
+    this.#heard = true;
+    if (reply.status === "held") return { status: "held" };
+    const { clock, options, backend } = this.#context;
+    this.poolWaitMs += reply.poolWaitMs ?? 0;
+    const leaseMs = reply.validForMs ?? this.#request.ttlMs;
+    const validUntilMs = backend.leaseKind === "ttl" ? sentAtMs + dependableMs(leaseMs, options) : Infinity;
+    if (clock.nowMs() < validUntilMs && !entry.lost.aborted && !this.#stop.aborted) {
+      this.#entry = null;
+      return { status: "acquired", acquired: { entry, reply, validUntilMs } };
+    }
+    await this.#retire();
+    return { status: "held" };
+  }
+
+  async #pause(): Promise<void> {
+    const { clock } = this.#context;
+    const waitForTurn = this.#entry?.contender.waitForTurn?.bind(this.#entry.contender);
+    if (this.#outage || !waitForTurn) {
+      const pauseMs = (this.#outage?.backoff ?? this.#polling).nextMs();
+      return clock.sleep(Math.min(pauseMs, this.#leftMs()), this.#stop);
+    }
+    const enough = new AbortController();
+    const work = waitForTurn(enough.signal);
+    const settled = await settleWithin(clock, work, { limitMs: this.#leftMs(), signal: this.#stop });
+    enough.abort();
+    // What failed here fails again in the next try, which knows what to make of it.
+    if (settled.status === "error") asUnreachable(settled.error);
+    await Promise.allSettled([work]);
+  }
+
+  #noteOutage(verdict: TryVerdict): void {
+    if (verdict.status !== "unreachable") {
+      this.#outage = null;
+      return;
+    }
+    const { clock, options, random } = this.#context;
+    const nowMs = clock.nowMs();
+    const { sinceMs, backoff } = this.#outage ?? { sinceMs: nowMs, backoff: createBackoff(OUTAGE_BACKOFF, random) };
+    this.#outage = { sinceMs, backoff, error: verdict.error };
+    if (nowMs - sinceMs >= options.outagePatienceMs) throw verdict.error;
+  }
+
+  #giveUp(): null {
+    if (this.#outage) throw this.#outage.error;
+    return null;
+  }
+
+  #throwIfStopped(): void {
+    if (!this.#stop.aborted) return;
+    const { id: strategyId } = this.#context.backend.traits;
+    const message = "the caller stopped waiting";
+    const { resource } = this.#request;
+    throw new LockError({
+      code: "aborted",
+      strategyId,
+      resource,
+      message,
+      isDefinite: true,
+      cause: this.#stop.reason,
+    });
+  }
+
+  #leftMs(): number {
+    return this.#deadlineMs - this.#context.clock.nowMs();
+  }
+
+  #tryLimitMs(): number {
+    const { options, backend } = this.#context;
+    const limitMs =
+      backend.leaseKind === "ttl" ? Math.min(options.tryLimitMs, this.#request.ttlMs) : options.tryLimitMs;
+    if (backend.traits.waiting === "row-queue") return limitMs + Math.max(0, this.#leftMs());
+    if (this.#request.waitTimeoutMs === 0) return limitMs;
+    return Math.min(limitMs, Math.max(SHORTEST_TRY_MS, this.#leftMs()));
+  }
+
+  async #retire(unanswered?: Promise<TryReply>): Promise<void> {
+    const entry = this.#entry;
+    this.#entry = null;
+    if (entry) await retireEntry(this.#context, entry, unanswered);
+  }
+
+  #leave(): Promise<void> {
+    return this.#retire();
+  }
+}
+
+/** Only what says "the server is unreachable" is worth another try; anything else goes to the caller as it is. */
+function asUnreachable(error: unknown): LockError {
+  if (isLockError(error) && (error.code === "backend_unavailable" || error.code === "quorum_failed")) return error;
+  throw error;
+}

@@ -1,0 +1,93 @@
+import type { Acquired } from "./acquisition";
+import { releaseEntry } from "./contest-entry";
+import { LockError } from "./errors";
+import { LeaseWatchdog } from "./lease-watchdog";
+import type { RunnerContext } from "./runner-context";
+import type { Grant, LockRequest } from "./types";
+
+type SectionResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
+
+export interface HoldResult<T> {
+  readonly value: T;
+  readonly lease: "held" | "lost" | "none";
+  readonly holdMs: number;
+  readonly releaseMs: number;
+}
+
+/** One hold from its grant to its release: runs the critical section, keeps the lease alive, frees it whatever happens. */
+export class Hold {
+  readonly #context: RunnerContext;
+  readonly #acquired: Acquired;
+  readonly #watchdog: LeaseWatchdog;
+  readonly #nested = new Set<Promise<unknown>>();
+  readonly #grant: Grant;
+  #over = false;
+
+  constructor(context: RunnerContext, acquired: Acquired, request: LockRequest) {
+    this.#context = context;
+    this.#acquired = acquired;
+    this.#watchdog = new LeaseWatchdog(context, acquired, request.ttlMs);
+    const { entry, reply } = acquired;
+    this.#grant = {
+      holderId: entry.holderId,
+      fencingToken: reply.fencingToken ?? null,
+      signal: entry.lost,
+      tx: reply.tx ?? null,
+      runNested: (criticalSection) => this.#runNested(criticalSection),
+    };
+    entry.lost.addEventListener("abort", this.#onLost, { once: true });
+  }
+
+  /** Runs the section, then releases. An error of the section is rethrown after the release. */
+  async run<T>(criticalSection: (grant: Grant) => Promise<T>): Promise<HoldResult<T>> {
+    const { clock } = this.#context;
+    const { entry } = this.#acquired;
+    const grantedMs = clock.nowMs();
+    const result = await this.#runSection(criticalSection);
+    this.#over = true;
+    const endedMs = clock.nowMs();
+    const wasValid = this.#watchdog.isValid && !entry.lost.aborted;
+    await this.#watchdog.stop();
+    entry.lost.removeEventListener("abort", this.#onLost);
+    entry.end();
+    const released = await releaseEntry(this.#context, entry);
+    if (!result.ok) throw result.error;
+    const isKept = wasValid && released !== "not_held";
+    const lease = this.#context.backend.leaseKind === "none" ? "none" : isKept ? "held" : "lost";
+    return { value: result.value, lease, holdMs: endedMs - grantedMs, releaseMs: clock.nowMs() - endedMs };
+  }
+
+  async #runSection<T>(criticalSection: (grant: Grant) => Promise<T>): Promise<SectionResult<T>> {
+    try {
+      const value = await criticalSection(this.#grant);
+      // A nested section nobody waited for still works under the lock: the hold lasts until it is done.
+      while (this.#nested.size > 0) await Promise.allSettled(this.#nested);
+      await this.#acquired.entry.contender.commit?.();
+      return { ok: true, value };
+    } catch (error) {
+      while (this.#nested.size > 0) await Promise.allSettled(this.#nested);
+      return { ok: false, error };
+    }
+  }
+
+  async #runNested<T>(criticalSection: (grant: Grant) => Promise<T>): Promise<T> {
+    if (this.#over || this.#grant.signal.aborted || !this.#watchdog.isValid) {
+      const { traits } = this.#context.backend;
+      const { resource } = this.#acquired.entry;
+      const message = "the hold this section was to be nested in is over";
+      throw new LockError({ code: "lease_lost", strategyId: traits.id, resource, message, isDefinite: true });
+    }
+    const work = criticalSection(this.#grant);
+    this.#nested.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#nested.delete(work);
+    }
+  }
+
+  readonly #onLost = () => {
+    const { resource, holderId, lost } = this.#acquired.entry;
+    this.#context.report({ kind: "lease_lost", resource, holderId, cause: lost.reason });
+  };
+}

@@ -1,0 +1,107 @@
+import { Acquisition } from "./acquisition";
+import { LockError } from "./errors";
+import { Hold } from "./hold";
+import type { LeaseBackend } from "./lease-backend";
+import {
+  DEFAULT_RUNNER_OPTIONS,
+  type RunnerContext,
+  type RunnerDependencies,
+  type RunnerOptions,
+} from "./runner-context";
+import { settleWithin } from "./settle-within";
+import type { Grant, LockOutcome, LockRequest, LockStrategy, StrategyTraits } from "./types";
+
+const RESOURCE_NAME = /^(?!\.{1,2}$)[A-Za-z0-9:_.-]{1,200}$/;
+const SHORTEST_TTL_MS = 10;
+
+/**
+ * Makes a `LockStrategy` of a `LeaseBackend`. Owns what every lock needs and none should write again: waiting, retry,
+ * wake-ups, renewal, abort, release, and the clean-up of answers that come too late.
+ *
+ * A call's length has a bound: `waitTimeoutMs`, plus the critical section, plus `releaseLimitMs`.
+ */
+export class LeaseRunner implements LockStrategy {
+  readonly id: string;
+  readonly traits: StrategyTraits;
+  readonly #context: RunnerContext;
+  /** Stops of the calls in progress: a disposal aborts those that wait. */
+  readonly #calls = new Map<AbortController, Promise<unknown>>();
+  readonly #cleanUps = new Set<Promise<void>>();
+  #isClosed = false;
+
+  constructor(backend: LeaseBackend, dependencies: RunnerDependencies, options: Partial<RunnerOptions> = {}) {
+    const { clock, random, onIncident } = dependencies;
+    this.id = backend.traits.id;
+    this.traits = backend.traits;
+    this.#context = {
+      backend,
+      clock,
+      random,
+      options: { ...DEFAULT_RUNNER_OPTIONS, ...options },
+      report: (incident) => onIncident?.({ ...incident, strategyId: backend.traits.id, atMs: clock.nowMs() }),
+      keepUntilDone: (work) => this.#keepUntilDone(work),
+    };
+  }
+
+  async runGuarded<T>(request: LockRequest, criticalSection: (grant: Grant) => Promise<T>): Promise<LockOutcome<T>> {
+    this.#checkRequest(request);
+    const stop = new AbortController();
+    const onAbort = () => stop.abort(request.signal?.reason);
+    if (request.signal?.aborted) onAbort();
+    request.signal?.addEventListener("abort", onAbort, { once: true });
+    const call = this.#run(request, criticalSection, stop.signal);
+    this.#calls.set(stop, call);
+    try {
+      return await call;
+    } finally {
+      this.#calls.delete(stop);
+      request.signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** Refuses new calls, sends waiters away, waits for those who hold and for clean-up still under way. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { backend, clock, options } = this.#context;
+    this.#isClosed = true;
+    for (const stop of this.#calls.keys()) stop.abort(new Error("the strategy is being disposed of"));
+    await Promise.allSettled(this.#calls.values());
+    await settleWithin(clock, Promise.allSettled(this.#cleanUps), { limitMs: options.releaseLimitMs });
+    await backend.close?.();
+  }
+
+  async #run<T>(
+    request: LockRequest,
+    criticalSection: (grant: Grant) => Promise<T>,
+    stop: AbortSignal,
+  ): Promise<LockOutcome<T>> {
+    const { clock } = this.#context;
+    const acquisition = new Acquisition(this.#context, request, stop);
+    const acquired = await acquisition.run();
+    const waitedMs = clock.nowMs() - acquisition.startedMs;
+    const { attempts, poolWaitMs } = acquisition;
+    if (!acquired) return { status: "contended", waitedMs, attempts };
+    const hold = new Hold(this.#context, acquired, request);
+    const { value, lease, holdMs, releaseMs } = await hold.run(criticalSection);
+    const waitMs = Math.max(0, waitedMs - poolWaitMs);
+    return { status: "completed", value, lease, timings: { waitMs, poolWaitMs, holdMs, releaseMs, attempts } };
+  }
+
+  #checkRequest({ resource, waitTimeoutMs, ttlMs }: LockRequest): void {
+    const problem = this.#isClosed
+      ? "the strategy has been disposed of"
+      : !RESOURCE_NAME.test(resource)
+        ? "a resource is 1 to 200 characters of A-Z a-z 0-9 : _ . -"
+        : !(Number.isFinite(waitTimeoutMs) && waitTimeoutMs >= 0)
+          ? "waitTimeoutMs is 0 or more"
+          : !(Number.isInteger(ttlMs) && ttlMs >= SHORTEST_TTL_MS)
+            ? `ttlMs is a whole number of at least ${SHORTEST_TTL_MS}`
+            : null;
+    if (problem === null) return;
+    throw new LockError({ code: "config_invalid", strategyId: this.id, resource, message: problem, isDefinite: true });
+  }
+
+  #keepUntilDone(work: Promise<void>): void {
+    this.#cleanUps.add(work);
+    void work.finally(() => this.#cleanUps.delete(work));
+  }
+}
