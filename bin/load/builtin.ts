@@ -1,0 +1,74 @@
+/**
+ * The built-in load generator: `RUN_ID=… BASE_URL=… node --import tsx bin/load/builtin.ts`. Reads the open run, sends
+ * its purchases, reports. Exit 0 when the load was sent and reported, 1 otherwise; the verdict is not its business.
+ */
+
+import type { RunDocument } from "../../lib/runs/document";
+import { builtinVersion } from "../../lib/runs/engines/builtin";
+import { requestTimeoutMs } from "../../lib/runs/engines/limits";
+import { arriveAtRate, openDoors } from "./arrivals";
+import { finishRun, type LabAddress, readRun, storeUrls } from "./lab-client";
+import { createPool, type Sale } from "./purchase";
+import { Tally } from "./tally";
+
+/** Connections to all nodes together. Buyers beyond it queue, and their queueing counts as latency. */
+const MAX_CONNECTIONS = 4_000;
+
+async function main(signal: AbortSignal): Promise<void> {
+  const lab: LabAddress = { baseUrl: required("BASE_URL"), adminToken: process.env.ADMIN_TOKEN };
+  const run = await readRun(lab, required("RUN_ID"));
+  if (run.status !== "running") throw new Error(`run ${run.id} is already ${run.status}`);
+  const sale = saleOf(run, await storeUrls(lab, run.config.nodes));
+  const tally = new Tally();
+  const cpu = process.cpuUsage();
+  const beganAtMs = performance.now();
+  await sendLoad(run, { sale, tally, signal });
+  if (signal.aborted) throw new Error("stopped before the load was through");
+  const { user, system } = process.cpuUsage(cpu);
+  const cpuPercent = Math.round((user + system) / 10 / (performance.now() - beganAtMs));
+  const report = tally.report(builtinVersion(), { doorsOpen: run.config.rate === null, cpuPercent });
+  const judged = await finishRun(lab, run.id, report);
+  console.log(`${run.id}: ${report.iterations} purchases (${tally.statusLine()}), ${cpuPercent}% of a core`);
+  console.log(`${run.id}: ${judged.status}, ${judged.verdict}`);
+}
+
+async function sendLoad(run: RunDocument, load: { sale: Sale; tally: Tally; signal: AbortSignal }): Promise<void> {
+  const { config } = run;
+  const nodes = load.sale.storeUrls.length;
+  if (config.rate === null) {
+    const count = config.vus ?? 1;
+    const connections = Math.min(count, MAX_CONNECTIONS);
+    return openDoors({ ...load, pool: createPool(connections, nodes) }, { count, connections });
+  }
+  const durationMs = config.durationMs ?? 10_000;
+  // In flight at once: at most what arrives while one purchase waits as long as it may.
+  const arriving = Math.ceil((config.rate * Math.min(durationMs, requestTimeoutMs(config))) / 1_000);
+  const maxInFlight = Math.min(MAX_CONNECTIONS, Math.max(20, arriving));
+  const schedule = { ratePerSecond: config.rate, durationMs, maxInFlight };
+  return arriveAtRate({ ...load, pool: createPool(maxInFlight, nodes) }, schedule);
+}
+
+function saleOf(run: RunDocument, urls: readonly string[]): Sale {
+  const route = run.target.kind === "coupon" ? "coupons" : "products";
+  const action = run.target.kind === "coupon" ? "claim" : "reduce-stock";
+  return {
+    runId: run.id,
+    storeUrls: urls,
+    path: `/api/${route}/${run.target.id}/${action}`,
+    seed: run.config.seed,
+    requestTimeoutMs: requestTimeoutMs(run.config),
+  };
+}
+
+function required(name: string): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set`);
+  return value.replace(/\/+$/, "");
+}
+
+const stop = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+main(stop.signal).catch((error: Error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});

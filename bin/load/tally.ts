@@ -1,0 +1,55 @@
+import type { ClientReport } from "../../lib/runs/document";
+import { createHistogram, percentilesOf, recordMs } from "../../lib/runs/percentiles";
+import type { Answer } from "./purchase";
+
+/** What the generator saw, one purchase at a time; becomes the client report. */
+export class Tally {
+  private readonly latency = createHistogram();
+  private readonly lag = createHistogram();
+  private readonly statuses = new Map<string, number>();
+  private firstLagMs = Number.POSITIVE_INFINITY;
+  private lastLagMs = 0;
+  private sent = 0;
+  private failed = 0;
+  private dropped = 0;
+
+  /** @param lagMs how late the generator itself was */
+  addStart(lagMs: number): void {
+    this.sent += 1;
+    this.firstLagMs = Math.min(this.firstLagMs, lagMs);
+    this.lastLagMs = Math.max(this.lastLagMs, lagMs);
+    recordMs(this.lag, lagMs);
+  }
+
+  /** Latency counts from when the buyer meant to start, not from when the generator got round to it. */
+  addAnswer(answer: Answer, intendedAtMs: number): void {
+    const name = String(answer.status ?? "no answer");
+    this.statuses.set(name, (this.statuses.get(name) ?? 0) + 1);
+    if (answer.status === null) this.failed += 1;
+    else recordMs(this.latency, answer.answeredAtMs - intendedAtMs);
+  }
+
+  /** A purchase that was due while as many were in flight as are allowed. */
+  addDropped(): void {
+    this.dropped += 1;
+  }
+
+  report(engine: string, run: { readonly doorsOpen: boolean; readonly cpuPercent: number }): ClientReport {
+    const skewMs = this.sent === 0 ? null : this.lastLagMs - this.firstLagMs;
+    return {
+      engine,
+      iterations: this.sent,
+      droppedIterations: this.dropped,
+      failedRequests: this.failed,
+      arrivalSkewMs: run.doorsOpen ? skewMs : null,
+      latencyMs: percentilesOf(this.latency),
+      generatorLagP99Ms: percentilesOf(this.lag).p99 ?? 0,
+      generatorCpuPercent: run.cpuPercent,
+    };
+  }
+
+  /** For the log: how many answers of each status. */
+  statusLine(): string {
+    return [...this.statuses].map(([status, count]) => `${status}: ${count}`).join(", ");
+  }
+}

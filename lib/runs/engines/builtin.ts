@@ -1,0 +1,48 @@
+import { join } from "node:path";
+import { baseEnvironment, runChild, tailOf } from "./child";
+import { engineLimitMs } from "./limits";
+import type { LoadEngine, LoadOptions, LoadResult } from "./types";
+
+/**
+ * Load by a Node.js process of our own, for machines without k6. It sends the same purchases in the same two ways, and
+ * its name stands in the run document, so that nobody takes its figures for k6's.
+ */
+
+const SCRIPT = join("bin", "load", "builtin.ts");
+const GRACE_MS = 3_000;
+
+export function createBuiltinEngine({ rootDir }: { readonly rootDir: string }): LoadEngine {
+  return {
+    id: "builtin",
+    detect: async () => ({ available: true, version: builtinVersion(), reason: null }),
+    start: (options) => startBuiltin(rootDir, options),
+  };
+}
+
+/** How the built-in generator names itself in run documents. */
+export function builtinVersion(): string {
+  return `builtin (Node.js ${process.version})`;
+}
+
+async function startBuiltin(rootDir: string, options: LoadOptions): Promise<LoadResult> {
+  const result = await runChild({
+    command: process.execPath,
+    args: ["--import", "tsx", SCRIPT],
+    env: {
+      ...baseEnvironment(),
+      BASE_URL: options.dashboardUrl,
+      RUN_ID: options.runId,
+      ...(options.adminToken ? { ADMIN_TOKEN: options.adminToken } : {}),
+    },
+    cwd: rootDir,
+    logFile: options.logFile,
+    limitMs: engineLimitMs(options.document.config),
+    graceMs: GRACE_MS,
+    signal: options.signal,
+  });
+  const { exitCode, elapsedMs } = result;
+  if (result.stoppedBecause === null && exitCode === 0) return { ok: true, reason: null, exitCode, elapsedMs };
+  const what = result.stoppedBecause ?? `exit code ${exitCode}`;
+  const reason = `The built-in generator did not finish the load: ${what}. It last said: ${await tailOf(options.logFile)}`;
+  return { ok: false, reason, exitCode, elapsedMs };
+}
