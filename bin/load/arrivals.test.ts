@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, before, describe, it } from "node:test";
+import { clientReportSchema } from "../../lib/runs/document";
+import { arriveAtRate, openDoors } from "./arrivals";
+import { createPool, type Sale } from "./purchase";
+import { Tally } from "./tally";
+
+interface Seen {
+  readonly at: number;
+  readonly url: string;
+  readonly runId: string | undefined;
+  readonly userId: string;
+}
+
+/** A store of its own for each test: notes what arrives, answers after `delayMs`, or cuts the line. */
+class Store {
+  readonly seen: Seen[] = [];
+  connections = 0;
+  delayMs = 0;
+  cutsLine = false;
+  private readonly server: Server;
+
+  constructor() {
+    this.server = createServer(async (request, response) => {
+      let body = "";
+      for await (const chunk of request) body += chunk;
+      if (request.url === "/healthz") {
+        response.end("{}");
+        return;
+      }
+      const runId = request.headers["x-run-id"] as string | undefined;
+      const { userId } = JSON.parse(body) as { userId: string };
+      this.seen.push({ at: performance.now(), url: request.url ?? "", runId, userId });
+      if (this.cutsLine) request.socket.destroy();
+      else setTimeout(() => response.writeHead(201).end("{}"), this.delayMs).unref();
+    });
+    this.server.on("connection", () => {
+      this.connections += 1;
+    });
+  }
+
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve) => this.server.listen(0, "127.0.0.1", resolve));
+  }
+
+  get sale(): Sale {
+    const url = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    return { runId: "run-1", storeUrls: [url], path: "/api/products/7/reduce-stock", seed: 3, requestTimeoutMs: 2_000 };
+  }
+
+  close(): void {
+    this.server.closeAllConnections();
+    this.server.close();
+  }
+}
+
+describe("arrivals of the built-in generator", () => {
+  let store: Store;
+  const open: Store[] = [];
+  const newStore = async () => {
+    store = new Store();
+    open.push(store);
+    await store.listen();
+    return store;
+  };
+  before(newStore);
+  after(() => {
+    for (const each of open) each.close();
+  });
+
+  const load = (connections: number, signal = new AbortController().signal) => ({
+    sale: store.sale,
+    pool: createPool(connections, 1),
+    tally: new Tally(),
+    signal,
+  });
+  const reportOf = (tally: Tally, doorsOpen: boolean) =>
+    clientReportSchema.parse(tally.report("builtin", { doorsOpen, cpuPercent: 1 }));
+
+  it("sends one purchase for every buyer, each under its own name, on a connection of its own", async () => {
+    await newStore();
+    store.delayMs = 50;
+    const arrivals = load(40);
+    await openDoors(arrivals, { count: 40, connections: 40 });
+    assert.equal(new Set(store.seen.map((seen) => seen.userId)).size, 40);
+    assert.ok(store.seen.every((seen) => seen.runId === "run-1" && seen.url === "/api/products/7/reduce-stock"));
+    assert.equal(store.connections, 40);
+    const report = reportOf(arrivals.tally, true);
+    assert.equal(report.iterations, 40);
+    assert.equal(report.failedRequests, 0);
+    assert.ok((report.latencyMs.p50 ?? 0) >= 49, `p50 ${report.latencyMs.p50}`);
+    assert.ok((report.arrivalSkewMs ?? -1) >= 0);
+  });
+
+  it("counts the time a buyer queued for a connection as latency", async () => {
+    await newStore();
+    store.delayMs = 100;
+    const arrivals = load(2);
+    await openDoors(arrivals, { count: 6, connections: 2 });
+    const report = reportOf(arrivals.tally, true);
+    assert.equal(store.connections, 2);
+    assert.ok((report.latencyMs.max ?? 0) >= 290, `three rounds of 100 ms, max was ${report.latencyMs.max}`);
+  });
+
+  it("counts a purchase whose line was cut as one without an answer", async () => {
+    await newStore();
+    store.cutsLine = true;
+    const arrivals = load(5);
+    await openDoors(arrivals, { count: 5, connections: 5 });
+    const report = reportOf(arrivals.tally, true);
+    assert.equal(report.failedRequests, 5);
+    assert.equal(report.latencyMs.p50, null);
+  });
+
+  it("gives up on a purchase that is never answered", async () => {
+    await newStore();
+    store.delayMs = 60_000;
+    const arrivals = load(1);
+    await openDoors({ ...arrivals, sale: { ...store.sale, requestTimeoutMs: 200 } }, { count: 1, connections: 1 });
+    assert.equal(reportOf(arrivals.tally, true).failedRequests, 1);
+  });
+
+  it("spaces buyers out when they come by rate", async () => {
+    await newStore();
+    const arrivals = load(20);
+    await arriveAtRate(arrivals, { ratePerSecond: 100, durationMs: 500, maxInFlight: 20 });
+    const report = reportOf(arrivals.tally, false);
+    assert.equal(report.iterations, 50);
+    assert.equal(report.droppedIterations, 0);
+    assert.equal(report.arrivalSkewMs, null);
+    const first = store.seen[0]?.at ?? 0;
+    const last = store.seen.at(-1)?.at ?? 0;
+    assert.ok(last - first >= 400, `50 purchases at 100/s took ${last - first} ms`);
+  });
+
+  it("drops what comes due while too many are in flight, and counts it", async () => {
+    await newStore();
+    store.delayMs = 1_000;
+    const arrivals = load(5);
+    await arriveAtRate(arrivals, { ratePerSecond: 100, durationMs: 300, maxInFlight: 5 });
+    const report = reportOf(arrivals.tally, false);
+    assert.equal(report.iterations, 5);
+    assert.equal(report.droppedIterations, 25);
+    assert.equal(store.seen.length, 5);
+  });
+
+  it("sends nothing more after it was told to stop", async () => {
+    await newStore();
+    const stop = new AbortController();
+    const arrivals = load(5, stop.signal);
+    const done = arriveAtRate(arrivals, { ratePerSecond: 10, durationMs: 600_000, maxInFlight: 5 });
+    stop.abort();
+    await done;
+    assert.ok(store.seen.length <= 1);
+  });
+});
