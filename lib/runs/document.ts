@@ -168,7 +168,7 @@ export const runDocumentSchema = z.object({
   }),
   fairness: z.object({ jain: z.number().nullable(), longestWaitMs: millis }),
   nodes: z.array(nodeResultSchema),
-  faults: z.array(z.unknown()),
+  faults: z.array(z.object({ faultId: z.string(), fromNs: z.string(), toNs: z.string(), proof: z.string() })),
   client: clientReportSchema.nullable(),
   versions: z.record(z.string(), z.string()),
   machine: z.object({ cpus: count, cpuModel: z.string(), memoryMb: count, os: z.string() }),

@@ -1,0 +1,6 @@
+import { apiRoute } from "@/lib/http/api-route";
+import { describeStrategies } from "@/lib/runs/catalogue";
+
+export const dynamic = "force-dynamic";
+
+export const GET = () => apiRoute(describeStrategies);

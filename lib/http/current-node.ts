@@ -1,0 +1,20 @@
+import { StoreNode } from "../runs/store-node";
+import { env } from "../services/current-env";
+import { postgresPool } from "../services/postgres";
+import { processSingleton } from "../services/singleton";
+import { lockDependencies } from "../stock/lock-dependencies";
+import { createStockStrategy } from "../stock/registry";
+
+/** The store node this process is. */
+export function currentNode(): StoreNode {
+  return processSingleton("store-node", () => {
+    const { STORE_NODE, LOCK_STRATEGY, HOLD_MS, LOCK_TTL_MS, WAIT_TIMEOUT_MS } = env();
+    return new StoreNode({
+      name: STORE_NODE,
+      activeStrategy: LOCK_STRATEGY,
+      createStrategy: (id) =>
+        createStockStrategy(id, { pool: postgresPool(), node: STORE_NODE, locks: lockDependencies() }),
+      defaults: { holdMs: HOLD_MS, ttlMs: LOCK_TTL_MS, waitTimeoutMs: WAIT_TIMEOUT_MS },
+    });
+  });
+}

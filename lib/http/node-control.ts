@@ -1,0 +1,89 @@
+import { z } from "zod";
+import { assignmentSchema } from "../runs/assignment";
+import { guardAdmin, type RequestOrigin } from "./admin-guard";
+import { currentNode } from "./current-node";
+import { errorBody, HttpError, invalidField, notFound, toHttpError } from "./errors";
+import { fromIssues } from "./hot-path";
+
+/** What the coordinator asks of a store node: `/api/node/...`, served by `server.ts` ahead of Next. */
+export interface ControlRequest extends RequestOrigin {
+  readonly method: string;
+  /** Path behind `/api/node/`. */
+  readonly path: string;
+  readonly body: string | null;
+}
+
+export interface ControlResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Iterable<string>;
+}
+
+const strategySchema = z.strictObject({ id: z.string().min(1).max(64) });
+
+export function handleControl(request: ControlRequest): ControlResponse {
+  try {
+    guardAdmin(request);
+    return route(request);
+  } catch (error) {
+    const { options } = toHttpError(error);
+    return { status: options.status, headers: jsonHeaders, body: JSON.stringify(errorBody(options)) };
+  }
+}
+
+const jsonHeaders = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
+
+function route(request: ControlRequest): ControlResponse {
+  const node = currentNode();
+  const [area, runId, action] = request.path.split("/");
+  const call = `${request.method} ${area}${runId === undefined ? "" : "/:id"}${action === undefined ? "" : `/${action}`}`;
+  switch (call) {
+    case "GET strategy":
+      return json({ id: node.activeStrategy, node: node.name });
+    case "PUT strategy":
+      node.switchStrategy(parse(strategySchema, request.body).id);
+      return json({ id: node.activeStrategy, node: node.name });
+    case "PUT runs/:id":
+      node.assign(parse(assignmentSchema, request.body));
+      return json({ runId, node: node.name });
+    case "POST runs/:id/close":
+      return json({ runId, node: node.name, known: node.close(runId ?? "") });
+    case "GET runs/:id/stats":
+      return json(node.stats(runId ?? "") ?? unknownRun(runId));
+    case "GET runs/:id/history": {
+      const run = node.run(runId ?? "") ?? unknownRun(runId);
+      const headers = { ...jsonHeaders, "content-type": "application/x-ndjson" };
+      return { status: 200, headers, body: ndjson(run.recorder.lines()) };
+    }
+    default:
+      throw new HttpError({
+        status: 404,
+        code: "not_found",
+        message: `There is no ${request.method} ${request.path}.`,
+      });
+  }
+}
+
+function unknownRun(runId: string | undefined): never {
+  throw notFound(`run ${runId ?? ""} on this node`);
+}
+
+function* ndjson(lines: Iterable<unknown>): Generator<string> {
+  for (const line of lines) yield `${JSON.stringify(line)}\n`;
+}
+
+function json(body: unknown): ControlResponse {
+  return { status: 200, headers: jsonHeaders, body: JSON.stringify(body) };
+}
+
+function parse<T>(schema: z.ZodType<T>, body: string | null): T {
+  let value: unknown;
+  try {
+    value = JSON.parse(body ?? "");
+  } catch {
+    throw invalidField("body", "is not JSON");
+  }
+  const result = schema.safeParse(value);
+  if (!result.success) throw fromIssues(result.error.issues);
+  return result.data;
+}

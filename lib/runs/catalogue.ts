@@ -1,0 +1,69 @@
+import type { StrategyTraits } from "../locks/types";
+import { env } from "../services/current-env";
+import { missingService, SERVICES, type ServiceName } from "../services/missing-service";
+import { stockCatalogue } from "../stock/registry";
+import { activeStrategies } from "./active-strategy";
+import { createEngines } from "./engines/choose";
+import type { EngineId } from "./engines/types";
+import { LabError } from "./lab-error";
+import type { NodeAddress } from "./node-client";
+
+export interface DescribedStrategy extends StrategyTraits {
+  readonly available: boolean;
+  /** Why not, and the one line that would make it available; null when it is. */
+  readonly unavailableReason: string | null;
+}
+
+export interface LabDescription {
+  /** The strategy of purchases outside of runs; `mixed` when the nodes differ or one does not answer. */
+  readonly active: string;
+  readonly strategies: readonly DescribedStrategy[];
+  readonly services: readonly { id: ServiceName; label: string; present: boolean; reason: string | null }[];
+  readonly engines: readonly { id: EngineId; available: boolean; version: string | null; reason: string | null }[];
+  readonly nodes: readonly NodeAddress[];
+  readonly adminTokenRequired: boolean;
+}
+
+export function describeStrategy(id: string): DescribedStrategy {
+  const entry = stockCatalogue.get(id);
+  if (!entry) {
+    const valid = [...stockCatalogue.keys()];
+    throw new LabError("unknown_strategy", `strategy: "${id}" is none of ${valid.join(", ")}.`, {
+      field: "strategy",
+      valid,
+    });
+  }
+  const reasons = entry.traits.needs.flatMap((service) => missingService(service) ?? []);
+  return { ...entry.traits, available: reasons.length === 0, unavailableReason: reasons.join(" ") || null };
+}
+
+/** What the lab can do here: strategies with availability, servers, engines, nodes. */
+export async function describeStrategies(): Promise<LabDescription> {
+  return {
+    active: (await activeStrategies()).id ?? "mixed",
+    strategies: [...stockCatalogue.keys()].map(describeStrategy),
+    services: (Object.keys(SERVICES) as ServiceName[]).map((id) => {
+      const reason = missingService(id);
+      return { id, label: SERVICES[id].label, present: reason === null, reason };
+    }),
+    engines: await describeEngines(),
+    nodes: storeNodes(),
+    adminTokenRequired: env().LAB_ADMIN_TOKEN !== undefined,
+  };
+}
+
+/** All store nodes; a process that was told of none is the only one. */
+export function storeNodes(): readonly NodeAddress[] {
+  const { STORE_NODES, STORE_NODE, PORT } = env();
+  return STORE_NODES.length > 0 ? STORE_NODES : [{ name: STORE_NODE, url: `http://127.0.0.1:${PORT}` }];
+}
+
+async function describeEngines(): Promise<LabDescription["engines"]> {
+  const engines = createEngines({ k6Binary: env().K6_BINARY });
+  return Promise.all(
+    (["k6", "builtin"] as const).map(async (id) => {
+      const { available, version, reason } = await engines[id].detect();
+      return { id, available, version, reason };
+    }),
+  );
+}

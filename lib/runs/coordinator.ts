@@ -1,0 +1,240 @@
+import type { HistoryOpLine } from "../history/types";
+import type { RunAssignment } from "./assignment";
+import { type Caveats, conclude, noCaveats } from "./conclude";
+import type { FinishRequest, RunDocument, RunRequest } from "./document";
+import { measure } from "./judge";
+import { LabError } from "./lab-error";
+import { newDocument } from "./new-document";
+import type { NodeClient } from "./node-client";
+import { newRunId } from "./run-id";
+import type { NodeRunStats } from "./run-meter";
+import * as store from "./run-store";
+import { prepareTarget } from "./run-target";
+import { Sampler } from "./sampler";
+
+/** How long the lab waits for the load generator to appear and finish, beyond the run's own length. */
+const GRACE_MS = 120_000;
+/** After the load is over, how long the client's report may take. */
+const REPORT_WAIT_MS = 10_000;
+/** How often a closing run is asked whether its last purchases are through. */
+const DRAIN_POLL_MS = 50;
+
+export interface CoordinatorOptions {
+  readonly nodes: readonly NodeClient[];
+  /** What the catalogue expects. @throws LabError for an unknown or unavailable strategy */
+  readonly expectedOf: (strategy: string, nodes: number) => RunDocument["expected"];
+  readonly versions: () => Promise<Record<string, string>>;
+}
+
+/**
+ * A run's life: open (target made, every node has acknowledged), measure, close, judge. State is in PostgreSQL, so any
+ * process may finish a run that another opened; what is kept here is the feed of the runs opened here.
+ */
+export class Coordinator {
+  private readonly live = new Map<string, { sampler: Sampler; deadline: NodeJS.Timeout }>();
+  private opening = false;
+
+  constructor(private readonly options: CoordinatorOptions) {}
+
+  /** @throws LabError `run_active`, `unknown_strategy`, `strategy_unavailable`, `target_not_found`, `node_unavailable`, `too_many_nodes` */
+  async open(request: RunRequest): Promise<RunDocument> {
+    if (this.opening) throw new LabError("run_active", "Another run is being opened.");
+    this.opening = true;
+    try {
+      return await this.openAlone(request);
+    } finally {
+      this.opening = false;
+    }
+  }
+
+  private async openAlone(request: RunRequest): Promise<RunDocument> {
+    const nodeCount = this.countNodes(request);
+    const expected = this.options.expectedOf(request.strategy, nodeCount);
+    await this.refuseWhileRunning();
+    const id = newRunId();
+    const target = await prepareTarget(id, request);
+    if (!target) throw new LabError("target_not_found", `There is no ${request.target.kind} ${request.target.id}.`);
+    const versions = await this.options.versions();
+    const document = newDocument({ id, request, target, nodes: nodeCount, expected, versions });
+    const { holdMs, ttlMs, waitTimeoutMs } = request;
+    await this.assignAll({ runId: id, strategy: request.strategy, target, holdMs, ttlMs, waitTimeoutMs });
+    const deadlineAtEpochMs = Date.now() + GRACE_MS + waitTimeoutMs + (document.config.durationMs ?? 0);
+    await store.insertRun(document, deadlineAtEpochMs);
+    this.startFeed(document, deadlineAtEpochMs);
+    return document;
+  }
+
+  /**
+   * Ends a run's load. With `awaitClientReport` the run is judged provisionally and stays `running` until the report
+   * comes in a second call; without, it is finished. On a run that has ended it changes nothing.
+   * @throws LabError `run_not_found`
+   */
+  async finish(id: string, request: FinishRequest): Promise<RunDocument> {
+    const stored = await store.readStoredRun(id);
+    if (!stored) throw new LabError("run_not_found", `There is no run ${id}.`);
+    if (stored.document.status !== "running") return stored.document;
+    const { measured, caveats } = await this.closeAndMeasure(stored.document);
+    const client = request.client ?? null;
+    const concluded = conclude({ document: measured, client, caveats });
+    if (!client && request.awaitClientReport) return this.awaitReport(concluded);
+    return this.end({ ...concluded, status: "finished" });
+  }
+
+  /** Gives a run up: its load generator died, or nobody finished it in time. */
+  async fail(id: string, reason: string): Promise<void> {
+    const stored = await store.readStoredRun(id);
+    if (stored?.document.status !== "running") return;
+    const { measured, caveats } = await this.closeAndMeasure(stored.document);
+    const concluded = conclude({ document: measured, client: null, caveats });
+    await this.end({ ...concluded, status: "failed", sentences: [reason, ...concluded.sentences] });
+  }
+
+  /** Stops every feed; runs that are running stay so in the database and are given up at their deadline. */
+  async stop(): Promise<void> {
+    const feeds = [...this.live.values()];
+    this.live.clear();
+    for (const feed of feeds) clearTimeout(feed.deadline);
+    await Promise.allSettled(feeds.map((feed) => feed.sampler.stop()));
+  }
+
+  private countNodes(request: RunRequest): number {
+    const known = this.options.nodes.length;
+    const wanted = request.nodes ?? known;
+    if (wanted <= known) return wanted;
+    throw new LabError("too_many_nodes", `nodes: ${wanted} asked for, the lab has ${known}.`, { field: "nodes" });
+  }
+
+  private async refuseWhileRunning(): Promise<void> {
+    const running = await store.readRunningRun();
+    if (!running) return;
+    const { id } = running.document;
+    if (Date.now() > running.deadlineAtEpochMs) return this.fail(id, "Nobody finished the run in time.");
+    throw new LabError("run_active", `Run ${id} is still running.`, { runId: id });
+  }
+
+  /** A run starts only after every node has acknowledged it. */
+  private async assignAll(assignment: RunAssignment): Promise<void> {
+    const answers = await Promise.allSettled(this.options.nodes.map((node) => node.assign(assignment)));
+    const refusals = answers.flatMap((answer) =>
+      answer.status === "rejected" ? [(answer.reason as Error).message] : [],
+    );
+    if (refusals.length === 0) return;
+    await Promise.allSettled(this.options.nodes.map((node) => node.close(assignment.runId)));
+    throw new LabError("node_unavailable", `Not every node took the run on: ${refusals.join("; ")}`);
+  }
+
+  private startFeed(document: RunDocument, deadlineAtEpochMs: number): void {
+    const sampler = new Sampler(document, this.options.nodes);
+    const deadline = this.giveUpAt(document.id, deadlineAtEpochMs);
+    this.live.set(document.id, { sampler, deadline });
+    sampler.start();
+  }
+
+  private giveUpAt(id: string, atEpochMs: number): NodeJS.Timeout {
+    const timer = setTimeout(
+      () => {
+        this.fail(id, "Nobody finished the run in time.").catch((error: Error) => {
+          console.error(`run ${id} could not be given up: ${error.message}`);
+        });
+      },
+      Math.max(0, atEpochMs - Date.now()),
+    );
+    timer.unref();
+    return timer;
+  }
+
+  private async awaitReport(document: RunDocument): Promise<RunDocument> {
+    const deadlineAtEpochMs = Date.now() + REPORT_WAIT_MS;
+    await store.updateRunning(document, deadlineAtEpochMs);
+    const feed = this.live.get(document.id);
+    if (feed) clearTimeout(feed.deadline);
+    const deadline = setTimeout(() => {
+      this.end({ ...document, status: "finished" }).catch((error: Error) => {
+        console.error(`run ${document.id} could not be ended: ${error.message}`);
+      });
+    }, REPORT_WAIT_MS);
+    deadline.unref();
+    if (feed) this.live.set(document.id, { sampler: feed.sampler, deadline });
+    return document;
+  }
+
+  private async end(document: RunDocument): Promise<RunDocument> {
+    const feed = this.live.get(document.id);
+    this.live.delete(document.id);
+    if (feed) {
+      clearTimeout(feed.deadline);
+      await feed.sampler.stop();
+    }
+    if (await store.updateRunning(document)) return document;
+    // Somebody else ended it first; theirs is the document that counts.
+    return (await store.readStoredRun(document.id))?.document ?? document;
+  }
+
+  private async closeAndMeasure(document: RunDocument): Promise<{ measured: RunDocument; caveats: Caveats }> {
+    const { nodes } = this.options;
+    const closed = await settleByNode(nodes, (node) => node.close(document.id));
+    const stats = await this.drain(document);
+    const histories = await settleByNode(nodes, (node) => node.history(document.id));
+    const silentNodes = [...new Set([...closed.silent, ...stats.silent, ...histories.silent])];
+    const ops: HistoryOpLine[] = [];
+    for (const [index, ndjson] of histories.values.entries()) {
+      const lines = parseOps(ndjson);
+      const node = histories.names[index] ?? "unknown";
+      const dropped = stats.values.find((stat) => stat.node === node)?.dropped ?? 0;
+      await store.saveHistory(document.id, { node, operations: lines.length, dropped, ndjson });
+      ops.push(...lines);
+    }
+    const database = await store.readStockFacts(document.id, document.target);
+    const caveats: Caveats = {
+      ...noCaveats,
+      silentNodes,
+      dropped: stats.values.reduce((sum, node) => sum + node.dropped, 0),
+      stillRunning: stats.values.reduce((sum, node) => sum + node.inFlight, 0),
+    };
+    return { measured: measure(document, { stats: stats.values, ops, database }), caveats };
+  }
+
+  /** Waits until no purchase is in flight on any node, at most as long as a purchase may take. */
+  private async drain(document: RunDocument): Promise<Settled<NodeRunStats>> {
+    const { waitTimeoutMs, holdMs } = document.config;
+    const giveUpAtMs = performance.now() + waitTimeoutMs + holdMs + 5_000;
+    for (;;) {
+      const stats = await settleByNode(this.options.nodes, (node) => node.stats(document.id));
+      const busy = stats.values.some((node) => node.inFlight > 0);
+      if (!busy || performance.now() > giveUpAtMs) return stats;
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
+    }
+  }
+}
+
+interface Settled<T> {
+  readonly names: readonly string[];
+  readonly values: readonly T[];
+  readonly silent: readonly string[];
+}
+
+async function settleByNode<T>(
+  nodes: readonly NodeClient[],
+  ask: (node: NodeClient) => Promise<T>,
+): Promise<Settled<T>> {
+  const answers = await Promise.allSettled(nodes.map(ask));
+  const names: string[] = [];
+  const values: T[] = [];
+  const silent: string[] = [];
+  for (const [index, answer] of answers.entries()) {
+    const name = nodes[index]?.address.name ?? `node ${index + 1}`;
+    if (answer.status === "rejected") silent.push(name);
+    else {
+      names.push(name);
+      values.push(answer.value);
+    }
+  }
+  return { names, values, silent };
+}
+
+function parseOps(ndjson: string): HistoryOpLine[] {
+  return ndjson
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as HistoryOpLine);
+}

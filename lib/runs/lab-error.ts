@@ -1,0 +1,25 @@
+/** A request the lab understood and will not carry out. Test `code`; HTTP statuses are given in lib/http. */
+export type LabErrorCode =
+  | "run_active"
+  | "run_not_found"
+  | "unknown_strategy"
+  | "strategy_unavailable"
+  | "target_not_found"
+  | "engine_unavailable"
+  | "node_unavailable"
+  | "too_many_nodes";
+
+export class LabError extends Error {
+  override readonly name = "LabError";
+  constructor(
+    readonly code: LabErrorCode,
+    message: string,
+    readonly details?: Readonly<Record<string, unknown>>,
+  ) {
+    super(message);
+  }
+}
+
+export function isLabError(error: unknown): error is LabError {
+  return error instanceof Error && error.name === "LabError" && "code" in error;
+}

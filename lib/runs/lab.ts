@@ -1,0 +1,73 @@
+import { join } from "node:path";
+import { env } from "../services/current-env";
+import { postgresPool } from "../services/postgres";
+import { processSingleton } from "../services/singleton";
+import { describeStrategy, storeNodes } from "./catalogue";
+import { Coordinator } from "./coordinator";
+import type { RunDocument, RunRequest } from "./document";
+import { chooseEngine, createEngines } from "./engines/choose";
+import { LabError } from "./lab-error";
+import { NodeClient } from "./node-client";
+
+/** The lab as one process sees it: its coordinator, and what starts load for it. */
+
+export function coordinator(): Coordinator {
+  return processSingleton("coordinator", () => {
+    const token = env().LAB_ADMIN_TOKEN;
+    return new Coordinator({
+      nodes: storeNodes().map((address) => new NodeClient(address, token)),
+      expectedOf,
+      versions,
+    });
+  });
+}
+
+function expectedOf(strategy: string, nodes: number): RunDocument["expected"] {
+  const described = describeStrategy(strategy);
+  if (!described.available) {
+    throw new LabError(
+      "strategy_unavailable",
+      `strategy: ${strategy} is not available. ${described.unavailableReason}`,
+      {
+        field: "strategy",
+      },
+    );
+  }
+  return nodes > 1 ? described.expected.threeNodes : described.expected.alone;
+}
+
+async function versions(): Promise<Record<string, string>> {
+  const result = await postgresPool().query("SELECT current_setting('server_version') AS version");
+  const postgres = (result.rows[0] as { version: string } | undefined)?.version ?? "unknown";
+  return { lab: env().LAB_COMMIT, node: process.version, postgres };
+}
+
+/** Opens a run and, where the lab is asked to, starts its load. Returns as soon as the run is open. */
+export async function openRun(request: RunRequest): Promise<RunDocument> {
+  if (!request.launch) return coordinator().open(request);
+  const wanted = request.engine === "external" ? "k6" : request.engine;
+  const choice = await chooseEngine(wanted, createEngines({ k6Binary: env().K6_BINARY }));
+  const document = await coordinator().open({ ...request, engine: choice.engine.id });
+  void drive(document, choice.engine);
+  return document;
+}
+
+/** Follows the engine to its end; a run whose engine died is failed, with the engine's own reason. */
+async function drive(document: RunDocument, engine: Awaited<ReturnType<typeof chooseEngine>>["engine"]): Promise<void> {
+  const token = env().LAB_ADMIN_TOKEN;
+  try {
+    const result = await engine.start({
+      runId: document.id,
+      document,
+      dashboardUrl: `http://127.0.0.1:${env().PORT}`,
+      ...(token ? { adminToken: token } : {}),
+      logFile: join(process.cwd(), ".lab", "logs", `run-${document.id}.log`),
+    });
+    if (!result.ok) await coordinator().fail(document.id, result.reason ?? "The load generator failed.");
+  } catch (error) {
+    console.error(`run ${document.id}: ${(error as Error).message}`);
+    await coordinator()
+      .fail(document.id, "The load generator could not be started.")
+      .catch((failure: Error) => console.error(`run ${document.id} could not be failed: ${failure.message}`));
+  }
+}

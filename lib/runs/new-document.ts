@@ -1,0 +1,75 @@
+import { cpus, release, totalmem, type } from "node:os";
+import type { StockTarget } from "../stock/types";
+import type { RunDocument, RunRequest } from "./document";
+import { emptyPercentiles } from "./percentiles";
+import { emptyCounts } from "./run-meter";
+
+export interface NewRun {
+  readonly id: string;
+  readonly request: RunRequest;
+  readonly target: StockTarget;
+  readonly nodes: number;
+  readonly expected: RunDocument["expected"];
+  readonly versions: Record<string, string>;
+}
+
+/** The document of a run that has just been opened: configuration known, nothing measured, nothing concluded. */
+export function newDocument({ id, request, target, nodes, expected, versions }: NewRun): RunDocument {
+  const { stock, vus, rate, durationMs, holdMs, ttlMs, waitTimeoutMs, engine, seed } = request;
+  const isRate = rate !== undefined;
+  return {
+    id,
+    strategy: request.strategy,
+    target,
+    config: {
+      stock,
+      vus: isRate ? null : vus,
+      rate: rate ?? null,
+      durationMs: isRate ? durationMs : null,
+      holdMs,
+      ttlMs,
+      waitTimeoutMs,
+      nodes,
+      engine,
+      seed,
+    },
+    startedAtEpochMs: Date.now(),
+    durationMs: null,
+    status: "running",
+    counts: emptyCounts(),
+    stock: { initial: stock, final: stock, orders: 0 },
+    expected,
+    verdict: "inconclusive",
+    sentences: ["The run is still going on."],
+    violations: {
+      oversold: 0,
+      lostUpdates: 0,
+      undersold: 0,
+      negativeStock: 0,
+      duplicateClaims: 0,
+      overlappingHolds: 0,
+      staleWrites: 0,
+    },
+    latencyMs: emptyPercentiles,
+    latencySource: "server",
+    phasesMs: { poolWait: emptyPercentiles, wait: emptyPercentiles, hold: emptyPercentiles, commit: emptyPercentiles },
+    throughput: { offeredPerSecond: rate ?? null, completedPerSecond: null, soldPerSecond: null },
+    contention: { certified: false, peakInFlight: 0, peakWaiters: 0, arrivalSkewMs: null, droppedIterations: null },
+    fairness: { jain: null, longestWaitMs: null },
+    nodes: [],
+    faults: [],
+    client: null,
+    versions,
+    machine: thisMachine(),
+  };
+}
+
+function thisMachine(): RunDocument["machine"] {
+  const processors = cpus();
+  return {
+    cpus: processors.length,
+    cpuModel: processors[0]?.model.trim() ?? "unknown",
+    memoryMb: Math.round(totalmem() / 2 ** 20),
+    os: `${type()} ${release()}`,
+  };
+}

@@ -1,0 +1,74 @@
+import type { RunAssignment } from "./assignment";
+import type { NodeRunStats } from "./run-meter";
+
+/** How long a node may take over a control call; under load its event loop may be late. */
+const CONTROL_TIMEOUT_MS = 10_000;
+
+export interface NodeAddress {
+  readonly name: string;
+  readonly url: string;
+}
+
+/** The coordinator's side of a store node's control routes (`lib/http/node-control.ts` is the other). */
+export class NodeClient {
+  constructor(
+    readonly address: NodeAddress,
+    private readonly adminToken: string | undefined,
+  ) {}
+
+  async assign(assignment: RunAssignment): Promise<void> {
+    await this.call(`runs/${assignment.runId}`, { method: "PUT", body: assignment });
+  }
+
+  /** After this the node counts no new purchase for the run. */
+  async close(runId: string): Promise<void> {
+    await this.call(`runs/${runId}/close`, { method: "POST", body: {} });
+  }
+
+  async stats(runId: string): Promise<NodeRunStats> {
+    const response = await this.call(`runs/${runId}/stats`, { method: "GET" });
+    return (await response.json()) as NodeRunStats;
+  }
+
+  /** The node's part of the history, NDJSON. */
+  async history(runId: string): Promise<string> {
+    const response = await this.call(`runs/${runId}/history`, { method: "GET" });
+    return response.text();
+  }
+
+  async switchStrategy(id: string): Promise<void> {
+    await this.call("strategy", { method: "PUT", body: { id } });
+  }
+
+  async activeStrategy(): Promise<string> {
+    const response = await this.call("strategy", { method: "GET" });
+    return ((await response.json()) as { id: string }).id;
+  }
+
+  private async call(path: string, request: { method: string; body?: unknown }): Promise<Response> {
+    const response = await fetch(`${this.address.url}/api/node/${path}`, {
+      method: request.method,
+      headers: {
+        ...(request.body === undefined ? {} : { "content-type": "application/json" }),
+        ...(this.adminToken ? { authorization: `Bearer ${this.adminToken}` } : {}),
+      },
+      ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+      signal: AbortSignal.timeout(CONTROL_TIMEOUT_MS),
+    }).catch((error: Error) => {
+      throw new NodeControlError(this.address.name, `did not answer (${error.cause ?? error.message})`);
+    });
+    if (response.ok) return response;
+    const body = (await response.json().catch(() => null)) as { error?: { message?: string } } | null;
+    throw new NodeControlError(this.address.name, body?.error?.message ?? `answered ${response.status}`);
+  }
+}
+
+export class NodeControlError extends Error {
+  override readonly name = "NodeControlError";
+  constructor(
+    readonly node: string,
+    readonly reason: string,
+  ) {
+    super(`${node}: ${reason}`);
+  }
+}

@@ -1,0 +1,141 @@
+import { promisify } from "node:util";
+import { gunzip, gzip } from "node:zlib";
+import { postgresPool, prisma } from "../services/postgres";
+import { stockTables } from "../stock/stock-sql";
+import type { StockTarget } from "../stock/types";
+import type { RunDocument, RunSample } from "./document";
+
+const compress = promisify(gzip);
+const decompress = promisify(gunzip);
+
+/** Runs in PostgreSQL: everything a run's page needs, and nothing else needs asking. */
+
+export interface StoredRun {
+  readonly document: RunDocument;
+  readonly deadlineAtEpochMs: number;
+}
+
+export async function insertRun(document: RunDocument, deadlineAtEpochMs: number): Promise<void> {
+  await prisma().run.create({
+    data: {
+      id: document.id,
+      strategy: document.strategy,
+      status: document.status,
+      config: document.config,
+      document,
+      deadlineAt: new Date(deadlineAtEpochMs),
+    },
+  });
+}
+
+/** Replaces the document of a running run; false when the run has ended meanwhile, and nothing was changed. */
+export async function updateRunning(document: RunDocument, deadlineAtEpochMs?: number): Promise<boolean> {
+  const ended = document.status !== "running";
+  const { count } = await prisma().run.updateMany({
+    where: { id: document.id, status: "running" },
+    data: {
+      status: document.status,
+      document,
+      ...(ended ? { verdict: document.verdict, finishedAt: new Date() } : {}),
+      ...(deadlineAtEpochMs === undefined ? {} : { deadlineAt: new Date(deadlineAtEpochMs) }),
+    },
+  });
+  return count === 1;
+}
+
+export async function readStoredRun(id: string): Promise<StoredRun | null> {
+  const row = await prisma().run.findUnique({ where: { id }, select: { document: true, deadlineAt: true } });
+  return row ? { document: row.document as unknown as RunDocument, deadlineAtEpochMs: row.deadlineAt.getTime() } : null;
+}
+
+/** The run that is running, if any. */
+export async function readRunningRun(): Promise<StoredRun | null> {
+  const row = await prisma().run.findFirst({
+    where: { status: "running" },
+    orderBy: { openedAt: "desc" },
+    select: { document: true, deadlineAt: true },
+  });
+  return row ? { document: row.document as unknown as RunDocument, deadlineAtEpochMs: row.deadlineAt.getTime() } : null;
+}
+
+export async function insertSample(runId: string, sample: RunSample): Promise<void> {
+  await prisma().runSample.create({ data: { runId, seq: sample.seq, data: sample } });
+}
+
+export async function readSamplesAfter(runId: string, seq: number): Promise<RunSample[]> {
+  const rows = await prisma().runSample.findMany({
+    where: { runId, seq: { gt: seq } },
+    orderBy: { seq: "asc" },
+    take: 5_000,
+    select: { data: true },
+  });
+  return rows.map((row) => row.data as unknown as RunSample);
+}
+
+export interface NodeHistory {
+  readonly node: string;
+  readonly operations: number;
+  readonly dropped: number;
+  readonly ndjson: string;
+}
+
+export async function saveHistory(runId: string, history: NodeHistory): Promise<void> {
+  const ndjsonGzip = new Uint8Array(await compress(history.ndjson));
+  const { node, operations, dropped } = history;
+  const data = { operations, dropped, ndjsonGzip };
+  await prisma().runHistory.upsert({
+    where: { runId_node: { runId, node } },
+    create: { runId, node, ...data },
+    update: data,
+  });
+}
+
+export async function readHistories(runId: string): Promise<NodeHistory[]> {
+  const rows = await prisma().runHistory.findMany({ where: { runId }, orderBy: { node: "asc" } });
+  return Promise.all(
+    rows.map(async ({ node, operations, dropped, ndjsonGzip }) => {
+      return { node, operations, dropped, ndjson: (await decompress(ndjsonGzip)).toString("utf8") };
+    }),
+  );
+}
+
+export interface RunOrder {
+  readonly orderId: string;
+  readonly opId: string;
+  readonly buyerId: string;
+  readonly quantity: number;
+}
+
+/** The rows a run sold, oldest first. */
+export async function readRunOrders(runId: string, kind: StockTarget["kind"]): Promise<RunOrder[]> {
+  const { orders } = stockTables(kind);
+  const result = await postgresPool().query(
+    `SELECT id::text AS "orderId", coalesce(op_id, '') AS "opId", user_id AS "buyerId", quantity
+     FROM ${orders} WHERE run_id = $1 ORDER BY id`,
+    [runId],
+  );
+  return result.rows as RunOrder[];
+}
+
+export interface StockFacts {
+  readonly final: number;
+  /** Units sold, not rows. */
+  readonly orders: number;
+  readonly duplicateClaims: number;
+}
+
+/** What the database says of a run's target now: one statement, one snapshot. */
+export async function readStockFacts(runId: string, target: StockTarget): Promise<StockFacts> {
+  const { stock, orders } = stockTables(target.kind);
+  const duplicates = target.kind === "coupon" ? "count(*) - count(DISTINCT user_id)" : "0";
+  const result = await postgresPool().query({
+    name: `facts_${target.kind}`,
+    text: `SELECT s.stock AS final, o.orders::int, o.duplicates::int FROM ${stock} s,
+      (SELECT coalesce(sum(quantity), 0) AS orders, ${duplicates} AS duplicates FROM ${orders} WHERE run_id = $1) o
+      WHERE s.id = $2`,
+    values: [runId, target.id],
+  });
+  const row = result.rows[0] as { final: number; orders: number; duplicates: number } | undefined;
+  if (!row) throw new Error(`${target.kind} ${target.id} of run ${runId} is gone`);
+  return { final: row.final, orders: row.orders, duplicateClaims: row.duplicates };
+}

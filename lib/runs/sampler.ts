@@ -1,0 +1,130 @@
+import type { RunDocument, RunSample } from "./document";
+import { sumCounts } from "./judge";
+import type { NodeClient } from "./node-client";
+import { createHistogram, decodeHistogram, type LatencyHistogram, mergeHistograms, percentilesOf } from "./percentiles";
+import { type NodeRunStats, PHASES, type Phase } from "./run-meter";
+import { insertSample, readStockFacts } from "./run-store";
+
+const SAMPLE_EVERY_MS = 250;
+
+interface Previous {
+  readonly atMs: number;
+  readonly orders: number;
+  readonly completed: number;
+  readonly phases: Record<Phase, LatencyHistogram>;
+}
+
+/**
+ * The live feed of one run: about four times a second it asks the nodes and the database and writes a sample.
+ * One sample at a time; a slow one delays the next instead of piling up. Owned by the coordinator, which stops it.
+ */
+export class Sampler {
+  private seq = 0;
+  private timer: NodeJS.Timeout | null = null;
+  private stopped = false;
+  private taking: Promise<void> = Promise.resolve();
+  private previous: Previous | null = null;
+
+  constructor(
+    private readonly document: RunDocument,
+    private readonly nodes: readonly NodeClient[],
+  ) {}
+
+  start(): void {
+    this.schedule();
+  }
+
+  /** Takes a last sample, so that the feed ends on the final figures, and stops. Safe to call twice. */
+  async stop(): Promise<void> {
+    if (this.stopped) return;
+    this.stopped = true;
+    if (this.timer) clearTimeout(this.timer);
+    await this.taking;
+    await this.takeQuietly();
+  }
+
+  private schedule(): void {
+    if (this.stopped) return;
+    this.timer = setTimeout(() => {
+      this.taking = this.takeQuietly();
+      void this.taking.then(() => this.schedule());
+    }, SAMPLE_EVERY_MS);
+    this.timer.unref();
+  }
+
+  /** A missed sample is a gap in a chart, not a failure of the run. */
+  private async takeQuietly(): Promise<void> {
+    try {
+      await this.take();
+    } catch (error) {
+      console.warn(`run ${this.document.id}: no sample: ${(error as Error).message}`);
+    }
+  }
+
+  private async take(): Promise<void> {
+    const { id, target } = this.document;
+    const [facts, ...stats] = await Promise.all([
+      readStockFacts(id, target),
+      ...this.nodes.map((node) => node.stats(id)),
+    ]);
+    const atMs = Date.now() - this.document.startedAtEpochMs;
+    const sample = this.compose({ atMs, stockLeft: facts.final, orders: facts.orders, stats });
+    await insertSample(id, sample);
+  }
+
+  private compose(seen: { atMs: number; stockLeft: number; orders: number; stats: NodeRunStats[] }): RunSample {
+    const { atMs, stockLeft, orders, stats } = seen;
+    const counts = sumCounts(stats.map((node) => node.counts));
+    const inFlight = stats.reduce((sum, node) => sum + node.inFlight, 0);
+    const phases = mergePhases(stats);
+    const now: Previous = { atMs, orders, completed: counts.requests - inFlight, phases };
+    const before = this.previous ?? { atMs: 0, orders: 0, completed: 0, phases: emptyPhases() };
+    this.previous = now;
+    const seconds = Math.max(0.001, (atMs - before.atMs) / 1_000);
+    this.seq += 1;
+    return {
+      seq: this.seq,
+      atMs,
+      stockLeft,
+      orders,
+      oversold: Math.max(0, orders - this.document.stock.initial),
+      counts,
+      soldPerSecond: Math.max(0, (orders - before.orders) / seconds),
+      completedPerSecond: Math.max(0, (now.completed - before.completed) / seconds),
+      inFlight,
+      waiters: stats.reduce((sum, node) => sum + node.waiters, 0),
+      latencyMs: percentilesOf(mergeHistograms(stats.map((node) => decodeHistogram(node.histograms.latency)))),
+      phaseMediansMs: intervalMedians(phases, before.phases),
+      nodes: stats.map(nodeSample),
+    };
+  }
+}
+
+function nodeSample(node: NodeRunStats): RunSample["nodes"][number] {
+  const { p50, p99 } = percentilesOf(decodeHistogram(node.histograms.latency));
+  const { sold, requests } = node.counts;
+  return { node: node.node, sold, requests, inFlight: node.inFlight, waiters: node.waiters, p50Ms: p50, p99Ms: p99 };
+}
+
+function emptyPhases(): Record<Phase, LatencyHistogram> {
+  return { poolWait: createHistogram(), wait: createHistogram(), hold: createHistogram(), commit: createHistogram() };
+}
+
+function mergePhases(stats: readonly NodeRunStats[]): Record<Phase, LatencyHistogram> {
+  const merged = emptyPhases();
+  for (const node of stats) for (const phase of PHASES) merged[phase].add(decodeHistogram(node.histograms[phase]));
+  return merged;
+}
+
+/** Medians of what was recorded since the last sample: the cumulative histograms, one less the other. */
+function intervalMedians(
+  now: Record<Phase, LatencyHistogram>,
+  before: Record<Phase, LatencyHistogram>,
+): RunSample["phaseMediansMs"] {
+  const medianOf = (phase: Phase) => {
+    const interval = mergeHistograms([now[phase]]);
+    interval.subtract(before[phase]);
+    return percentilesOf(interval).p50;
+  };
+  return { poolWait: medianOf("poolWait"), wait: medianOf("wait"), hold: medianOf("hold"), commit: medianOf("commit") };
+}

@@ -1,0 +1,141 @@
+import { hostname } from "node:os";
+import { Recorder } from "../history/recorder";
+import { nowNs } from "../services/monotonic";
+import type { OperationTrace, StockStrategy, StockTarget } from "../stock/types";
+import { resourceOf } from "../stock/types";
+import type { RunAssignment } from "./assignment";
+import { type NodeRunStats, RunMeter } from "./run-meter";
+
+/** Operations kept a run and node; past it the run is inconclusive. */
+const HISTORY_CAPACITY = 200_000;
+/** Runs a node remembers after they were closed, so that a late reader still gets their history. */
+const REMEMBERED_RUNS = 4;
+
+export interface StoreNodeOptions {
+  readonly name: string;
+  readonly activeStrategy: string;
+  /** Makes a strategy; throws when its server is not configured. */
+  readonly createStrategy: (id: string) => StockStrategy;
+  readonly defaults: { readonly holdMs: number; readonly ttlMs: number; readonly waitTimeoutMs: number };
+}
+
+/** How one purchase is to be done: by the run that owns the target, or by the shop's own settings. */
+export interface PurchasePlan {
+  readonly strategy: StockStrategy;
+  readonly run: ActiveRun | null;
+  readonly holdMs: number;
+  readonly ttlMs: number;
+  readonly waitTimeoutMs: number;
+}
+
+export interface ActiveRun {
+  readonly assignment: RunAssignment;
+  readonly meter: RunMeter;
+  readonly recorder: Recorder;
+  closed: boolean;
+}
+
+/**
+ * The state of one store node: which strategy is active, which runs it serves, what it measured of them.
+ * Strategies are made at first use and kept until the process ends.
+ */
+export class StoreNode {
+  readonly name: string;
+  private activeId: string;
+  private readonly strategies = new Map<string, StockStrategy>();
+  private readonly runs = new Map<string, ActiveRun>();
+  private readonly runByResource = new Map<string, ActiveRun>();
+  private operations = 0;
+
+  constructor(private readonly options: StoreNodeOptions) {
+    this.name = options.name;
+    this.activeId = options.activeStrategy;
+  }
+
+  get activeStrategy(): string {
+    return this.activeId;
+  }
+
+  /** @throws when the strategy is unknown or its server is not configured; the active one then stays */
+  switchStrategy(id: string): void {
+    this.strategy(id);
+    this.activeId = id;
+  }
+
+  strategy(id: string): StockStrategy {
+    const known = this.strategies.get(id);
+    if (known) return known;
+    const created = this.options.createStrategy(id);
+    this.strategies.set(id, created);
+    return created;
+  }
+
+  /** Takes a run on; from now on purchases of its target follow it. Repeating it changes nothing. */
+  assign(assignment: RunAssignment): void {
+    if (this.runs.has(assignment.runId)) return;
+    this.strategy(assignment.strategy);
+    const run: ActiveRun = {
+      assignment,
+      meter: new RunMeter(),
+      recorder: new Recorder({ node: this.name, host: hostname(), capacity: HISTORY_CAPACITY }),
+      closed: false,
+    };
+    this.runs.set(assignment.runId, run);
+    this.runByResource.set(resourceOf(assignment.target), run);
+    this.forgetOldRuns();
+  }
+
+  /** Ends a run on this node: new purchases of its target no longer count for it; those in flight still do. */
+  close(runId: string): boolean {
+    const run = this.runs.get(runId);
+    if (!run) return false;
+    run.closed = true;
+    const resource = resourceOf(run.assignment.target);
+    if (this.runByResource.get(resource) === run) this.runByResource.delete(resource);
+    return true;
+  }
+
+  run(runId: string): ActiveRun | undefined {
+    return this.runs.get(runId);
+  }
+
+  plan(target: StockTarget): PurchasePlan {
+    const run = this.runByResource.get(resourceOf(target)) ?? null;
+    if (!run) return { strategy: this.strategy(this.activeId), run, ...this.options.defaults };
+    const { holdMs, ttlMs, waitTimeoutMs } = run.assignment;
+    return { strategy: this.strategy(run.assignment.strategy), run, holdMs, ttlMs, waitTimeoutMs };
+  }
+
+  newTrace(): OperationTrace {
+    this.operations += 1;
+    return { opId: `${this.name}-${process.pid}-${this.operations}`, invokedNs: nowNs() };
+  }
+
+  stats(runId: string): NodeRunStats | undefined {
+    const run = this.runs.get(runId);
+    if (!run) return undefined;
+    return {
+      node: this.name,
+      runId,
+      counts: { ...run.meter.counts },
+      inFlight: run.meter.inFlight,
+      waiters: run.meter.countWaiters(),
+      peakInFlight: run.meter.peakInFlight,
+      recorded: run.recorder.size,
+      dropped: run.recorder.dropped,
+      histograms: run.meter.encode(),
+    };
+  }
+
+  private forgetOldRuns(): void {
+    for (const [runId, run] of this.runs) {
+      if (this.runs.size <= REMEMBERED_RUNS) return;
+      if (run.closed && run.meter.inFlight === 0) this.runs.delete(runId);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.allSettled([...this.strategies.values()].map((strategy) => strategy[Symbol.asyncDispose]()));
+    this.strategies.clear();
+  }
+}

@@ -1,0 +1,30 @@
+import { PrismaPg } from "@prisma/adapter-pg";
+import pg from "pg";
+import { PrismaClient } from "../../generated/prisma/client";
+import { env } from "./current-env";
+import { processSingleton } from "./singleton";
+
+/**
+ * The one pool of this process. Hot statements go through it as prepared statements; Prisma, for all that is not hot,
+ * shares it through its adapter (docs/decisions/001-prisma-beside-pg.md).
+ */
+export function postgresPool(): pg.Pool {
+  return processSingleton("postgres.pool", () => {
+    const pool = new pg.Pool({
+      connectionString: env().DATABASE_URL,
+      max: env().PG_POOL_SIZE,
+      // A lost server must answer 503 within the wait limit, not hang.
+      connectionTimeoutMillis: Math.max(env().WAIT_TIMEOUT_MS, 1_000),
+      query_timeout: 15_000,
+      keepAlive: true,
+      application_name: `flash-sale-lab ${env().STORE_NODE}`,
+    });
+    // An idle connection that the server closes is not an error of any request; the pool replaces it.
+    pool.on("error", (error) => console.warn(`postgres: idle connection lost: ${error.message}`));
+    return pool;
+  });
+}
+
+export function prisma(): PrismaClient {
+  return processSingleton("postgres.prisma", () => new PrismaClient({ adapter: new PrismaPg(postgresPool()) }));
+}

@@ -1,0 +1,79 @@
+import type { OperationOutcome } from "../history/types";
+import { isLockError } from "../locks/errors";
+import type { PurchasePlan, StoreNode } from "../runs/store-node";
+import { nowNs } from "../services/monotonic";
+import type { OperationTrace, StockOutcome, StockTarget } from "../stock/types";
+
+export interface PurchaseInput {
+  readonly target: StockTarget;
+  readonly buyerId: string;
+  readonly quantity: number;
+}
+
+export interface PurchaseResult {
+  readonly outcome: StockOutcome;
+  readonly strategyId: string;
+  readonly runId: string | null;
+}
+
+/** A purchase that failed, with the strategy it failed under. */
+export class PurchaseFailure extends Error {
+  override readonly name = "PurchaseFailure";
+  constructor(
+    readonly strategyId: string,
+    override readonly cause: unknown,
+  ) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
+/**
+ * One purchase, start to end: choose the strategy (the run's, or the shop's), reduce the stock, record what happened.
+ * @throws {PurchaseFailure} when a server was lost or the outcome is not known; the cause is the LockError
+ */
+export async function purchase(node: StoreNode, input: PurchaseInput): Promise<PurchaseResult> {
+  const plan = node.plan(input.target);
+  const trace = node.newTrace();
+  plan.run?.meter.begin(trace);
+  try {
+    const outcome = await plan.strategy.reduceStock({
+      ...input,
+      runId: plan.run?.assignment.runId ?? null,
+      holdMs: plan.holdMs,
+      ttlMs: plan.ttlMs,
+      waitTimeoutMs: plan.waitTimeoutMs,
+      trace,
+    });
+    const orderId = outcome.status === "sold" ? outcome.orderId : undefined;
+    finish({ plan, trace, input, outcome: outcomeWord(outcome), orderId });
+    return { outcome, strategyId: plan.strategy.id, runId: plan.run?.assignment.runId ?? null };
+  } catch (error) {
+    finish({ plan, trace, input, outcome: isLockError(error) && !error.isDefinite ? "unknown" : "error" });
+    throw new PurchaseFailure(plan.strategy.id, error);
+  }
+}
+
+interface Finish {
+  readonly plan: PurchasePlan;
+  readonly trace: OperationTrace;
+  readonly input: PurchaseInput;
+  readonly outcome: OperationOutcome;
+  readonly orderId?: string | undefined;
+}
+
+function finish({ plan, trace, input, outcome, orderId }: Finish): void {
+  trace.answeredNs = nowNs();
+  if (!plan.run) return;
+  plan.run.meter.end(trace, outcome);
+  plan.run.recorder.record(trace, { buyerId: input.buyerId, quantity: input.quantity, outcome, orderId });
+}
+
+function outcomeWord(outcome: StockOutcome): OperationOutcome {
+  switch (outcome.status) {
+    case "already_claimed":
+    case "limit_reached":
+      return "rejected";
+    default:
+      return outcome.status;
+  }
+}

@@ -1,0 +1,75 @@
+import { Redis } from "ioredis";
+import { systemClock } from "../locks/clock";
+import { LockError } from "../locks/errors";
+import { systemRandom } from "../locks/random";
+import { redisOptionsForLocks } from "../locks/redis/redis-options";
+import type { LockDependencies } from "../locks/registry";
+import type { ZkSession } from "../locks/zookeeper/zk-port";
+import { env } from "../services/current-env";
+import { missingService } from "../services/missing-service";
+import { processSingleton } from "../services/singleton";
+
+interface Clients {
+  readonly dependencies: LockDependencies;
+  readonly close: () => Promise<void>;
+}
+
+/** The clients of this process's locks, made at first use and shared by all strategies. */
+export function lockDependencies(): LockDependencies {
+  return clients().dependencies;
+}
+
+/** Ends every connection a lock has opened. */
+export async function closeLockClients(): Promise<void> {
+  await clients().close();
+}
+
+function clients(): Clients {
+  return processSingleton("lock-clients", createClients);
+}
+
+function createClients(): Clients {
+  const opened: (() => Promise<void>)[] = [];
+  const redis = once(() => openRedis(configured("redis", env().REDIS_URL), opened));
+  const redlock = once(() => {
+    const urls = configured("redlock", env().REDLOCK_URLS);
+    return urls.map((url) => openRedis(url, opened));
+  });
+  const zookeeper = once((): ZkSession => {
+    throw new Error(configured("zookeeper", env().ZOOKEEPER_HOSTS));
+  });
+  return {
+    dependencies: { clock: systemClock, random: systemRandom, redis, redlock, zookeeper },
+    close: async () => {
+      await Promise.allSettled(opened.splice(0).map((end) => end()));
+    },
+  };
+}
+
+function openRedis(url: string, opened: (() => Promise<void>)[]): Redis {
+  const client = new Redis(url, redisOptionsForLocks);
+  // Every command in flight fails with the connection and is reported by the lock; the event itself says nothing more.
+  client.on("error", (error: Error) => console.warn(`redis ${client.options.port}: ${error.message}`));
+  opened.push(async () => client.disconnect());
+  return client;
+}
+
+/** @throws LockError `config_invalid` that says what would make the server available */
+function configured<T>(service: "redis" | "redlock" | "zookeeper", value: T | undefined): T {
+  if (value !== undefined) return value;
+  throw new LockError({
+    code: "config_invalid",
+    strategyId: service,
+    resource: "-",
+    message: missingService(service) ?? `${service} is not configured`,
+    isDefinite: true,
+  });
+}
+
+function once<T>(create: () => T): () => T {
+  let made: { value: T } | null = null;
+  return () => {
+    made ??= { value: create() };
+    return made.value;
+  };
+}

@@ -1,0 +1,136 @@
+import type { PoolClient } from "pg";
+import { LockError } from "../locks/errors";
+import type { Grant, LockStrategy } from "../locks/types";
+import { nowNs } from "../services/monotonic";
+import { sleepMs } from "./sleep";
+import { isUniqueViolation, type StockRow, type StockStore } from "./stock-store";
+import { resourceOf, type StockOutcome, type StockRequest, type StockStrategy } from "./types";
+
+/**
+ * A lock round the naive read-modify-write that real code has: read the stock, compute, work for `holdMs`, write the
+ * absolute value back and insert the order. A lock that fails therefore shows.
+ *
+ * Where the lock has a fencing token, it is registered at the first read and required at the write; a check at the
+ * write alone would let a stale holder in between a newer holder's read and its write.
+ */
+export class LockedStock implements StockStrategy {
+  readonly id: string;
+  readonly traits: LockStrategy["traits"];
+
+  constructor(
+    private readonly lock: LockStrategy,
+    private readonly store: StockStore,
+  ) {
+    this.id = lock.id;
+    this.traits = lock.traits;
+  }
+
+  async reduceStock(request: StockRequest): Promise<StockOutcome> {
+    const { trace } = request;
+    trace.waitNs = nowNs();
+    const outcome = await this.lock.runGuarded(
+      {
+        resource: resourceOf(request.target),
+        waitTimeoutMs: request.waitTimeoutMs,
+        ttlMs: request.ttlMs,
+        ...(request.signal ? { signal: request.signal } : {}),
+      },
+      (grant) => this.criticalSection(request, grant),
+    );
+    if (outcome.status === "contended") {
+      trace.attempts = outcome.attempts;
+      return { status: "contended", waitedMs: outcome.waitedMs, attempts: outcome.attempts };
+    }
+    trace.attempts = outcome.timings.attempts;
+    return outcome.value;
+  }
+
+  private async criticalSection(request: StockRequest, grant: Grant): Promise<StockOutcome> {
+    const { trace } = request;
+    trace.grantedNs = nowNs();
+    trace.holderId = grant.holderId;
+    if (grant.fencingToken !== null) trace.fencingToken = grant.fencingToken;
+    const onLost = () => {
+      trace.leaseLostNs ??= nowNs();
+    };
+    grant.signal.addEventListener("abort", onLost, { once: true });
+    try {
+      return await this.readModifyWrite(request, grant);
+    } finally {
+      grant.signal.removeEventListener("abort", onLost);
+      // The hold ends here; when the server learns of it is the lock's business.
+      trace.releasedNs = nowNs();
+    }
+  }
+
+  private async readModifyWrite(request: StockRequest, grant: Grant): Promise<StockOutcome> {
+    const { trace } = request;
+    const stock = await this.read(request, grant);
+    trace.readNs = nowNs();
+    trace.readValue = stock;
+    if (stock < request.quantity) return { status: "sold_out" };
+    await sleepMs(request.holdMs);
+    if (grant.signal.aborted) throw this.leaseLost(request);
+
+    trace.writeNs = nowNs();
+    trace.writtenValue = stock - request.quantity;
+    const row = await this.write(request, grant, trace.writtenValue);
+    trace.writeAccepted = row !== undefined && row !== "duplicate";
+    if (row === "duplicate") return { status: "already_claimed" };
+    if (row?.order_id === undefined) throw this.fenceStale(request);
+    trace.committedNs = nowNs();
+    return { status: "sold", orderId: row.order_id };
+  }
+
+  private async read(request: StockRequest, grant: Grant): Promise<number> {
+    const fenced = grant.fencingToken !== null;
+    const row = await this.store.run(request, {
+      name: fenced ? "readFenced" : "read",
+      values: fenced ? [request.target.id, grant.fencingToken] : [request.target.id],
+      strategyId: this.id,
+      tx: grant.tx as PoolClient | undefined,
+    });
+    if (row?.stock === undefined) throw this.fenceStale(request);
+    return row.stock;
+  }
+
+  private async write(request: StockRequest, grant: Grant, value: number): Promise<StockRow | undefined | "duplicate"> {
+    const order = this.store.orderValues(request, this.id);
+    const fenced = grant.fencingToken !== null;
+    try {
+      return await this.store.run(request, {
+        name: fenced ? "writeFenced" : "writeAbsolute",
+        values: [request.target.id, value, ...order, ...(fenced ? [grant.fencingToken] : [])],
+        strategyId: this.id,
+        tx: grant.tx as PoolClient | undefined,
+      });
+    } catch (error) {
+      if (isUniqueViolation(error)) return "duplicate";
+      throw error;
+    }
+  }
+
+  private leaseLost(request: StockRequest): LockError {
+    return new LockError({
+      code: "lease_lost",
+      strategyId: this.id,
+      resource: resourceOf(request.target),
+      message: "the lease was lost before the write; nothing was written",
+      isDefinite: true,
+    });
+  }
+
+  private fenceStale(request: StockRequest): LockError {
+    return new LockError({
+      code: "fence_stale",
+      strategyId: this.id,
+      resource: resourceOf(request.target),
+      message: "a newer holder has been seen; the stale operation was refused",
+      isDefinite: true,
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.lock[Symbol.asyncDispose]();
+  }
+}

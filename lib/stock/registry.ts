@@ -1,0 +1,71 @@
+import type { Pool } from "pg";
+import { createLock, type LockDependencies, lockCatalogue } from "../locks/registry";
+import type { StrategyTraits } from "../locks/types";
+import { LockedStock } from "./locked-stock";
+import { SqlGuarded, sqlGuardedTraits } from "./sql-guarded";
+import { SqlOptimistic, sqlOptimisticTraits } from "./sql-optimistic";
+import { StockStore } from "./stock-store";
+import type { StockStrategy } from "./types";
+
+/** What the strategies of a store node are made of. */
+export interface StockDependencies {
+  readonly pool: Pool;
+  /** The store node's name, written into its orders. */
+  readonly node: string;
+  readonly locks: LockDependencies;
+}
+
+interface StockEntry {
+  readonly traits: StrategyTraits;
+  create(store: StockStore, dependencies: StockDependencies): StockStrategy;
+}
+
+/** Strategies that are one conditional operation, and need no lock. */
+const atomicEntries: readonly StockEntry[] = [
+  { traits: sqlGuardedTraits, create: (store) => new SqlGuarded(store) },
+  {
+    traits: sqlOptimisticTraits,
+    create: (store, { locks }) => new SqlOptimistic(store, () => locks.random.fraction()),
+  },
+];
+
+/** Every lock, put round the naive read-modify-write. */
+const lockedEntries: readonly StockEntry[] = [...lockCatalogue.values()].map(({ traits }) => ({
+  traits,
+  create: (store, { locks }) => new LockedStock(createLock(traits.id, locks), store),
+}));
+
+/** Order of the families in every list: from nothing at all to a coordination service. */
+const familyOrder: readonly StrategyTraits["family"][] = [
+  "baseline",
+  "sql",
+  "redis",
+  "redlock",
+  "memcached",
+  "zookeeper",
+  "etcd",
+];
+
+const byFamily = [...atomicEntries, ...lockedEntries].sort(
+  (a, b) => familyOrder.indexOf(a.traits.family) - familyOrder.indexOf(b.traits.family),
+);
+
+/** Every strategy of the lab, id to traits and factory. */
+export const stockCatalogue: ReadonlyMap<string, StockEntry> = new Map(
+  byFamily.map((entry) => [entry.traits.id, entry]),
+);
+
+/** @throws Error that names the valid ids */
+export function traitsOf(id: string): StrategyTraits {
+  const entry = stockCatalogue.get(id);
+  if (entry) return entry.traits;
+  throw new Error(`There is no strategy "${id}"; valid ids: ${[...stockCatalogue.keys()].join(", ")}.`);
+}
+
+/** @throws Error for an unknown id, LockError `config_invalid` when a server it needs is not configured */
+export function createStockStrategy(id: string, dependencies: StockDependencies): StockStrategy {
+  traitsOf(id);
+  const store = new StockStore(dependencies.pool, dependencies.node);
+  // traitsOf has made sure that the entry is there.
+  return (stockCatalogue.get(id) as StockEntry).create(store, dependencies);
+}

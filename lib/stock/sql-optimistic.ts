@@ -1,0 +1,118 @@
+import { LockError } from "../locks/errors";
+import type { StrategyTraits } from "../locks/types";
+import { elapsedMs, nowNs } from "../services/monotonic";
+import { sleepMs } from "./sleep";
+import { isUniqueViolation, type StockRow, type StockStore } from "./stock-store";
+import { resourceOf, type StockOutcome, type StockRequest, type StockStrategy } from "./types";
+
+export const sqlOptimisticTraits: StrategyTraits = {
+  id: "sql-optimistic",
+  family: "sql",
+  kind: "atomic",
+  mechanism: "read the version, write only if it is still the same, else wait a little and try again",
+  remark: "retries",
+  needs: ["postgres"],
+  waiting: "retry",
+  fair: false,
+  expiryClock: "none",
+  fencingSource: null,
+  expected: { alone: "safe", threeNodes: "safe" },
+  survives: { holderCrash: "survives", holderPause: "survives", serverRestart: "survives" },
+};
+
+/** First and longest pause between two tries; the pause is drawn at random between nothing and its bound (full jitter). */
+const FIRST_BACKOFF_MS = 4;
+const MAX_BACKOFF_MS = 64;
+
+/**
+ * Compare-and-set on a version column, with bounded, jittered retry.
+ *
+ * - Guarantees: a write lands only on the version it was computed from, so none is lost and none is sold twice.
+ * - Breaks under: nothing; under heat most tries are wasted, and a buyer who is out of time gets `contended`.
+ * - Fencing token: the version plays its part. Clock: none, but for the caller's own deadline.
+ * - Units: integer stock units; `holdMs` passes between the read and the write of every try.
+ *
+ * @throws {LockError} `backend_unavailable`, or `outcome_unknown` when the reply to a write was lost
+ * @see https://www.postgresql.org/docs/current/mvcc-intro.html
+ */
+export class SqlOptimistic implements StockStrategy {
+  readonly id = sqlOptimisticTraits.id;
+  readonly traits = sqlOptimisticTraits;
+
+  constructor(
+    private readonly store: StockStore,
+    private readonly random: () => number,
+  ) {}
+
+  async reduceStock(request: StockRequest): Promise<StockOutcome> {
+    const { trace } = request;
+    const startedNs = nowNs();
+    trace.waitNs = startedNs;
+    for (let attempt = 1; ; attempt += 1) {
+      trace.attempts = attempt;
+      const outcome = await this.tryOnce(request);
+      if (outcome !== "conflict") return outcome;
+      const waitedMs = elapsedMs(startedNs);
+      const pauseMs = this.pauseMs(attempt);
+      if (waitedMs + pauseMs >= request.waitTimeoutMs || request.signal?.aborted) {
+        return { status: "contended", waitedMs, attempts: attempt };
+      }
+      await sleepMs(pauseMs);
+    }
+  }
+
+  private async tryOnce(request: StockRequest): Promise<StockOutcome | "conflict"> {
+    const { trace, target, quantity } = request;
+    const read = await this.store.run(request, { name: "read", values: [target.id], strategyId: this.id });
+    if (read?.stock === undefined || read.version === undefined) throw this.rowGone(request);
+    trace.readNs = nowNs();
+    trace.readValue = read.stock;
+    if (read.stock < quantity) return { status: "sold_out" };
+    await sleepMs(request.holdMs);
+
+    trace.writeNs = nowNs();
+    trace.writtenValue = read.stock - quantity;
+    const written = await this.write(request, trace.writtenValue, read.version);
+    trace.writeAccepted = written !== undefined && written !== "duplicate";
+    if (written === "duplicate") return { status: "already_claimed" };
+    if (written?.order_id === undefined) return "conflict";
+    trace.committedNs = nowNs();
+    return { status: "sold", orderId: written.order_id };
+  }
+
+  private async write(
+    request: StockRequest,
+    value: number,
+    version: number,
+  ): Promise<StockRow | undefined | "duplicate"> {
+    try {
+      return await this.store.run(request, {
+        name: "writeVersioned",
+        values: [request.target.id, value, ...this.store.orderValues(request, this.id), version],
+        strategyId: this.id,
+      });
+    } catch (error) {
+      if (isUniqueViolation(error)) return "duplicate";
+      throw error;
+    }
+  }
+
+  private pauseMs(attempt: number): number {
+    const boundMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(attempt, 10));
+    return Math.round(this.random() * boundMs);
+  }
+
+  private rowGone(request: StockRequest): LockError {
+    return new LockError({
+      code: "config_invalid",
+      strategyId: this.id,
+      resource: resourceOf(request.target),
+      message: "the row to sell from does not exist",
+      isDefinite: true,
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // The pool belongs to the process, not to the strategy.
+  }
+}

@@ -1,0 +1,113 @@
+import type { Pool, PoolClient, QueryConfig } from "pg";
+import { LockError } from "../locks/errors";
+import { elapsedMs, nowNs } from "../services/monotonic";
+import { type StatementName, stockStatement } from "./stock-sql";
+import { resourceOf, type StockRequest } from "./types";
+
+/** A row of any of the hot statements; each returns some of these columns. */
+export interface StockRow {
+  readonly stock?: number;
+  readonly version?: number;
+  readonly order_id?: string;
+}
+
+/** PostgreSQL's code for a broken unique index. */
+const UNIQUE_VIOLATION = "23505";
+
+/**
+ * Hot-path access to PostgreSQL: prepared statements on pooled connections, pool wait measured apart from the
+ * statement, failures turned into typed errors that say whether the write may have happened.
+ */
+export class StockStore {
+  constructor(
+    private readonly pool: Pool,
+    readonly node: string,
+  ) {}
+
+  /** Runs one hot statement for this request. `tx`: the connection of an open transaction, for locks that live in one. */
+  async run(request: StockRequest, statement: Statement): Promise<StockRow | undefined> {
+    const client = statement.tx ?? (await this.checkOut(request, statement.strategyId));
+    let failure: Error | undefined;
+    try {
+      const result = await client.query<StockRow>({
+        ...stockStatement(request.target.kind, statement.name),
+        values: [...statement.values],
+        // Bounds a lost server as well as the wait in the row's own queue.
+        query_timeout: remainingMs(request),
+      } as QueryConfig);
+      return result.rows[0];
+    } catch (error) {
+      failure = error as Error;
+      throw this.translate(request, statement, failure);
+    } finally {
+      // A connection that failed outside of SQL is not given back to the pool.
+      if (!statement.tx) client.release(failure && !hasSqlState(failure) ? failure : undefined);
+    }
+  }
+
+  /** The order columns every writing statement ends with. */
+  orderValues(request: StockRequest, strategyId: string): readonly unknown[] {
+    return [request.buyerId, request.quantity, request.trace.opId, request.runId, this.node, strategyId];
+  }
+
+  private async checkOut(request: StockRequest, strategyId: string): Promise<PoolClient> {
+    const askedNs = nowNs();
+    try {
+      return await this.pool.connect();
+    } catch (error) {
+      throw new LockError({
+        code: "backend_unavailable",
+        strategyId,
+        resource: resourceOf(request.target),
+        message: `PostgreSQL gave no connection: ${(error as Error).message}`,
+        isDefinite: true,
+        cause: error,
+      });
+    } finally {
+      request.trace.poolWaitNs = (request.trace.poolWaitNs ?? 0n) + (nowNs() - askedNs);
+    }
+  }
+
+  private translate(request: StockRequest, statement: Statement, error: Error): Error {
+    if (isUniqueViolation(error)) return error;
+    const answered = hasSqlState(error) && !sqlState(error).startsWith("57P") && !sqlState(error).startsWith("08");
+    // A read changes nothing, and a statement the server refused changed nothing; a lost reply leaves it open.
+    const isDefinite = answered || statement.name === "read";
+    return new LockError({
+      code: isDefinite ? "backend_unavailable" : "outcome_unknown",
+      strategyId: statement.strategyId,
+      resource: resourceOf(request.target),
+      message: `PostgreSQL failed at ${statement.name}: ${error.message}`,
+      isDefinite,
+      cause: error,
+    });
+  }
+}
+
+/** A purchase that waited its turn to the end still gets this long to read and write. */
+const LEAST_STATEMENT_MS = 2_000;
+
+function remainingMs(request: StockRequest): number {
+  const leftMs = request.waitTimeoutMs - elapsedMs(request.trace.invokedNs);
+  return Math.max(LEAST_STATEMENT_MS, Math.ceil(leftMs));
+}
+
+export interface Statement {
+  readonly name: StatementName;
+  readonly values: readonly unknown[];
+  readonly strategyId: string;
+  readonly tx?: PoolClient | undefined;
+}
+
+export function isUniqueViolation(error: unknown): boolean {
+  return error instanceof Error && sqlState(error) === UNIQUE_VIOLATION;
+}
+
+function sqlState(error: Error): string {
+  return (error as { code?: string }).code ?? "";
+}
+
+/** True when the server itself answered with an error, as opposed to a broken connection. */
+function hasSqlState(error: Error): boolean {
+  return "severity" in error && /^[0-9A-Z]{5}$/.test(sqlState(error));
+}
