@@ -1,7 +1,9 @@
 import { createLocalMutex, localMutexTraits } from "./baseline/local-mutex";
 import { createNone, noneTraits } from "./baseline/none";
 import { LockError } from "./errors";
+import { createRedisLock, redisLockTraits } from "./redis/redis-lock";
 import type { RedisCommands } from "./redis/redis-port";
+import { createRedlock, redlockTraits } from "./redlock/redlock";
 import type { RunnerDependencies } from "./runner-context";
 import type { LockStrategy, StrategyTraits } from "./types";
 import type { ZkSession } from "./zookeeper/zk-port";
@@ -29,6 +31,8 @@ export interface LockEntry {
 const entries: readonly LockEntry[] = [
   { traits: noneTraits, create: createNone },
   { traits: localMutexTraits, create: createLocalMutex },
+  { traits: redisLockTraits, create: (dependencies) => createRedisLock(dependencies.redis(), dependencies) },
+  { traits: redlockTraits, create: (dependencies) => createRedlock(dependencies.redlock(), dependencies) },
 ];
 
 export const lockCatalogue: ReadonlyMap<string, LockEntry> = new Map(entries.map((entry) => [entry.traits.id, entry]));
