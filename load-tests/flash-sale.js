@@ -57,6 +57,7 @@ export const options = {
     unexpected_unsafe: ["count==0"],
     dropped_iterations: ["count==0"],
     unanswered: ["count==0"],
+    unexpected_answers: ["count==0"],
     purchases: [doorsOpen ? `count==${settings.buyers}` : "count>0"],
   },
 };

@@ -6,8 +6,8 @@
 import type { RunDocument } from "../../lib/runs/document";
 import { builtinVersion } from "../../lib/runs/engines/builtin";
 import { requestTimeoutMs } from "../../lib/runs/engines/limits";
+import { finishRun, type LabAddress, readRun, storeUrls } from "../runs/lab-client";
 import { arriveAtRate, openDoors } from "./arrivals";
-import { finishRun, type LabAddress, readRun, storeUrls } from "./lab-client";
 import { createPool, type Sale } from "./purchase";
 import { Tally } from "./tally";
 

@@ -50,13 +50,22 @@ function callLab(settings, call) {
 }
 
 /**
+ * @param {Settings} settings
+ * @returns {string} the strategy the store nodes are switched to
+ */
+function activeStrategy(settings) {
+  const { id } = callLab(settings, { method: "GET", path: "/api/strategy" });
+  return id ?? fail("The store nodes do not agree on a strategy; name one with -e LOCK_STRATEGY=sql-guarded");
+}
+
+/**
  * Opens a run, or attaches to the one that RUN_ID names.
  * @param {Settings} settings
  * @returns {RunDocument}
  */
 export function openRun(settings) {
   if (settings.runId === null) {
-    const strategy = settings.strategy ?? callLab(settings, { method: "GET", path: "/api/strategy" }).id;
+    const strategy = settings.strategy ?? activeStrategy(settings);
     return callLab(settings, { method: "POST", path: "/api/runs", body: runRequestOf(settings, strategy) });
   }
   /** @type {RunDocument} */

@@ -48,7 +48,9 @@ const OUTCOME_OF_CODE = {
 function outcomeOf(response) {
   if (response.status === 201) return "sold";
   try {
-    return OUTCOME_OF_CODE[JSON.parse(response.body).error.code] ?? "unexpected";
+    return (
+      OUTCOME_OF_CODE[JSON.parse(response.body).error.code] ?? (response.status === 503 ? "unavailable" : "unexpected")
+    );
   } catch (_notTheErrorShape) {
     return "unexpected";
   }

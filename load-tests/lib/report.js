@@ -97,7 +97,7 @@ function answersLine(document) {
 /**
  * The report of one run as text.
  * @param {RunDocument} document
- * @param {{ pageUrl: string, resultFile: string, failedThresholds: string[] }} context
+ * @param {{ pageUrl: string, resultFile?: string, failedThresholds?: string[] }} context
  */
 export function reportText(document, context) {
   const { violations, stock, contention, client, throughput } = document;
@@ -134,8 +134,8 @@ export function reportText(document, context) {
     "",
     ...block([
       ["page", context.pageUrl],
-      ["document", context.resultFile],
-      ...context.failedThresholds.map((name) => /** @type {[string, string]} */ (["FAILED", name])),
+      ...(context.resultFile ? [/** @type {[string, string]} */ (["document", context.resultFile])] : []),
+      ...(context.failedThresholds ?? []).map((name) => /** @type {[string, string]} */ (["FAILED", name])),
     ]),
     "",
   ];

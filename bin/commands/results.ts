@@ -1,0 +1,51 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import type { Command } from "commander";
+import { summarise } from "../runs/aggregate";
+import { engineNote, explainFailure, labOf } from "../runs/execute";
+import { addSaleOptions, type SaleFlags, strategyList, wholeNumber } from "../runs/options";
+import { brokenClaims, resultsPage } from "../runs/results-page";
+import { selectStrategies, sweep } from "../runs/sweep";
+import { ROOT } from "../supervisor/paths";
+
+interface ResultsFlags extends SaleFlags {
+  readonly strategies: "all" | string[];
+  readonly repeats: number;
+  readonly out: string;
+}
+
+const BROKEN = 1;
+const CANNOT_RUN = 2;
+
+/** `npm run lab -- results`: measures every strategy under the main sale and writes docs/results.md. */
+export function addResultsCommand(program: Command): void {
+  const command = program
+    .command("results")
+    .description("measure the strategies under the main sale and write docs/results.md; exit 1 when a claim fails")
+    .option("--strategies <ids>", "`all`, or ids separated by commas", strategyList, "all")
+    .option("--repeats <n>", "runs of each, interleaved", wholeNumber(1, 100), 5)
+    .option("--out <file>", "where the page is written", join(ROOT, "docs", "results.md"));
+  addSaleOptions(command).action(async (flags: ResultsFlags) => {
+    process.exitCode = await runResults(flags).catch((error: unknown) => {
+      console.error(explainFailure(error));
+      return CANNOT_RUN;
+    });
+  });
+}
+
+async function runResults(flags: ResultsFlags): Promise<number> {
+  const lab = await labOf(flags);
+  const { strategies, unavailable } = await selectStrategies(lab, flags.strategies);
+  const note = await engineNote(lab, flags.engine);
+  if (note) console.error(note);
+  const runs = await sweep(lab, { strategies, repeats: flags.repeats, flags }, process.stderr);
+  const broken = [...unavailable.map(({ id, reason }) => `${id} was not measured: ${reason}`), ...brokenClaims(runs)];
+  const summaries = strategies.map((strategy) => summarise(strategy, runs));
+  const page = resultsPage({ summaries, runs, broken, command: `npm run lab -- results --repeats ${flags.repeats}` });
+  await mkdir(dirname(flags.out), { recursive: true });
+  await writeFile(flags.out, page);
+  if (flags.json) console.log(JSON.stringify({ broken, summaries }, null, 2));
+  else console.log(page);
+  console.error(`written to ${relative(process.cwd(), flags.out)}`);
+  return broken.length === 0 ? 0 : BROKEN;
+}

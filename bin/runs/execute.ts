@@ -1,0 +1,54 @@
+import type { RunDocument } from "../../lib/runs/document";
+import { followRun } from "./follow";
+import { describeLab, type LabAddress, LabRefusal, openRun } from "./lab-client";
+import { runRequestOf, type SaleFlags } from "./options";
+import { Progress, type ProgressOutput } from "./progress";
+
+/** The lab that a command talks to: the one at `--url`, else this checkout's own, started if it is down. */
+export async function labOf(flags: Pick<SaleFlags, "url">): Promise<LabAddress> {
+  const adminToken = process.env.LAB_ADMIN_TOKEN || undefined;
+  if (flags.url) return { baseUrl: flags.url, adminToken };
+  const { ensureLabIsUp } = await import("../commands/up");
+  const { dashboardUrl } = await ensureLabIsUp();
+  return { baseUrl: dashboardUrl.replace(/\/+$/, ""), adminToken };
+}
+
+export interface Sale {
+  readonly flags: SaleFlags;
+  readonly strategy: string;
+  /** Stands before the progress, for example `sql-guarded 2/5`. */
+  readonly label: string;
+}
+
+/** Opens a run, lets the lab load it, and follows it to its end. */
+export async function executeRun(lab: LabAddress, sale: Sale, out: ProgressOutput): Promise<RunDocument> {
+  const opened = await openRun(lab, runRequestOf(sale.flags, sale.strategy));
+  const progress = new Progress(out, sale.label);
+  const document = await followRun(lab, opened, (sample) => progress.sample(sample));
+  progress.end(oneLine(document));
+  return document;
+}
+
+/** Says so when the engine asked for is not there. @returns null when it is */
+export async function engineNote(lab: LabAddress, wanted: string): Promise<string | null> {
+  const { engines } = await describeLab(lab);
+  const engine = engines.find(({ id }) => id === wanted);
+  if (!engine || engine.available) return null;
+  return `${wanted} is not available, so the built-in generator sends the load: ${engine.reason}`;
+}
+
+/** `safe: 100 orders for 100 units, 0 oversold` */
+export function oneLine(document: RunDocument): string {
+  const { verdict, status, stock, violations, sentences } = document;
+  if (status === "failed") return `failed: ${sentences[0] ?? "no reason given"}`;
+  const lost = violations.lostUpdates > 0 ? `, ${violations.lostUpdates} updates lost` : "";
+  return `${verdict}: ${stock.orders} orders for ${stock.initial} units, ${violations.oversold} oversold${lost}`;
+}
+
+/** What kept a run from happening, as a sentence for the terminal. */
+export function explainFailure(error: unknown): string {
+  if (!(error instanceof LabRefusal)) return error instanceof Error ? error.message : String(error);
+  if (error.code === "run_active") return `${error.message} One run at a time: wait for it, or see its page.`;
+  if (error.code === "admin_token_required") return `${error.message} Set LAB_ADMIN_TOKEN to the lab's token.`;
+  return error.message;
+}

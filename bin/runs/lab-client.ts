@@ -1,0 +1,90 @@
+import { type ClientReport, type RunDocument, runDocumentSchema } from "../../lib/runs/document";
+
+/** The lab's API, as the commands and the built-in generator use it. */
+export interface LabAddress {
+  readonly baseUrl: string;
+  readonly adminToken?: string | undefined;
+}
+
+export interface LabStrategy {
+  readonly id: string;
+  readonly available: boolean;
+  readonly unavailableReason: string | null;
+}
+
+export interface LabDescription {
+  readonly strategies: readonly LabStrategy[];
+  readonly engines: readonly { readonly id: string; readonly available: boolean; readonly reason: string | null }[];
+  readonly nodes: readonly { readonly name: string; readonly url: string }[];
+}
+
+const CALL_TIMEOUT_MS = 30_000;
+
+/** The lab answered, and said no. */
+export class LabRefusal extends Error {
+  override readonly name = "LabRefusal";
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** @throws {LabRefusal} for an answer that is not 2xx; Error when the lab does not answer */
+async function call(lab: LabAddress, path: string, body?: unknown): Promise<unknown> {
+  const response = await labFetch(lab, path, {
+    method: body === undefined ? "GET" : "POST",
+    body: body === undefined ? null : JSON.stringify(body),
+    signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+  });
+  const text = await response.text();
+  if (response.ok) return JSON.parse(text);
+  throw refusalOf(response.status, text);
+}
+
+export async function labFetch(lab: LabAddress, path: string, init: RequestInit): Promise<Response> {
+  const headers: Record<string, string> = { "content-type": "application/json" };
+  if (lab.adminToken) headers.authorization = `Bearer ${lab.adminToken}`;
+  try {
+    return await fetch(`${lab.baseUrl}${path}`, { ...init, headers: { ...headers, ...init.headers } });
+  } catch (error) {
+    const { cause, message } = error as Error;
+    throw new Error(`${lab.baseUrl} does not answer: ${cause instanceof Error ? cause.message : message}`);
+  }
+}
+
+/** Exported for its test: an answer may come from something else than the lab. */
+export function refusalOf(status: number, text: string): LabRefusal {
+  try {
+    const { error } = JSON.parse(text) as { error: { code: string; message: string } };
+    return new LabRefusal(status, error.code, error.message);
+  } catch {
+    return new LabRefusal(status, "not_the_lab", `answered ${status}: ${text.slice(0, 200)}`);
+  }
+}
+
+export async function describeLab(lab: LabAddress): Promise<LabDescription> {
+  return (await call(lab, "/api/strategies")) as LabDescription;
+}
+
+/** The URLs of the first `count` store nodes. */
+export async function storeUrls(lab: LabAddress, count: number): Promise<string[]> {
+  const { nodes } = await describeLab(lab);
+  if (nodes.length === 0) throw new Error("/api/strategies names no store nodes");
+  return nodes.slice(0, count).map((node) => node.url.replace(/\/+$/, ""));
+}
+
+/** @param request a body of `POST /api/runs`; what is absent takes the lab's default */
+export async function openRun(lab: LabAddress, request: Readonly<Record<string, unknown>>): Promise<RunDocument> {
+  return runDocumentSchema.parse(await call(lab, "/api/runs", request));
+}
+
+export async function readRun(lab: LabAddress, runId: string): Promise<RunDocument> {
+  return runDocumentSchema.parse(await call(lab, `/api/runs/${encodeURIComponent(runId)}`));
+}
+
+export async function finishRun(lab: LabAddress, runId: string, client: ClientReport): Promise<RunDocument> {
+  return runDocumentSchema.parse(await call(lab, `/api/runs/${encodeURIComponent(runId)}/finish`, { client }));
+}

@@ -1,0 +1,44 @@
+import type { RunSample } from "../../lib/runs/document";
+
+/** How a run looks while it goes on: one line on stderr, rewritten on a terminal, now and then elsewhere. */
+
+export interface ProgressOutput {
+  readonly isTTY?: boolean;
+  write(text: string): unknown;
+}
+
+/** Where lines cannot be rewritten, a line this often is enough to see that it lives. */
+const PLAIN_INTERVAL_MS = 5_000;
+
+export class Progress {
+  private shownAtMs = Number.NEGATIVE_INFINITY;
+  private isLineOpen = false;
+
+  constructor(
+    private readonly out: ProgressOutput,
+    private readonly label: string,
+  ) {}
+
+  sample(sample: RunSample): void {
+    const text = `${this.label}: ${formatSample(sample)}`;
+    if (this.out.isTTY) {
+      this.out.write(`\r\u001b[K${text}`);
+      this.isLineOpen = true;
+      return;
+    }
+    if (performance.now() - this.shownAtMs < PLAIN_INTERVAL_MS) return;
+    this.shownAtMs = performance.now();
+    this.out.write(`${text}\n`);
+  }
+
+  /** Leaves a last line and ends. */
+  end(text: string): void {
+    this.out.write(`${this.isLineOpen ? "\r\u001b[K" : ""}${this.label}: ${text}\n`);
+    this.isLineOpen = false;
+  }
+}
+
+export function formatSample({ atMs, stockLeft, oversold, counts, inFlight }: RunSample): string {
+  const seconds = (atMs / 1_000).toFixed(1);
+  return `${seconds} s, ${counts.requests} purchases, ${counts.sold} sold, ${stockLeft} left, ${oversold} oversold, ${inFlight} in flight`;
+}
