@@ -1,0 +1,203 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Command } from "commander";
+import { type RunDocument, runRequestSchema } from "../../lib/runs/document";
+import { newDocument } from "../../lib/runs/new-document";
+import { spreadOf, spreadText, summarise, verdictText } from "./aggregate";
+import { readEvents } from "./event-stream";
+import { exitCodeOf } from "./exit-codes";
+import { refusalOf } from "./lab-client";
+import {
+  addSaleOptions,
+  refuseContradictions,
+  runRequestOf,
+  type SaleFlags,
+  strategyId,
+  strategyList,
+} from "./options";
+import { Progress } from "./progress";
+import { brokenClaims, resultsPage } from "./results-page";
+import { interleave, isAsExpected, type SweepRun } from "./sweep";
+
+function parse(...argv: string[]): SaleFlags {
+  const command = addSaleOptions(new Command("run"))
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} });
+  return command.parse(argv, { from: "user" }).opts<SaleFlags>();
+}
+
+function documentOf(change: Partial<RunDocument>): RunDocument {
+  const request = runRequestSchema.parse({ strategy: "none" });
+  const versions = { lab: "abc1234", node: "v20" };
+  const target = { kind: "product", id: 1 } as const;
+  const blank = newDocument({ id: "r", request, target, nodes: 3, expected: "safe", versions });
+  return { ...blank, status: "finished", verdict: "safe", ...change };
+}
+
+const soldOut = { stock: { initial: 100, final: 0, orders: 100 } };
+
+function sweepRun(change: Partial<RunDocument>, more: Partial<SweepRun> = {}): SweepRun {
+  const document = documentOf({ ...soldOut, ...change });
+  return { strategy: document.strategy, repeat: 1, document, problem: null, elapsedMs: 2_000, ...more };
+}
+
+const violations = (oversold: number) => ({ ...documentOf({}).violations, oversold });
+
+describe("flags of a sale", () => {
+  it("become a request the lab accepts, loaded by the lab itself", () => {
+    const request = runRequestSchema.parse(runRequestOf(parse("--stock", "10", "--nodes", "2"), "none"));
+    assert.equal(request.launch, true);
+    assert.equal(request.vus, 500);
+    assert.equal(request.stock, 10);
+    assert.equal(request.rate, undefined);
+  });
+
+  it("ask for arrivals by rate when a rate is given", () => {
+    const request = runRequestSchema.parse(runRequestOf(parse("--rate", "50", "--target", "coupon"), "none"));
+    assert.equal(request.rate, 50);
+    assert.equal(request.durationMs, 10_000);
+    assert.equal(request.target.kind, "coupon");
+  });
+
+  for (const flag of ["--stock", "--buyers", "--hold-ms", "--ttl-ms", "--nodes", "--rate", "--seed", "--target-id"]) {
+    it(`name ${flag} when its number is wrong`, () => {
+      assert.throws(
+        () => parse(flag, "1.5"),
+        new RegExp(`'${flag} <n>' argument '1.5' is invalid. It must be a whole`),
+      );
+    });
+  }
+
+  it("have the limits the lab has", () => {
+    const limits = {
+      "--stock": 1_000_000,
+      "--buyers": 20_000,
+      "--hold-ms": 10_000,
+      "--ttl-ms": 120_000,
+      "--nodes": 16,
+    };
+    for (const [flag, max] of Object.entries(limits)) {
+      runRequestSchema.parse(runRequestOf(parse(flag, String(max)), "none"));
+      assert.throws(() => parse(flag, String(max + 1)));
+    }
+  });
+
+  it("list the valid strategies for one that does not exist", () => {
+    assert.throws(() => strategyId("zk-mutexx"), /Valid: none, local-mutex, .*sql-guarded/);
+    assert.throws(() => strategyList("none,nope"), /Valid: none/);
+    assert.deepEqual(strategyList("none, sql-guarded,none"), ["none", "sql-guarded"]);
+    assert.equal(strategyList("all"), "all");
+  });
+
+  it("refuse a duration without a rate, which would do nothing", () => {
+    assert.throws(() => refuseContradictions(parse("--duration-ms", "1000")), /--rate/);
+    refuseContradictions(parse("--duration-ms", "1000", "--rate", "5"));
+  });
+});
+
+describe("exit code of runs", () => {
+  const finished = (verdict: RunDocument["verdict"]) => ({ verdict, status: "finished" }) as const;
+
+  it("is 0 for safe, 1 for unsafe, 2 for inconclusive", () => {
+    assert.equal(exitCodeOf([finished("safe")]), 0);
+    assert.equal(exitCodeOf([finished("unsafe")]), 1);
+    assert.equal(exitCodeOf([finished("inconclusive")]), 2);
+  });
+
+  it("is that of the worst, and never 0 for nothing or for a run that failed", () => {
+    assert.equal(exitCodeOf([finished("safe"), finished("inconclusive"), finished("unsafe")]), 1);
+    assert.equal(exitCodeOf([finished("safe"), finished("inconclusive")]), 2);
+    assert.equal(exitCodeOf([{ verdict: "safe", status: "failed" }]), 2);
+    assert.equal(exitCodeOf([]), 2);
+  });
+});
+
+describe("figures of several runs", () => {
+  it("have a median between the middle two when their number is even", () => {
+    assert.deepEqual(spreadOf([4, 1, 3, 2]), { min: 1, median: 2.5, max: 4 });
+    assert.deepEqual(spreadOf([5, 1, 3]), { min: 1, median: 3, max: 5 });
+    assert.equal(spreadOf([null, undefined]), null);
+  });
+
+  it("show one value when all are the same", () => {
+    assert.equal(spreadText({ min: 0, median: 0, max: 0 }), "0");
+    assert.equal(spreadText({ min: 10.4, median: 12, max: 15 }), "12 (10 to 15)");
+    assert.equal(spreadText(null), "-");
+  });
+
+  it("count a run that was not made as failed, not as safe", () => {
+    const missing: SweepRun = { strategy: "none", repeat: 2, document: null, problem: "no lab", elapsedMs: 1 };
+    const summary = summarise("none", [sweepRun({}), missing, sweepRun({ strategy: "other" })]);
+    assert.equal(verdictText(summary), "safe 1 of 2, failed 1 of 2");
+    assert.equal(isAsExpected(missing), false);
+  });
+});
+
+describe("order of a sweep", () => {
+  it("interleaves the strategies", () => {
+    const names = interleave(["a", "b", "c"], 2).map(({ strategy, repeat }) => `${strategy}${repeat}`);
+    assert.deepEqual(names, ["a1", "b1", "c1", "a2", "b2", "c2"]);
+  });
+});
+
+describe("claims of the results page", () => {
+  it("hold for safe runs that sold out and unsafe runs that oversold", () => {
+    const unsafe = sweepRun({ expected: "unsafe", verdict: "unsafe", violations: violations(3) });
+    assert.deepEqual(brokenClaims([sweepRun({}), unsafe]), []);
+  });
+
+  const broken: [string, Partial<RunDocument>, Partial<SweepRun>, RegExp][] = [
+    ["an oversell of a safe strategy", { verdict: "unsafe", violations: violations(1) }, {}, /verdict is unsafe/],
+    ["a run that proves nothing", { verdict: "inconclusive" }, {}, /verdict is inconclusive/],
+    ["units left over", { stock: { initial: 100, final: 1, orders: 99 } }, {}, /99 orders for 100 units/],
+    ["an unsafe strategy that was lucky", { expected: "unsafe", verdict: "unsafe" }, {}, /nothing was oversold/],
+    ["a run that failed", { status: "failed" }, {}, /the run is failed/],
+    ["a run that took too long", {}, { elapsedMs: 61_000 }, /took 61 s/],
+    ["a run that was not made", {}, { document: null, problem: "the lab is down" }, /the lab is down/],
+  ];
+  for (const [name, change, more, sentence] of broken) {
+    it(`do not hold for ${name}`, () => {
+      assert.match(brokenClaims([sweepRun(change, more)]).join("\n"), sentence);
+    });
+  }
+
+  it("are printed as they are, failed ones too", () => {
+    const runs = [sweepRun({ strategy: "sql-guarded" })];
+    const summaries = [summarise("sql-guarded", runs)];
+    const page = resultsPage({ summaries, runs, broken: ["it broke"], command: "x" });
+    assert.match(page, /FAILED: it broke/);
+    assert.match(page, /\| `sql-guarded` \| safe 1 of 1 \|/);
+    assert.match(page, /abc1234/);
+  });
+});
+
+describe("feed of a run", () => {
+  it("is read across chunk borders", async () => {
+    const text =
+      'event: run\ndata: {"a":1}\n\nevent: sample\nid: 1\ndata: {"b":"ü"}\n\n: ping\n\nevent: finished\ndata: {}\n\n';
+    const bytes = new TextEncoder().encode(text);
+    const body = new ReadableStream<Uint8Array>({
+      start(sink) {
+        for (let at = 0; at < bytes.length; at += 7) sink.enqueue(bytes.slice(at, at + 7));
+        sink.close();
+      },
+    });
+    const seen: string[] = [];
+    for await (const { event, data } of readEvents(body)) seen.push(`${event} ${data}`);
+    assert.deepEqual(seen, ['run {"a":1}', 'sample {"b":"ü"}', "finished {}"]);
+  });
+
+  it("is shown in plain lines where lines cannot be rewritten", () => {
+    const written: string[] = [];
+    const progress = new Progress({ write: (text) => written.push(text) }, "none");
+    progress.end("safe");
+    assert.deepEqual(written, ["none: safe\n"]);
+  });
+});
+
+describe("answers that are not the lab's", () => {
+  it("are quoted", () => {
+    assert.match(refusalOf(502, "<html>Bad gateway").message, /answered 502: <html>Bad gateway/);
+    assert.equal(refusalOf(409, '{"error":{"code":"run_active","message":"m"}}').code, "run_active");
+  });
+});
