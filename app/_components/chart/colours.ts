@@ -1,0 +1,50 @@
+/** Canvas knows no custom properties: they are resolved through a probe, which also follows light-dark(). */
+export type Palette = Record<PaletteName, string>;
+
+const NAMES = ["paper", "ink", "muted", "line", "accent", "alarm", "phase-hold", "phase-commit", "phase-wait"] as const;
+export type PaletteName = (typeof NAMES)[number];
+
+export function readPalette(host: HTMLElement): Palette {
+  const probe = document.createElement("span");
+  probe.hidden = true;
+  host.append(probe);
+  const entries = NAMES.map((name) => {
+    probe.style.color = `var(--${name})`;
+    return [name, getComputedStyle(probe).color] as const;
+  });
+  probe.remove();
+  return Object.fromEntries(entries) as Palette;
+}
+
+/** Diagonal stripes: the mark of what is unsafe, and of waiting for a connection. */
+export function hatch(context: CanvasRenderingContext2D, colour: string, ground: string): CanvasPattern | string {
+  const size = Math.round(6 * devicePixelRatio);
+  const tile = document.createElement("canvas");
+  tile.width = size;
+  tile.height = size;
+  const pen = tile.getContext("2d");
+  if (pen === null) return colour;
+  pen.fillStyle = ground;
+  pen.fillRect(0, 0, size, size);
+  pen.strokeStyle = colour;
+  pen.lineWidth = size / 2.6;
+  for (const offset of [-size, 0, size]) {
+    pen.beginPath();
+    pen.moveTo(offset - 1, size + 1);
+    pen.lineTo(offset + size + 1, -1);
+    pen.stroke();
+  }
+  return context.createPattern(tile, "repeat") ?? colour;
+}
+
+/** Calls back when the theme changes, by the toggle or by the system. */
+export function onThemeChange(callback: () => void): () => void {
+  const observer = new MutationObserver(callback);
+  observer.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  system.addEventListener("change", callback);
+  return () => {
+    observer.disconnect();
+    system.removeEventListener("change", callback);
+  };
+}

@@ -1,0 +1,151 @@
+import type uPlot from "uplot";
+import type { Palette, PaletteName } from "./colours";
+import { hatch } from "./colours";
+import type { BuildOptions } from "./uplot-canvas";
+
+/** The look all charts share, and the two kinds of them: lines over time, and bars stacked over time. */
+
+const FONT = '11px ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
+
+export interface LineSeries {
+  readonly label: string;
+  readonly colour: PaletteName;
+  readonly dash?: readonly number[];
+  readonly width?: number;
+}
+
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+
+function axes(palette: Palette): uPlot.Axis[] {
+  const shared: uPlot.Axis = {
+    stroke: palette.muted,
+    font: FONT,
+    ticks: { show: false },
+    grid: { stroke: palette.line, width: 1 },
+  };
+  return [
+    {
+      ...shared,
+      grid: { show: false },
+      size: 26,
+      gap: 6,
+      space: 60,
+      values: (_, splits) => splits.map((value, index) => `${value}${index === splits.length - 1 ? " s" : ""}`),
+    },
+    { ...shared, size: 44, gap: 6, space: 34, values: (_, splits) => splits.map((value) => compact.format(value)) },
+  ];
+}
+
+/** At least a second wide and from nought, so that the first samples do not jump about. */
+const xRange: uPlot.Range.Function = (_, __, max) => [0, Math.max(1, Number.isFinite(max) ? max : 1)];
+
+function yRange(floor: number): uPlot.Range.Function {
+  return (_, min, max) => [
+    Math.min(0, Number.isFinite(min) ? min : 0),
+    Math.max(floor, Number.isFinite(max) ? max : 0) * 1.08,
+  ];
+}
+
+function base(palette: Palette, floor: number): Omit<uPlot.Options, "width" | "height" | "series"> {
+  return {
+    legend: { show: false },
+    padding: [10, 14, 0, 0],
+    axes: axes(palette),
+    scales: { x: { time: false, range: xRange }, y: { range: yRange(floor) } },
+    cursor: { y: false, drag: { x: false, y: false, setScale: false }, points: { size: 6 } },
+  };
+}
+
+function lineSeries(palette: Palette, { label, colour, dash, width }: LineSeries): uPlot.Series {
+  return {
+    label,
+    stroke: palette[colour],
+    width: width ?? 2,
+    ...(dash ? { dash: [...dash] } : {}),
+    spanGaps: true,
+    points: { show: false },
+  };
+}
+
+/** Lines over time. `floor`: the least the y axis reaches to. */
+export function lineOptions(series: readonly LineSeries[], floor: number): BuildOptions {
+  return (palette) => ({
+    ...base(palette, floor),
+    series: [{}, ...series.map((one) => lineSeries(palette, one))],
+  });
+}
+
+/** Orders and stock, with the stock there was as a line, and hatched whatever was sold beyond it. */
+export function stockOptions(initial: number): BuildOptions {
+  return (palette) => ({
+    ...base(palette, initial * 1.1),
+    series: [
+      {},
+      lineSeries(palette, { label: "orders", colour: "accent" }),
+      lineSeries(palette, { label: "stock left", colour: "ink", dash: [5, 4] }),
+    ],
+    hooks: { drawAxes: [(plot) => drawBeyond(plot, palette, initial)] },
+  });
+}
+
+/** Hatches the area between the stock line and the orders line where orders run past it, and labels the stock line. */
+function drawBeyond(plot: uPlot, palette: Palette, initial: number): void {
+  const { ctx } = plot;
+  const { left, top, width, height } = plot.bbox;
+  const limitY = plot.valToPos(initial, "y", true);
+  const [xs, orders = []] = plot.data;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(left, top, width, Math.max(0, limitY - top));
+  ctx.clip();
+  ctx.beginPath();
+  xs.forEach((x, index) => {
+    ctx.lineTo(plot.valToPos(x, "x", true), plot.valToPos(orders[index] ?? 0, "y", true));
+  });
+  const lastX = xs.at(-1);
+  if (lastX !== undefined) {
+    ctx.lineTo(plot.valToPos(lastX, "x", true), top + height);
+    ctx.lineTo(plot.valToPos(xs[0] ?? 0, "x", true), top + height);
+    ctx.fillStyle = hatch(ctx, palette.alarm, palette.paper);
+    ctx.globalAlpha = 0.55;
+    ctx.fill();
+  }
+  ctx.restore();
+  ctx.save();
+  ctx.strokeStyle = palette.muted;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.beginPath();
+  ctx.moveTo(left, limitY);
+  ctx.lineTo(left + width, limitY);
+  ctx.stroke();
+  ctx.restore();
+}
+
+export interface StackSeries {
+  readonly label: string;
+  readonly colour: PaletteName;
+  readonly hatched?: boolean;
+}
+
+/** Bars stacked over time: `stack` from the bottom up; the data are sums from the bottom, drawn tallest first. */
+export function stackOptions(
+  stack: readonly StackSeries[],
+  bars: () => uPlot.Series.PathBuilder | undefined,
+): BuildOptions {
+  return (palette) => ({
+    ...base(palette, 1),
+    series: [
+      {},
+      ...[...stack].reverse().map(
+        ({ label, colour, hatched }): uPlot.Series => ({
+          label,
+          paths: bars(),
+          points: { show: false },
+          width: 1,
+          stroke: palette.paper,
+          fill: hatched ? (plot) => hatch(plot.ctx, palette[colour], palette.paper) : palette[colour],
+        }),
+      ),
+    ],
+  });
+}

@@ -1,0 +1,205 @@
+"use client";
+
+import Link from "next/link";
+import { useMemo, useState } from "react";
+import { FAMILY_LABELS } from "@/app/_lib/catalogue";
+import {
+  type CompareColumn,
+  type CompareRow,
+  columnMax,
+  figureOf,
+  type Sorting,
+  settingsLine,
+  sortRows,
+} from "@/app/_lib/compare-rows";
+import { formatCount, formatMsCell, formatRate, NO_VALUE } from "@/app/_lib/format";
+import { toneOf } from "@/app/_lib/verdict";
+import { VerdictWord } from "../ui/verdict-word";
+import styles from "./compare-table.module.css";
+
+interface ColumnSpec {
+  readonly id: CompareColumn;
+  readonly label: string;
+  readonly unit?: string;
+  readonly hint: string;
+  /** Which way a first press sorts: the telling end first. */
+  readonly first: Sorting["direction"];
+  readonly format?: (value: number | null) => string;
+  /** A number above 0 is a broken promise. */
+  readonly alarming?: boolean;
+}
+
+const COLUMNS: readonly ColumnSpec[] = [
+  { id: "strategy", label: "strategy", hint: "By family", first: "ascending" },
+  { id: "verdict", label: "verdict", hint: "What the checkers conclude", first: "ascending" },
+  {
+    id: "oversold",
+    label: "oversold",
+    hint: "Orders beyond the stock there was",
+    first: "descending",
+    format: formatCount,
+    alarming: true,
+  },
+  {
+    id: "lostUpdates",
+    label: "lost updates",
+    hint: "Orders the stock counter does not know of",
+    first: "descending",
+    format: formatCount,
+    alarming: true,
+  },
+  {
+    id: "soldPerSecond",
+    label: "sold",
+    unit: "/s",
+    hint: "Orders per second",
+    first: "descending",
+    format: formatRate,
+  },
+  { id: "p50", label: "p50", unit: "ms", hint: "As the buyer saw it", first: "ascending", format: formatMsCell },
+  { id: "p99", label: "p99", unit: "ms", hint: "As the buyer saw it", first: "ascending", format: formatMsCell },
+  {
+    id: "wait",
+    label: "waits",
+    unit: "ms",
+    hint: "Median wait for the lock",
+    first: "ascending",
+    format: formatMsCell,
+  },
+];
+
+const FIGURES = COLUMNS.filter((column) => column.format !== undefined);
+
+interface HeadProps {
+  readonly column: ColumnSpec;
+  readonly sorting: Sorting;
+  readonly onSort: (column: ColumnSpec) => void;
+}
+
+function Head({ column, sorting, onSort }: HeadProps) {
+  const active = sorting.column === column.id;
+  return (
+    <th scope="col" aria-sort={active ? sorting.direction : undefined} className={column.format ? "num" : undefined}>
+      <button type="button" className={styles.sort} title={column.hint} onClick={() => onSort(column)}>
+        {column.label}
+        {column.unit ? <span className={styles.unit}> {column.unit}</span> : null}
+        <span className={styles.arrow} aria-hidden="true">
+          {active ? (sorting.direction === "ascending" ? "↑" : "↓") : ""}
+        </span>
+      </button>
+    </th>
+  );
+}
+
+function Cell({ row, column, max }: { row: CompareRow; column: ColumnSpec; max: number }) {
+  const value = row.run === null ? null : figureOf(row.run, column.id);
+  const alarm = column.alarming === true && value !== null && value > 0;
+  const share = value === null || max === 0 ? 0 : (value / max) * 100;
+  return (
+    <td className="num" data-label={column.label}>
+      <span className={alarm ? styles.alarm : undefined}>
+        {value === null || column.format === undefined ? NO_VALUE : column.format(value)}
+        <span className={styles.phoneUnit}> {column.unit}</span>
+      </span>
+      <span className={styles.bar} data-alarm={alarm} aria-hidden="true">
+        <span style={{ width: `${share}%` }} />
+      </span>
+    </td>
+  );
+}
+
+function Row({ row, maxima }: { row: CompareRow; maxima: ReadonlyMap<CompareColumn, number> }) {
+  const { strategy, run } = row;
+  return (
+    <tr data-testid={`compare-${strategy.id}`} data-verdict={run?.verdict ?? "never"}>
+      <th scope="row" className={styles.name}>
+        <Link href={`/?strategy=${strategy.id}`} className="mono">
+          {strategy.id}
+        </Link>
+        <span className={styles.settings}>
+          {run === null ? FAMILY_LABELS[strategy.family] : settingsLine(run.config)}
+        </span>
+      </th>
+      {run === null ? (
+        <td className={styles.never} colSpan={COLUMNS.length - 1}>
+          never run ·{" "}
+          {strategy.available ? (
+            <Link href={`/?strategy=${strategy.id}`} aria-label={`Run ${strategy.id}`}>
+              Run
+            </Link>
+          ) : (
+            strategy.unavailableReason
+          )}
+        </td>
+      ) : (
+        <>
+          <td className={styles.verdict}>
+            <Link href={`/runs/${run.id}`} title="Open this run">
+              <VerdictWord tone={toneOf(run)} />
+            </Link>
+          </td>
+          {FIGURES.map((column) => (
+            <Cell key={column.id} row={row} column={column} max={maxima.get(column.id) ?? 0} />
+          ))}
+        </>
+      )}
+    </tr>
+  );
+}
+
+function PhoneSorting({ sorting, onSort }: { sorting: Sorting; onSort: (column: ColumnSpec) => void }) {
+  return (
+    <label className={styles.phoneSort}>
+      Sort by{" "}
+      <select
+        value={sorting.column}
+        onChange={(event) => {
+          const column = COLUMNS.find((one) => one.id === event.target.value);
+          if (column !== undefined) onSort(column);
+        }}
+      >
+        {COLUMNS.map((column) => (
+          <option key={column.id} value={column.id}>
+            {column.label}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** The last run of every strategy, sortable, with bars for scale in the cells. */
+export function CompareTable({ rows, comparable }: { rows: readonly CompareRow[]; comparable: boolean }) {
+  const [sorting, setSorting] = useState<Sorting>({ column: "strategy", direction: "ascending" });
+  const maxima = useMemo(() => new Map(FIGURES.map(({ id }) => [id, columnMax(rows, id)])), [rows]);
+  const sorted = useMemo(() => sortRows(rows, sorting), [rows, sorting]);
+  const sortBy = ({ id, first }: ColumnSpec) => {
+    const opposite = sorting.direction === "ascending" ? "descending" : "ascending";
+    setSorting({ column: id, direction: sorting.column === id ? opposite : first });
+  };
+  return (
+    <>
+      {comparable ? null : (
+        <p className={styles.caution}>
+          These runs were not all made with the same settings; compare only the lines that agree.
+        </p>
+      )}
+      <PhoneSorting sorting={sorting} onSort={sortBy} />
+      <table className={styles.table}>
+        <caption className="visually-hidden">The last finished run of every strategy</caption>
+        <thead>
+          <tr>
+            {COLUMNS.map((column) => (
+              <Head key={column.id} column={column} sorting={sorting} onSort={sortBy} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {sorted.map((row) => (
+            <Row key={row.strategy.id} row={row} maxima={maxima} />
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}

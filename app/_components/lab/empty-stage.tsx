@@ -1,0 +1,66 @@
+"use client";
+
+import type { Lab } from "@/app/_hooks/use-lab";
+import { isUnsafeWith } from "@/app/_lib/catalogue";
+import { plural } from "@/app/_lib/format";
+import button from "../ui/button.module.css";
+import styles from "./empty-stage.module.css";
+
+/** Nothing run yet: the question the sale will answer, and one button. Or the server that is missing, and its fix. */
+export function EmptyStage({ lab }: { lab: Lab }) {
+  const { config, catalogue, blocked, lastRuns } = lab;
+  const strategy = catalogue.strategies.find((one) => one.id === config.strategy);
+  if (strategy !== undefined && !strategy.available) return <MissingServer lab={lab} />;
+  const first = lastRuns.isEmpty;
+  return (
+    <section className={styles.empty} data-testid="stage" data-status="empty">
+      <p className={styles.eyebrow}>{first ? "Nothing run yet" : `${config.strategy} has not been run yet`}</p>
+      <h2 className={styles.question}>
+        {plural(config.buyers, "buyer")} want {plural(config.stock, "unit")} at the same moment, on{" "}
+        {plural(config.nodes, "store node")}. How many will be promised one?
+      </h2>
+      {strategy === undefined ? null : (
+        <p className={styles.mechanism}>
+          <code>{strategy.id}</code> {strategy.mechanism}
+          {isUnsafeWith(strategy, config.nodes) ? " It is expected to fail; that is the exhibit." : ""}
+        </p>
+      )}
+      <button type="button" className={button.primary} disabled={blocked !== null} onClick={lab.runSale}>
+        {first ? "Run your first sale" : `Run ${config.strategy}`}
+      </button>
+      <ol className={styles.steps}>
+        <li>
+          <b>Load</b> Every buyer sends one purchase; they all start together.
+        </li>
+        <li>
+          <b>Count</b> Orders are counted in PostgreSQL, not by the code under test.
+        </li>
+        <li>
+          <b>Judge</b> Checkers read the recorded history and give the verdict.
+        </li>
+      </ol>
+    </section>
+  );
+}
+
+function MissingServer({ lab }: { lab: Lab }) {
+  const { config, catalogue, blocked } = lab;
+  const strategy = catalogue.strategies.find((one) => one.id === config.strategy);
+  const missing = catalogue.services.filter(
+    (service) => !service.present && strategy?.needs.some((need) => need === service.id),
+  );
+  return (
+    <section className={styles.empty} data-testid="stage" data-status="missing">
+      <p className={styles.eyebrow}>Server missing</p>
+      <h2 className={styles.question}>
+        <code>{config.strategy}</code> cannot run here:{" "}
+        {missing.length === 0 ? "a server it needs" : missing.map((service) => service.label).join(" and ")} is absent.
+      </h2>
+      <p className={styles.fix}>{blocked}</p>
+      <p className={styles.mechanism}>
+        The other strategies are not affected. The servers are looked for every ten seconds; the strategy becomes
+        available by itself.
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,75 @@
+"use client";
+
+import { type FormEvent, useState } from "react";
+import { useAnnouncer } from "@/app/_hooks/use-announcer";
+import { type LabStart, useLab } from "@/app/_hooks/use-lab";
+import { useShortcuts } from "@/app/_hooks/use-shortcuts";
+import { summaryOf } from "@/app/_lib/announce";
+import { KeysDialog } from "./keys-dialog";
+import styles from "./lab-page.module.css";
+import { RunControl } from "./run-control";
+import { SettingsForm } from "./settings-form";
+import { ShopStrategy } from "./shop-strategy";
+import { Stage } from "./stage";
+import { StrategyChooser, StrategyList } from "./strategy-list";
+import { TokenDialog } from "./token-dialog";
+
+/** The Lab: settings and strategies on the left, the sale on the right. */
+export function LabPage({ start }: { start: LabStart }) {
+  const lab = useLab(start);
+  const { catalogue, settings, config, view } = lab;
+  const [showsKeys, setShowsKeys] = useState(false);
+  const spoken = useAnnouncer(summaryOf(view));
+
+  useShortcuts({
+    r: lab.runSale,
+    j: () => lab.step(1),
+    k: () => lab.step(-1),
+    "?": () => setShowsKeys(true),
+  });
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    lab.runSale();
+  };
+  const choice = {
+    strategies: catalogue.strategies,
+    selected: config.strategy,
+    nodes: config.nodes,
+    onSelect: lab.select,
+  };
+
+  return (
+    <div className={styles.lab}>
+      <aside className={styles.panel} aria-label="The sale's settings">
+        <form className={styles.form} onSubmit={submit}>
+          <div className={styles.chooser}>
+            <StrategyChooser {...choice} />
+          </div>
+          <SettingsForm settings={settings} catalogue={catalogue} refused={lab.refused} />
+          <RunControl
+            phase={view.phase}
+            blocked={lab.blocked}
+            problem={lab.problem}
+            onKeys={() => setShowsKeys(true)}
+          />
+        </form>
+        <div className={styles.strategies}>
+          <StrategyList {...choice} />
+        </div>
+        <div className={styles.shop}>
+          <ShopStrategy />
+        </div>
+      </aside>
+      <main className={styles.stage} id="main">
+        <h1 className="visually-hidden">Flash Sale Lab</h1>
+        <p className="visually-hidden" aria-live="polite" data-testid="announcer">
+          {spoken}
+        </p>
+        <Stage lab={lab} />
+      </main>
+      <KeysDialog open={showsKeys} onClose={() => setShowsKeys(false)} />
+      <TokenDialog open={lab.asksToken} onClose={lab.closeToken} onAccepted={lab.acceptToken} />
+    </div>
+  );
+}

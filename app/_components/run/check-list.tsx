@@ -1,0 +1,40 @@
+import { formatCount, NO_VALUE } from "@/app/_lib/format";
+import type { Check } from "@/app/_lib/verdict";
+import styles from "./tables.module.css";
+
+/** What the checkers looked for and how often they found it. While the sale runs they have not looked yet. */
+export function CheckList({ checks, pending }: { checks: readonly Check[]; pending: boolean }) {
+  const found = checks.filter((check) => check.count > 0).length;
+  const summary = found === 0 ? "all clear" : `${found} of ${checks.length} found something`;
+  return (
+    <section className={styles.block} aria-label="The checks">
+      <header className={styles.head}>
+        <h2>The checks</h2>
+        <p className={styles.aside}>{pending ? "after the sale" : summary}</p>
+      </header>
+      <table className={styles.table}>
+        <thead className="visually-hidden">
+          <tr>
+            <th scope="col">check</th>
+            <th scope="col">found</th>
+          </tr>
+        </thead>
+        <tbody>
+          {checks.map((check) => {
+            const alarm = !pending && check.count > 0;
+            return (
+              <tr key={check.id} className={alarm ? styles.alarmRow : undefined}>
+                <th scope="row" title={check.meaning}>
+                  {check.label}
+                </th>
+                <td className={alarm ? `num ${styles.alarmCell}` : "num"}>
+                  {pending ? NO_VALUE : formatCount(check.count)}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </section>
+  );
+}

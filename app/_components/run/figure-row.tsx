@@ -1,0 +1,62 @@
+import type { ReactNode } from "react";
+import { formatCount, formatDuration, formatRate } from "@/app/_lib/format";
+import type { Figures } from "@/app/_lib/run-view";
+import styles from "./figure-row.module.css";
+
+interface TileProps {
+  readonly label: string;
+  readonly hint: string;
+  readonly alarm?: boolean;
+  readonly unit?: ReactNode;
+  readonly children: ReactNode;
+}
+
+function Tile({ label, hint, alarm = false, unit, children }: TileProps) {
+  return (
+    <div className={styles.tile}>
+      <dt title={hint}>{label}</dt>
+      <dd>
+        <span className={alarm ? "alarm" : undefined}>{children}</span>
+        {unit ? <span className={styles.unit}>{unit}</span> : null}
+      </dd>
+    </div>
+  );
+}
+
+function peakUnit(figures: Figures): string {
+  if (figures.tone === "running") return "so far";
+  return figures.certified ? "certified" : "not certified";
+}
+
+/** The six figures. Their boxes do not change size when the numbers do. */
+export function FigureRow({ figures }: { figures: Figures }) {
+  const p50 = formatDuration(figures.latencyMs.p50);
+  const p99 = formatDuration(figures.latencyMs.p99);
+  const buyers = figures.buyers === null ? null : `/ ${formatCount(figures.buyers)}`;
+  return (
+    <dl className={styles.row}>
+      <Tile label="Sold" hint="Purchases that were told they have a unit" unit={buyers}>
+        {formatCount(figures.sold)}
+      </Tile>
+      <Tile
+        label="Lost updates"
+        hint="Orders the stock counter does not know of: one write went over another"
+        alarm={figures.lostUpdates > 0}
+      >
+        {formatCount(figures.lostUpdates)}
+      </Tile>
+      <Tile label="Sold per second" hint="While running: over the last quarter of a second" unit="/s">
+        {formatRate(figures.soldPerSecond)}
+      </Tile>
+      <Tile label="p50" hint="Half of the purchases were answered within" unit={p50.unit}>
+        {p50.text}
+      </Tile>
+      <Tile label="p99" hint="99 of 100 purchases were answered within" unit={p99.unit}>
+        {p99.text}
+      </Tile>
+      <Tile label="Peak in flight" hint="Most purchases inside the nodes at once" unit={peakUnit(figures)}>
+        {formatCount(figures.peakInFlight)}
+      </Tile>
+    </dl>
+  );
+}

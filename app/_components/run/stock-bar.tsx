@@ -1,0 +1,30 @@
+import { formatCount } from "@/app/_lib/format";
+import { stockBarShares } from "@/app/_lib/stock-bar";
+import styles from "./stock-bar.module.css";
+
+/** The stock as a bar; what was sold beyond it runs past its end, hatched. */
+export function StockBar({ initial, orders, oversold }: { initial: number; orders: number; oversold: number }) {
+  const shares = stockBarShares(initial, orders);
+  const alarm = oversold > 0;
+  return (
+    <div>
+      <div className={styles.bar} aria-hidden="true">
+        <span className={styles.track} style={{ width: `${shares.end}%` }} />
+        <span className={styles.sold} style={{ width: `${shares.sold}%` }} />
+        <span className={styles.beyond} style={{ left: `${shares.end}%`, width: `${shares.beyond}%` }} />
+        <span className={styles.end} style={{ left: `${shares.end}%` }} />
+      </div>
+      <p className={styles.words}>
+        <span>
+          <b>{formatCount(initial)}</b> in stock
+        </span>
+        <span>
+          <b>{formatCount(orders)}</b> {orders === 1 ? "order" : "orders"}
+        </span>
+        <span className={alarm ? styles.alarm : undefined}>
+          <b>{alarm ? `+${formatCount(oversold)}` : "0"}</b> nobody can deliver
+        </span>
+      </p>
+    </div>
+  );
+}

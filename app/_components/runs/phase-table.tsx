@@ -1,0 +1,91 @@
+import { formatMsCell } from "@/app/_lib/format";
+import { PHASE_LABELS, PHASE_MEANINGS, PHASES } from "@/app/_lib/series";
+import type { Percentiles, RunDocument } from "@/lib/runs/document";
+import styles from "./phase-table.module.css";
+
+const COLUMNS = ["p50", "p90", "p95", "p99", "p999", "max"] as const;
+
+interface PhaseRow {
+  readonly label: string;
+  readonly meaning: string;
+  readonly values: Percentiles;
+  readonly colour: string;
+}
+
+function rowsOf({ phasesMs, latencyMs, latencySource }: RunDocument): PhaseRow[] {
+  const colours = { poolWait: "phase-wait", wait: "phase-wait", hold: "phase-hold", commit: "phase-commit" } as const;
+  const phases = PHASES.map((phase) => ({
+    label: PHASE_LABELS[phase],
+    meaning: PHASE_MEANINGS[phase],
+    values: phasesMs[phase],
+    colour: colours[phase],
+  }));
+  const whole = {
+    label: "whole purchase",
+    meaning: latencySource === "client" ? "as the buyer saw it" : "as the nodes saw it",
+    values: latencyMs,
+    colour: "ink",
+  };
+  return [...phases, whole];
+}
+
+/** From p50 to p99 on one scale for all phases; the numbers are in the cells beside it. */
+function Spread({ values, max, colour }: { values: Percentiles; max: number; colour: string }) {
+  if (values.p50 === null || values.p99 === null || max === 0) return null;
+  const at = (ms: number) => `${(ms / max) * 100}%`;
+  return (
+    <svg className={styles.spread} role="presentation" aria-hidden="true" style={{ color: `var(--${colour})` }}>
+      <line className={styles.scale} x1="0" x2="100%" y1="8" y2="8" />
+      <line className={styles.range} x1={at(values.p50)} x2={at(values.p99)} y1="8" y2="8" />
+      <rect x={at(values.p50)} y="2" width="3" height="12" fill="currentColor" />
+    </svg>
+  );
+}
+
+/** Where the time went, percentile by percentile. */
+export function PhaseTable({ document }: { document: RunDocument }) {
+  const rows = rowsOf(document);
+  const max = Math.max(...rows.map((row) => row.values.p99 ?? 0));
+  return (
+    <section className={styles.block} aria-label="The phases of a purchase">
+      <header className={styles.head}>
+        <h2>The phases of a purchase</h2>
+        <p className="muted">milliseconds; the bar runs from p50 to p99</p>
+      </header>
+      <div className={styles.scroll}>
+        <table className={styles.table}>
+          <thead>
+            <tr>
+              <th scope="col">phase</th>
+              <th scope="col" className={styles.spreadCell}>
+                <span className="visually-hidden">p50 to p99</span>
+              </th>
+              {COLUMNS.map((column) => (
+                <th key={column} scope="col" className="num">
+                  {column === "p999" ? "p99.9" : column}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={row.label}>
+                <th scope="row">
+                  {row.label} <span className={styles.meaning}>{row.meaning}</span>
+                </th>
+                <td className={styles.spreadCell}>
+                  <Spread values={row.values} max={max} colour={row.colour} />
+                </td>
+                {COLUMNS.map((column) => (
+                  <td key={column} className="num">
+                    {formatMsCell(row.values[column])}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,74 @@
+import type { ReactNode } from "react";
+import { durationWords, formatCount, NO_VALUE } from "@/app/_lib/format";
+import type { RunDocument } from "@/lib/runs/document";
+import styles from "./run-facts.module.css";
+
+type Fact = readonly [name: string, value: ReactNode];
+
+export function FactList({ title, facts }: { title: string; facts: readonly Fact[] }) {
+  return (
+    <section className={styles.facts} aria-label={title}>
+      <h2>{title}</h2>
+      <dl>
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+export function configFacts({ id, target, config }: RunDocument): Fact[] {
+  const load: Fact =
+    config.rate === null
+      ? ["Buyers, all at once", formatCount(config.vus)]
+      : ["Arrivals", `${formatCount(config.rate)} per second for ${durationWords(config.durationMs)}`];
+  return [
+    ["Run", id],
+    ["Target", `${target.kind} ${target.id}`],
+    ["Stock", formatCount(config.stock)],
+    load,
+    ["Work while holding", durationWords(config.holdMs)],
+    ["Lease", durationWords(config.ttlMs)],
+    ["Wait limit", durationWords(config.waitTimeoutMs)],
+    ["Store nodes", config.nodes],
+    ["Load engine", config.engine],
+    ["Seed", config.seed],
+  ];
+}
+
+export function evidenceFacts({
+  contention,
+  fairness,
+  throughput,
+  counts,
+  latencySource,
+  expected,
+}: RunDocument): Fact[] {
+  const rate = (perSecond: number | null) => (perSecond === null ? NO_VALUE : `${formatCount(perSecond)} per second`);
+  return [
+    ["Expected of it", expected],
+    ["Contention", contention.certified ? "certified" : "not certified"],
+    ["Peak in flight", formatCount(contention.peakInFlight)],
+    ["Peak waiting", formatCount(contention.peakWaiters)],
+    ["Buyers started within", durationWords(contention.arrivalSkewMs)],
+    ["Purchases never sent", formatCount(contention.droppedIterations)],
+    ["Answered", rate(throughput.completedPerSecond)],
+    ["Requests", formatCount(counts.requests)],
+    ["Fairness of waits (Jain)", fairness.jain === null ? NO_VALUE : fairness.jain.toFixed(3)],
+    ["Longest wait", durationWords(fairness.longestWaitMs)],
+    ["Latency measured by", latencySource === "client" ? "the load engine" : "the store nodes"],
+  ];
+}
+
+export function machineFacts({ versions, machine }: RunDocument): Fact[] {
+  return [
+    ...Object.entries(versions).map(([name, version]): Fact => [name, version]),
+    ["Processors", `${machine.cpus} × ${machine.cpuModel}`],
+    ["Memory", `${formatCount(machine.memoryMb)} MB`],
+    ["System", machine.os],
+  ];
+}

@@ -1,0 +1,69 @@
+import Link from "next/link";
+import { settingsLine } from "@/app/_lib/compare-rows";
+import { durationWords } from "@/app/_lib/format";
+import { queryOf } from "@/app/_lib/run-config";
+import type { RunDocument, RunSample } from "@/lib/runs/document";
+import { LatencyChart, RateChart } from "../chart/run-charts";
+import { RunBody } from "../run/run-body";
+import { When } from "../ui/when";
+import { PhaseTable } from "./phase-table";
+import { configFacts, evidenceFacts, FactList, machineFacts } from "./run-facts";
+import styles from "./run-page.module.css";
+
+/** The Lab with the same sale set up. */
+function againHref({ strategy, target, config }: RunDocument): string {
+  return `/?${queryOf({
+    strategy,
+    target: target.kind,
+    stock: config.stock,
+    buyers: config.vus ?? 500,
+    holdMs: config.holdMs,
+    ttlMs: config.ttlMs,
+    waitTimeoutMs: config.waitTimeoutMs,
+    nodes: config.nodes,
+    engine: config.engine.startsWith("k6") ? "k6" : "builtin",
+  })}`;
+}
+
+/** A run's permanent page, from the database only. */
+export function RunPage({ document, samples }: { document: RunDocument; samples: readonly RunSample[] }) {
+  const { id } = document;
+  return (
+    <main className={styles.page} id="main" data-testid="run-page" data-run={id}>
+      <header className={styles.head}>
+        <div>
+          <h1>
+            <code>{document.strategy}</code>
+          </h1>
+          <p className="muted">{settingsLine(document.config)}</p>
+        </div>
+        <div className={styles.links}>
+          <p className="mono">
+            <When epochMs={document.startedAtEpochMs} /> <span className="unit">ran for</span>{" "}
+            {durationWords(document.durationMs)}
+          </p>
+          <p>
+            <Link href={againHref(document)}>Run it again</Link> <a href={`/api/runs/${id}`}>Document (JSON)</a>{" "}
+            <a href={`/api/runs/${id}/history`}>History (NDJSON)</a>
+          </p>
+        </div>
+      </header>
+      {document.status === "running" ? (
+        <p className={styles.still}>
+          This run is still going on; <Link href="/">follow it in the Lab</Link>, or load this page again.
+        </p>
+      ) : null}
+      <RunBody document={document} samples={samples} />
+      <div className={styles.charts}>
+        <RateChart samples={samples} />
+        <LatencyChart samples={samples} />
+      </div>
+      <PhaseTable document={document} />
+      <div className={styles.facts}>
+        <FactList title="Configuration" facts={configFacts(document)} />
+        <FactList title="Contention and fairness" facts={evidenceFacts(document)} />
+        <FactList title="Versions and machine" facts={machineFacts(document)} />
+      </div>
+    </main>
+  );
+}

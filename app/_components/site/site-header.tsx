@@ -1,0 +1,45 @@
+"use client";
+
+import Link from "next/link";
+import { usePathname } from "next/navigation";
+import type { Theme } from "@/app/_lib/theme";
+import { useLabStatus } from "./lab-status";
+import { ServerDots } from "./server-dots";
+import styles from "./site-header.module.css";
+import { ThemeToggle } from "./theme-toggle";
+
+const PAGES = [
+  { href: "/compare", label: "Compare" },
+  { href: "/runs", label: "Runs" },
+  { href: "/strategies", label: "Strategies" },
+];
+
+function isCurrent(pathname: string, href: string): boolean {
+  return pathname === href || pathname.startsWith(`${href}/`);
+}
+
+export function SiteHeader({ theme }: { theme: Theme }) {
+  const pathname = usePathname();
+  const { labHref } = useLabStatus();
+  return (
+    <header className={styles.header}>
+      <Link className={styles.brand} href={labHref}>
+        Flash Sale Lab
+      </Link>
+      <nav className={styles.nav} aria-label="Pages">
+        <Link href={labHref} aria-current={pathname === "/" ? "page" : undefined}>
+          Lab
+        </Link>
+        {PAGES.map(({ href, label }) => (
+          <Link key={href} href={href} aria-current={isCurrent(pathname, href) ? "page" : undefined}>
+            {label}
+          </Link>
+        ))}
+      </nav>
+      <div className={styles.tools}>
+        <ServerDots />
+        <ThemeToggle initial={theme} />
+      </div>
+    </header>
+  );
+}

@@ -1,0 +1,12 @@
+import { formatDuration } from "@/app/_lib/format";
+
+/** A duration with its unit set smaller and muted. */
+export function Duration({ ms }: { ms: number | null | undefined }) {
+  const { text, unit } = formatDuration(ms);
+  return (
+    <>
+      {text}
+      <span className="unit">{ms === null || ms === undefined ? "" : ` ${unit}`}</span>
+    </>
+  );
+}

@@ -1,0 +1,93 @@
+"use client";
+
+import { useCallback, useEffect, useState } from "react";
+import type { RunDocument } from "@/lib/runs/document";
+import { useLabStatus } from "../_components/site/lab-status";
+import { type ApiProblem, callApi } from "../_lib/api";
+import { blockedReason } from "../_lib/blocked";
+import { neighbour } from "../_lib/catalogue";
+import { type SaleConfig, settingOfField } from "../_lib/run-config";
+import { type InitialRuns, useLastRuns } from "./use-last-runs";
+import { useRun } from "./use-run";
+import { useRunWatch } from "./use-run-watch";
+import { useSaleConfig } from "./use-sale-config";
+
+export interface LabStart {
+  readonly config: SaleConfig;
+  readonly runs: InitialRuns;
+  /** A run that is going on already. */
+  readonly active: RunDocument | null;
+}
+
+/** The Lab page's state: settings, the run that is followed, the last runs, and what stands in the way. */
+export function useLab(start: LabStart) {
+  const { catalogue } = useLabStatus();
+  const settings = useSaleConfig(start.config, Math.max(1, catalogue.nodes.length));
+  const run = useRun(start.active);
+  const lastRuns = useLastRuns(start.runs, settings.config.strategy);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
+  const [asksToken, setAsksToken] = useState(false);
+
+  const { config } = settings;
+  const { view } = run;
+  const busy = view.phase === "opening" || view.phase === "running";
+  const blocked = blockedReason(config, settings.problems, catalogue);
+
+  const { put } = lastRuns;
+  useEffect(() => {
+    if (view.phase === "finished" && view.document !== null) put(view.document, view.samples);
+  }, [view, put]);
+
+  useRunWatch(!busy, (newest) => {
+    if (newest.status === "running") run.attach(newest);
+    else if (newest.status === "finished" && !lastRuns.has(newest.id) && newest.id !== view.document?.id) {
+      put(newest, null);
+    }
+  });
+
+  const { start: open, attach } = run;
+  const begin = useCallback(async () => {
+    setProblem(null);
+    const refused = await open(config);
+    if (refused === null) return;
+    if (refused.code === "admin_token_required") return setAsksToken(true);
+    setProblem(refused);
+    if (refused.runId === null) return;
+    const other = await callApi<RunDocument>(`/api/runs/${encodeURIComponent(refused.runId)}`);
+    if (other.ok) attach(other.value);
+  }, [open, attach, config]);
+
+  const runSale = () => {
+    if (!busy && blocked === null) void begin();
+  };
+  const select = (id: string) => {
+    setProblem(null);
+    run.reset();
+    settings.set("strategy", id);
+  };
+  const refusedSetting = problem?.field ? settingOfField(problem.field) : null;
+
+  return {
+    catalogue,
+    settings,
+    config,
+    view,
+    lastRuns,
+    problem,
+    blocked,
+    /** What the API refused, by setting. */
+    refused: problem !== null && refusedSetting !== null ? { [refusedSetting]: problem.message } : {},
+    runSale,
+    select,
+    step: (by: 1 | -1) => select(neighbour(catalogue.strategies, config.strategy, by)),
+    reconnect: run.reconnect,
+    asksToken,
+    closeToken: () => setAsksToken(false),
+    acceptToken: () => {
+      setAsksToken(false);
+      void begin();
+    },
+  };
+}
+
+export type Lab = ReturnType<typeof useLab>;

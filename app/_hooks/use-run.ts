@@ -1,0 +1,52 @@
+"use client";
+
+import { useCallback, useEffect, useReducer, useState } from "react";
+import type { RunDocument } from "@/lib/runs/document";
+import { type ApiProblem, callApi } from "../_lib/api";
+import { runRequestOf, type SaleConfig } from "../_lib/run-config";
+import { followRun } from "../_lib/run-stream";
+import { IDLE_VIEW, type RunView, reduceRun } from "../_lib/run-view";
+
+export interface Run {
+  readonly view: RunView;
+  /** Opens a sale; resolves to what was wrong, or null. */
+  readonly start: (config: SaleConfig) => Promise<ApiProblem | null>;
+  /** Follows a run that somebody else opened. */
+  readonly attach: (document: RunDocument) => void;
+  /** Puts a finished run away. */
+  readonly reset: () => void;
+  /** Tries a stream again that was given up. */
+  readonly reconnect: () => void;
+}
+
+export function useRun(active: RunDocument | null): Run {
+  const [view, dispatch] = useReducer(
+    reduceRun,
+    active === null ? IDLE_VIEW : reduceRun(IDLE_VIEW, { type: "attach", document: active }),
+  );
+  const [connection, setConnection] = useState(0);
+  const followed = view.phase === "running" && view.document !== null ? view.document.id : null;
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new connection number means: follow anew
+  useEffect(() => {
+    if (followed === null) return;
+    return followRun(followed, dispatch);
+  }, [followed, connection]);
+
+  const attach = useCallback((document: RunDocument) => dispatch({ type: "attach", document }), []);
+  const reset = useCallback(() => dispatch({ type: "reset" }), []);
+  const reconnect = useCallback(() => setConnection((number) => number + 1), []);
+
+  const start = useCallback(async (config: SaleConfig) => {
+    dispatch({ type: "open" });
+    const result = await callApi<RunDocument>("/api/runs", { method: "POST", body: runRequestOf(config) });
+    if (result.ok) {
+      dispatch({ type: "attach", document: result.value });
+      return null;
+    }
+    dispatch({ type: "reset" });
+    return result.problem;
+  }, []);
+
+  return { view, start, attach, reset, reconnect };
+}

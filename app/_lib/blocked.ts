@@ -1,0 +1,23 @@
+import type { Catalogue, CatalogueStrategy } from "./catalogue";
+import { type SaleConfig, SETTINGS } from "./run-config";
+
+/** Why the sale as set up cannot be run now, in one line; null when it can. */
+export function blockedReason(
+  config: SaleConfig,
+  problems: Readonly<Partial<Record<keyof SaleConfig, string>>>,
+  catalogue: Pick<Catalogue, "strategies" | "engines">,
+): string | null {
+  const strategy = catalogue.strategies.find((one) => one.id === config.strategy);
+  if (strategy === undefined) return `There is no strategy "${config.strategy}" here.`;
+  if (!strategy.available) return unavailable(strategy);
+  const engine = catalogue.engines.find((one) => one.id === config.engine);
+  if (engine !== undefined && !engine.available) {
+    return engine.reason ?? `${engine.id} is not there; choose another load engine.`;
+  }
+  const wrong = (Object.keys(SETTINGS) as (keyof typeof SETTINGS)[]).find((setting) => problems[setting] !== undefined);
+  return wrong === undefined ? null : `${SETTINGS[wrong].label} must be ${problems[wrong]}.`;
+}
+
+function unavailable(strategy: CatalogueStrategy): string {
+  return strategy.unavailableReason ?? `${strategy.id} needs ${strategy.needs.join(" and ")}.`;
+}

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { byFamily, type CatalogueStrategy, engineLabel, isUnsafeWith, neighbour, preferredEngine } from "./catalogue";
+
+function strategy(id: string, family: CatalogueStrategy["family"]): CatalogueStrategy {
+  return {
+    id,
+    family,
+    kind: "lock",
+    mechanism: "",
+    remark: "",
+    needs: ["postgres"],
+    waiting: "none",
+    fair: false,
+    expiryClock: "none",
+    fencingSource: null,
+    expected: { alone: "safe", threeNodes: "unsafe" },
+    survives: { holderCrash: "survives", holderPause: "survives", serverRestart: "survives" },
+    available: true,
+    unavailableReason: null,
+  };
+}
+
+const strategies = [strategy("none", "baseline"), strategy("redis-lock", "redis"), strategy("local-mutex", "baseline")];
+
+describe("the catalogue", () => {
+  it("groups strategies by family in the order given", () => {
+    const groups = byFamily(strategies).map((group) => [group.family, group.strategies.map((one) => one.id)]);
+    assert.deepEqual(groups, [
+      ["baseline", ["none", "local-mutex"]],
+      ["redis", ["redis-lock"]],
+    ]);
+  });
+
+  it("steps through the list as shown, round its ends", () => {
+    assert.equal(neighbour(strategies, "none", 1), "local-mutex");
+    assert.equal(neighbour(strategies, "local-mutex", 1), "redis-lock");
+    assert.equal(neighbour(strategies, "redis-lock", 1), "none");
+    assert.equal(neighbour(strategies, "none", -1), "redis-lock");
+    assert.equal(neighbour(strategies, "gone", 1), "none");
+    assert.equal(neighbour([], "none", 1), "none");
+  });
+
+  it("knows that one process may be safe where three are not", () => {
+    const [one] = strategies;
+    assert.ok(one);
+    assert.equal(isUnsafeWith(one, 1), false);
+    assert.equal(isUnsafeWith(one, 3), true);
+  });
+
+  it("prefers k6 where the lab has it", () => {
+    const builtin = { id: "builtin", available: true, version: null, reason: null } as const;
+    const k6 = { id: "k6", available: true, version: "v2.2.0", reason: null } as const;
+    assert.equal(preferredEngine([k6, builtin]), "k6");
+    assert.equal(preferredEngine([{ ...k6, available: false }, builtin]), "builtin");
+    assert.equal(engineLabel(k6), "k6 2.2.0");
+    assert.equal(engineLabel(builtin), "built-in");
+  });
+});

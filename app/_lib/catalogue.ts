@@ -1,0 +1,83 @@
+import type { StrategyFamily, StrategyTraits } from "@/lib/locks/types";
+
+/** What `GET /api/strategies` answers. */
+export interface Catalogue {
+  /** The strategy of purchases outside of runs. */
+  readonly active: string;
+  readonly strategies: readonly CatalogueStrategy[];
+  readonly services: readonly CatalogueService[];
+  readonly engines: readonly CatalogueEngine[];
+  readonly nodes: readonly { readonly name: string; readonly url: string }[];
+  readonly adminTokenRequired: boolean;
+}
+
+export interface CatalogueStrategy extends StrategyTraits {
+  readonly available: boolean;
+  /** The one line that would make it available. */
+  readonly unavailableReason: string | null;
+}
+
+export interface CatalogueService {
+  readonly id: string;
+  readonly label: string;
+  readonly present: boolean;
+  readonly reason: string | null;
+}
+
+export interface CatalogueEngine {
+  readonly id: "k6" | "builtin";
+  readonly available: boolean;
+  readonly version: string | null;
+  readonly reason: string | null;
+}
+
+export const FAMILY_LABELS: Record<StrategyFamily, string> = {
+  baseline: "No lock, one process",
+  sql: "SQL",
+  redis: "Redis",
+  redlock: "Redis, five servers",
+  memcached: "Memcached",
+  zookeeper: "ZooKeeper",
+  etcd: "etcd",
+};
+
+export interface FamilyGroup {
+  readonly family: StrategyFamily;
+  readonly label: string;
+  readonly strategies: readonly CatalogueStrategy[];
+}
+
+/** Families in the catalogue's own order, each with its strategies. */
+export function byFamily(strategies: readonly CatalogueStrategy[]): FamilyGroup[] {
+  const families = [...new Set(strategies.map((strategy) => strategy.family))];
+  return families.map((family) => ({
+    family,
+    label: FAMILY_LABELS[family],
+    strategies: strategies.filter((strategy) => strategy.family === family),
+  }));
+}
+
+/** The strategy one step away in the list as it is shown, round the ends. */
+export function neighbour(strategies: readonly CatalogueStrategy[], current: string, step: 1 | -1): string {
+  const order = byFamily(strategies).flatMap((group) => group.strategies.map((strategy) => strategy.id));
+  if (order.length === 0) return current;
+  const at = order.indexOf(current);
+  const next = at === -1 ? 0 : (at + step + order.length) % order.length;
+  return order[next] ?? current;
+}
+
+/** Whether a remark warns: the page sets it in the alarm colour. */
+export function isUnsafeWith(strategy: StrategyTraits, nodes: number): boolean {
+  return (nodes === 1 ? strategy.expected.alone : strategy.expected.threeNodes) === "unsafe";
+}
+
+/** k6 where the lab has it, else the built-in generator. */
+export function preferredEngine(engines: readonly CatalogueEngine[]): "k6" | "builtin" {
+  return engines.some((engine) => engine.id === "k6" && engine.available) ? "k6" : "builtin";
+}
+
+/** "k6 2.2.0", or "built-in". */
+export function engineLabel(engine: CatalogueEngine): string {
+  const name = engine.id === "k6" ? "k6" : "built-in";
+  return engine.version === null ? name : `${name} ${engine.version.replace(/^v/, "")}`;
+}

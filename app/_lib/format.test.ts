@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import {
+  formatCount,
+  formatDuration,
+  formatMsCell,
+  formatRate,
+  formatSeconds,
+  formatWhen,
+  NO_VALUE,
+  plural,
+} from "./format";
+
+describe("formatDuration", () => {
+  it("chooses the unit a reader would", () => {
+    const cases: [number, string][] = [
+      [0, "0 ms"],
+      [0.424, "0.42 ms"],
+      [0.999, "1.0 ms"],
+      [3.44, "3.4 ms"],
+      [9.96, "10 ms"],
+      [121.4, "121 ms"],
+      [999.6, "1.00 s"],
+      [1240, "1.24 s"],
+      [9_996, "10.0 s"],
+      [59_940, "59.9 s"],
+      [120_000, "120 s"],
+    ];
+    for (const [ms, expected] of cases) {
+      const { text, unit } = formatDuration(ms);
+      assert.equal(`${text} ${unit}`, expected, `${ms} ms`);
+    }
+  });
+
+  it("shows a dash where nothing was measured", () => {
+    assert.equal(formatDuration(null).text, NO_VALUE);
+  });
+
+  it("never shows more than five characters below a hundred minutes", () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 6_000_000, noNaN: true }), (ms) => formatDuration(ms).text.length <= 5),
+    );
+  });
+});
+
+describe("cells", () => {
+  it("keeps one decimal so that a column lines up", () => {
+    assert.equal(formatMsCell(0), "0.0");
+    assert.equal(formatMsCell(12_345.67), "12,345.7");
+    assert.equal(formatMsCell(null), NO_VALUE);
+  });
+
+  it("groups counts and rounds rates", () => {
+    assert.equal(formatCount(12_400), "12,400");
+    assert.equal(formatCount(null), NO_VALUE);
+    assert.equal(formatRate(0), "0");
+    assert.equal(formatRate(3.14), "3.1");
+    assert.equal(formatRate(1_604.4), "1,604");
+  });
+
+  it("writes seconds and plurals", () => {
+    assert.equal(formatSeconds(410), "0.41 s");
+    assert.equal(plural(1, "order"), "1 order");
+    assert.equal(plural(1_200, "order"), "1,200 orders");
+  });
+
+  it("writes a time of the same width in both zones", () => {
+    assert.equal(formatWhen(Date.UTC(2026, 10, 20, 23, 36, 5), "utc"), "2026-11-20 23:36:05");
+    assert.equal(formatWhen(Date.UTC(2026, 10, 20, 23, 36, 5), "local").length, 19);
+  });
+});

@@ -1,0 +1,60 @@
+/** Numbers as the pages show them. A quantity keeps its unit apart, because units are set smaller and muted. */
+export interface Quantity {
+  readonly text: string;
+  readonly unit: string;
+}
+
+/** Shown where nothing was measured. */
+export const NO_VALUE = "–";
+
+const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+
+export function formatCount(value: number | null | undefined): string {
+  return value === null || value === undefined ? NO_VALUE : grouped.format(value);
+}
+
+/** A duration in the unit a reader would choose: 0.42 ms, 3.4 ms, 121 ms, 1.24 s. */
+export function formatDuration(ms: number | null | undefined): Quantity {
+  if (ms === null || ms === undefined) return { text: NO_VALUE, unit: "ms" };
+  if (ms === 0) return { text: "0", unit: "ms" };
+  if (ms < 0.995) return { text: ms.toFixed(2), unit: "ms" };
+  if (ms < 9.95) return { text: ms.toFixed(1), unit: "ms" };
+  if (ms < 999.5) return { text: ms.toFixed(0), unit: "ms" };
+  if (ms < 99_950) return { text: (ms / 1000).toFixed(ms < 9_995 ? 2 : 1), unit: "s" };
+  return { text: grouped.format(Math.round(ms / 1000)), unit: "s" };
+}
+
+/** Milliseconds with one decimal always, so that a column lines up at the point. */
+export function formatMsCell(ms: number | null | undefined): string {
+  if (ms === null || ms === undefined) return NO_VALUE;
+  const [whole = "0", decimal = "0"] = ms.toFixed(1).split(".");
+  return `${grouped.format(Number(whole))}.${decimal}`;
+}
+
+export function formatRate(perSecond: number | null | undefined): string {
+  if (perSecond === null || perSecond === undefined) return NO_VALUE;
+  return perSecond > 0 && perSecond < 9.95 ? perSecond.toFixed(1) : grouped.format(Math.round(perSecond));
+}
+
+/** A point in a run, in seconds: 0.41 s. */
+export function formatSeconds(ms: number | null | undefined): string {
+  return ms === null || ms === undefined ? NO_VALUE : `${(ms / 1000).toFixed(2)} s`;
+}
+
+/** Words for a whole duration, as in "ran for 3.2 s". */
+export function durationWords(ms: number | null | undefined): string {
+  const { text, unit } = formatDuration(ms);
+  return `${text} ${unit}`;
+}
+
+/** `2026-11-20 23:36:05`; the server's rendering and the browser's have the same width, so nothing moves. */
+export function formatWhen(epochMs: number, zone: "utc" | "local"): string {
+  const date = new Date(epochMs);
+  const shifted = zone === "utc" ? date : new Date(epochMs - date.getTimezoneOffset() * 60_000);
+  return shifted.toISOString().slice(0, 19).replace("T", " ");
+}
+
+/** "1 order", "2 orders". */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,11 @@
+import { cache } from "react";
+import { describeStrategies } from "@/lib/runs/catalogue";
+import { latestRunPerStrategy, listRuns, readRun, readSamples } from "@/lib/runs/queries";
+import type { Catalogue } from "./catalogue";
+
+/** What the pages read on the server; nothing here may be imported by a client component. */
+
+/** Asked for by the layout and by the page; answered once a request. */
+export const readCatalogue = cache(async (): Promise<Catalogue> => describeStrategies());
+
+export { latestRunPerStrategy, listRuns, readRun, readSamples };

@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { runRequestSchema } from "../../lib/runs/document";
+import {
+  configFromQuery,
+  DEFAULT_CONFIG,
+  NUMERIC_SETTINGS,
+  type NumericSetting,
+  problemWith,
+  queryOf,
+  runRequestOf,
+  type SaleConfig,
+  SETTINGS,
+  settingOfField,
+} from "./run-config";
+
+const defaults = { nodes: 3, engine: "k6" } as const;
+const within = (setting: NumericSetting) => fc.integer({ min: SETTINGS[setting].min, max: SETTINGS[setting].max });
+const configs: fc.Arbitrary<SaleConfig> = fc.record({
+  strategy: fc.constantFrom("none", "sql-guarded", "zk-mutex"),
+  target: fc.constantFrom("product" as const, "coupon" as const),
+  stock: within("stock"),
+  buyers: within("buyers"),
+  holdMs: within("holdMs"),
+  ttlMs: within("ttlMs"),
+  waitTimeoutMs: within("waitTimeoutMs"),
+  nodes: within("nodes"),
+  engine: fc.constantFrom("k6" as const, "builtin" as const),
+});
+
+describe("the configuration in the URL", () => {
+  it("comes back as it went in", () => {
+    fc.assert(
+      fc.property(configs, (config) => {
+        const query = Object.fromEntries(new URLSearchParams(queryOf(config)));
+        assert.deepEqual(configFromQuery(query, { nodes: 16, engine: "k6" }), config);
+      }),
+    );
+  });
+
+  it("falls back to defaults for what is missing, repeated, malformed or out of bounds", () => {
+    assert.deepEqual(configFromQuery({}, defaults), DEFAULT_CONFIG);
+    const wrong = { stock: "0", buyers: ["1", "2"], holdMs: "5ms", nodes: "-1", strategy: "<b>", engine: "wrk" };
+    assert.deepEqual(configFromQuery(wrong, defaults), DEFAULT_CONFIG);
+  });
+
+  it("asks for no more nodes than there are", () => {
+    assert.equal(configFromQuery({ nodes: "8" }, defaults).nodes, 3);
+  });
+
+  it("takes the engine the lab has when the query names none", () => {
+    assert.equal(configFromQuery({}, { nodes: 3, engine: "builtin" }).engine, "builtin");
+  });
+});
+
+describe("the request", () => {
+  it("is accepted by the API's schema for every configuration the page allows", () => {
+    fc.assert(fc.property(configs, (config) => runRequestSchema.safeParse(runRequestOf(config)).success));
+  });
+
+  it("is bounded exactly as the API bounds it", () => {
+    for (const setting of NUMERIC_SETTINGS) {
+      const { min, max } = SETTINGS[setting];
+      for (const [value, accepted] of [
+        [min, true],
+        [max, true],
+        [min - 1, false],
+        [max + 1, false],
+      ] as const) {
+        const config = { ...DEFAULT_CONFIG, [setting]: value };
+        assert.equal(runRequestSchema.safeParse(runRequestOf(config)).success, accepted, `${setting} = ${value}`);
+        assert.equal(problemWith(setting, String(value), 16) === null, accepted, `${setting} = ${value}`);
+      }
+    }
+  });
+
+  it("refuses blanks and fractions with the bounds named", () => {
+    assert.equal(problemWith("stock", "", 3), "a whole number from 1 to 1,000,000");
+    assert.equal(problemWith("holdMs", "2.5", 3), "a whole number from 0 to 10,000 ms");
+    assert.equal(problemWith("nodes", "4", 3), "a whole number from 1 to 3");
+  });
+});
+
+describe("settingOfField", () => {
+  it("finds the row an API error speaks of", () => {
+    assert.equal(settingOfField("vus"), "buyers");
+    assert.equal(settingOfField("holdMs"), "holdMs");
+    assert.equal(settingOfField("target.kind"), "target");
+    assert.equal(settingOfField("constructor"), null);
+  });
+});

@@ -1,0 +1,105 @@
+import type { RunDocument, RunViolations } from "@/lib/runs/document";
+import { formatCount, plural } from "./format";
+
+/** How a run is set on the page: which colour, which word. */
+export type Tone = "idle" | "opening" | "running" | "safe" | "unsafe" | "inconclusive" | "failed";
+
+export const TONE_WORDS: Record<Tone, string> = {
+  idle: "Nothing run yet",
+  opening: "Opening",
+  running: "Running",
+  safe: "Safe",
+  unsafe: "Unsafe",
+  inconclusive: "Inconclusive",
+  failed: "Failed",
+};
+
+export function toneOf(document: Pick<RunDocument, "status" | "verdict">): Tone {
+  if (document.status === "running") return "running";
+  return document.status === "failed" ? "failed" : document.verdict;
+}
+
+export interface VerdictWords {
+  /** The sentence set large, without the verdict's own word. */
+  readonly lead: string;
+  readonly rest: readonly string[];
+}
+
+/** Own words for documents that carry no sentences. */
+function fallbackSentence(document: RunDocument): string {
+  const { orders, initial } = document.stock;
+  const sold = `${plural(orders, "order")} for ${plural(initial, "unit")}`;
+  switch (toneOf(document)) {
+    case "safe":
+      return `${sold}; every check of the recorded history passed.`;
+    case "unsafe":
+      return `${sold}.`;
+    case "failed":
+      return "The run did not come to an end.";
+    default:
+      return `${sold}; the evidence does not settle it.`;
+  }
+}
+
+/** The document's sentences, most important first; the verdict's word is set by the page and not said twice. */
+export function verdictWords(document: RunDocument): VerdictWords {
+  const word = TONE_WORDS[toneOf(document)];
+  const sentences = document.sentences
+    .map((sentence) => sentence.replace(new RegExp(`^${word}[.:]\\s*`, "i"), "").trim())
+    .filter((sentence) => sentence !== "");
+  const [lead = fallbackSentence(document), ...rest] = sentences;
+  return { lead, rest };
+}
+
+export interface Check {
+  readonly id: keyof RunViolations;
+  readonly label: string;
+  /** What a number above 0 means. */
+  readonly meaning: string;
+  readonly count: number;
+}
+
+const CHECKS: readonly Omit<Check, "count">[] = [
+  { id: "oversold", label: "Oversold", meaning: "orders beyond the stock there was" },
+  { id: "lostUpdates", label: "Lost updates", meaning: "orders the stock counter does not know of" },
+  { id: "undersold", label: "Undersold", meaning: "units gone from the counter without an order" },
+  { id: "negativeStock", label: "Negative stock", meaning: "units below zero in the counter" },
+  { id: "duplicateClaims", label: "Duplicate claims", meaning: "coupons one buyer got twice" },
+  { id: "overlappingHolds", label: "Overlapping holds", meaning: "pairs of holders inside at the same time" },
+  { id: "staleWrites", label: "Stale writes", meaning: "writes accepted from a holder that had lost its hold" },
+];
+
+export function checksOf(document: Pick<RunDocument, "violations">): Check[] {
+  return CHECKS.map((check) => ({ ...check, count: document.violations[check.id] }));
+}
+
+/** Why one may believe the verdict: facts of the document only. */
+export function evidenceOf(document: RunDocument): string[] {
+  const { contention, counts, stock } = document;
+  const evidence = [
+    contention.certified
+      ? `up to ${formatCount(contention.peakInFlight)} purchases in flight at once`
+      : "never two purchases in flight at once",
+    `${plural(stock.orders, "order row")} counted in PostgreSQL for ${plural(stock.initial, "unit")}`,
+    `${plural(counts.requests, "request")} answered`,
+  ];
+  if (contention.droppedIterations !== null && contention.droppedIterations > 0) {
+    evidence.push(`${plural(contention.droppedIterations, "purchase")} the load engine failed to send`);
+  }
+  return evidence;
+}
+
+/** Answers other than sold and sold out, where there were any: "12 contended, 1 error". */
+export function answersOf(counts: RunDocument["counts"]): string[] {
+  const answers: [number, string][] = [
+    [counts.sold, "sold"],
+    [counts.soldOut, "sold out"],
+    [counts.contended, "gave up waiting"],
+    [counts.rejected, "refused by a limit"],
+    [counts.errors, counts.errors === 1 ? "error" : "errors"],
+    [counts.unknown, "of unknown outcome"],
+  ];
+  return answers
+    .filter(([count], index) => index < 2 || count > 0)
+    .map(([count, word]) => `${formatCount(count)} ${word}`);
+}

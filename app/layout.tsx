@@ -1,0 +1,41 @@
+import type { Metadata, Viewport } from "next";
+import { cookies } from "next/headers";
+import type { ReactNode } from "react";
+import { LabStatusProvider } from "./_components/site/lab-status";
+import { SiteHeader } from "./_components/site/site-header";
+import { readCatalogue } from "./_lib/lab-data";
+import { THEME_COOKIE, themeFrom } from "./_lib/theme";
+import "./globals.css";
+
+export const dynamic = "force-dynamic";
+
+export const metadata: Metadata = {
+  title: { default: "Flash Sale Lab", template: "%s · Flash Sale Lab" },
+  description: "Which way of guarding a hot stock row holds under a flash sale, what it costs, and what breaks it.",
+};
+
+export const viewport: Viewport = {
+  themeColor: [
+    { media: "(prefers-color-scheme: light)", color: "#fbfbf9" },
+    { media: "(prefers-color-scheme: dark)", color: "#101215" },
+  ],
+};
+
+/** The theme is a cookie, so that the first paint has it and no inline script is needed. */
+export default async function RootLayout({ children }: { children: ReactNode }) {
+  const [catalogue, jar] = await Promise.all([readCatalogue(), cookies()]);
+  const theme = themeFrom(jar.get(THEME_COOKIE)?.value);
+  return (
+    <html lang="en" data-theme={theme === "system" ? undefined : theme} suppressHydrationWarning>
+      <body>
+        <a className="skip-link" href="#main">
+          Skip to the content
+        </a>
+        <LabStatusProvider initial={catalogue}>
+          <SiteHeader theme={theme} />
+          {children}
+        </LabStatusProvider>
+      </body>
+    </html>
+  );
+}

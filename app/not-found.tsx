@@ -1,0 +1,16 @@
+import type { Metadata } from "next";
+import Link from "next/link";
+import { Notice } from "./_components/site/notice";
+
+export const metadata: Metadata = { title: "Not found" };
+
+export default function NotFound() {
+  return (
+    <Notice eyebrow="404" title="There is nothing at this address.">
+      <p>A run's page lives as long as its database; a lab that was started afresh has none of the old ones.</p>
+      <p>
+        <Link href="/">Go to the Lab</Link> or <Link href="/runs">see all runs</Link>.
+      </p>
+    </Notice>
+  );
+}

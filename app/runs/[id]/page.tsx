@@ -1,0 +1,23 @@
+import type { Metadata } from "next";
+import { notFound } from "next/navigation";
+import { RunPage } from "../../_components/runs/run-page";
+import { readRun, readSamples } from "../../_lib/lab-data";
+import { TONE_WORDS, toneOf } from "../../_lib/verdict";
+
+export const dynamic = "force-dynamic";
+
+interface PageProps {
+  readonly params: Promise<{ id: string }>;
+}
+
+export async function generateMetadata({ params }: PageProps): Promise<Metadata> {
+  const run = await readRun((await params).id);
+  return { title: run === null ? "Run not found" : `${run.strategy}: ${TONE_WORDS[toneOf(run)].toLowerCase()}` };
+}
+
+export default async function Page({ params }: PageProps) {
+  const { id } = await params;
+  const run = await readRun(id);
+  if (run === null) notFound();
+  return <RunPage document={run} samples={await readSamples(id)} />;
+}
