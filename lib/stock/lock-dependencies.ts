@@ -48,8 +48,15 @@ function createClients(): Clients {
 
 function openRedis(url: string, opened: (() => Promise<void>)[]): Redis {
   const client = new Redis(url, redisOptionsForLocks);
-  // Every command in flight fails with the connection and is reported by the lock; the event itself says nothing more.
-  client.on("error", (error: Error) => console.warn(`redis ${client.options.port}: ${error.message}`));
+  // The lock reports every command that fails; here an outage is said once, not at every attempt to reconnect.
+  let saidSo = false;
+  client.on("connect", () => {
+    saidSo = false;
+  });
+  client.on("error", (error: Error) => {
+    if (!saidSo) console.warn(`redis ${client.options.port}: ${error.message}`);
+    saidSo = true;
+  });
   opened.push(async () => client.disconnect());
   return client;
 }

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { conclude, noCaveats } from "./conclude";
+import {
+  type ClientReport,
+  clientReportSchema,
+  type RunDocument,
+  runDocumentSchema,
+  runRequestSchema,
+} from "./document";
+import { newDocument } from "./new-document";
+import { emptyPercentiles } from "./percentiles";
+
+const client: ClientReport = clientReportSchema.parse({
+  engine: "k6 2.2.0",
+  iterations: 500,
+  droppedIterations: 0,
+  arrivalSkewMs: 3,
+  latencyMs: { ...emptyPercentiles, p50: 12 },
+});
+
+/** A run in which everything went well, changed as the test likes. */
+function cleanRun(change: Partial<RunDocument> = {}): RunDocument {
+  const request = runRequestSchema.parse({ strategy: "sql-guarded" });
+  const target = { kind: "product" as const, id: 1 };
+  const document = newDocument({ id: "r", request, target, nodes: 3, expected: "safe", versions: {} });
+  return {
+    ...document,
+    counts: { ...document.counts, requests: 500, sold: 100, soldOut: 400 },
+    stock: { initial: 100, final: 0, orders: 100 },
+    contention: { ...document.contention, certified: true, peakInFlight: 80 },
+    ...change,
+  };
+}
+
+const violated = (change: Partial<RunDocument["violations"]>) => ({
+  violations: { ...cleanRun().violations, ...change },
+});
+const judge = (document: RunDocument, report: ClientReport | null = client, caveats = noCaveats) =>
+  conclude({ document, client: report, caveats });
+
+describe("conclude", () => {
+  it("calls a clean run safe and says why one can believe it", () => {
+    const { verdict, sentences } = judge(cleanRun());
+    assert.equal(verdict, "safe");
+    assert.match(sentences.join(" "), /100 - 0 = 100 orders/);
+    assert.match(sentences.join(" "), /80 purchases were in flight/);
+  });
+
+  for (const kind of [
+    "oversold",
+    "lostUpdates",
+    "undersold",
+    "negativeStock",
+    "duplicateClaims",
+    "overlappingHolds",
+    "staleWrites",
+  ] as const) {
+    it(`calls a run with ${kind} unsafe, even when dropped iterations cast doubt`, () => {
+      const { verdict, sentences } = judge(cleanRun(violated({ [kind]: 1 })), { ...client, droppedIterations: 2 });
+      assert.equal(verdict, "unsafe");
+      assert.ok(sentences.length >= 2, "the proof and the doubt are both said");
+    });
+  }
+
+  const doubts: [string, () => RunDocument][] = [
+    [
+      "in which no two purchases met",
+      () => judge(cleanRun({ contention: { ...cleanRun().contention, certified: false, peakInFlight: 1 } })),
+    ],
+    ["whose load generator never reported", () => judge(cleanRun(), null)],
+    ["that dropped iterations", () => judge(cleanRun(), { ...client, droppedIterations: 1 })],
+    ["with requests that got no answer", () => judge(cleanRun(), { ...client, failedRequests: 1 })],
+    ["of which the nodes saw fewer purchases than were sent", () => judge(cleanRun(), { ...client, iterations: 501 })],
+    ["whose recorder dropped operations", () => judge(cleanRun(), client, { ...noCaveats, dropped: 1 })],
+    ["with a silent node", () => judge(cleanRun(), client, { ...noCaveats, silentNodes: ["node-2"] })],
+    ["with purchases still running", () => judge(cleanRun(), client, { ...noCaveats, stillRunning: 1 })],
+    ["without a single request", () => judge(cleanRun({ counts: { ...cleanRun().counts, requests: 0, sold: 0 } }))],
+    ["that sold nothing", () => judge(cleanRun({ counts: { ...cleanRun().counts, sold: 0 } }))],
+  ];
+  for (const [what, run] of doubts) {
+    it(`calls a run ${what} inconclusive, never safe`, () => {
+      const { verdict, sentences } = run();
+      assert.equal(verdict, "inconclusive");
+      assert.ok(sentences.length > 0);
+    });
+  }
+
+  it("takes the buyers' latency from the load generator, and says whose it is", () => {
+    const told = judge(cleanRun());
+    assert.equal(told.latencySource, "client");
+    assert.equal(told.latencyMs.p50, 12);
+    assert.equal(told.contention.droppedIterations, 0);
+    const untold = judge(cleanRun(), null);
+    assert.equal(untold.latencySource, "server");
+    assert.equal(untold.contention.droppedIterations, null);
+  });
+
+  it("makes a document that its own schema accepts", () => {
+    const document = judge(cleanRun());
+    assert.deepEqual(runDocumentSchema.parse(document), document);
+  });
+});

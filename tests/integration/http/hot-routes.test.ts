@@ -1,0 +1,294 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { currentNode } from "../../../lib/http/current-node";
+import { postgresPool } from "../../../lib/services/postgres";
+import { closeLockClients } from "../../../lib/stock/lock-dependencies";
+import { startHotServer } from "../../support/hot-server";
+import { requireEnv, setEnv } from "../../support/lab-env";
+import { couponFacts, makeCoupon, makeProduct, productFacts } from "../../support/rows";
+
+requireEnv("DATABASE_URL");
+// Redlock's servers are not there: whatever touches a lock answers 503, so a 4xx proves that none was touched.
+const nobodyListens = Array.from({ length: 5 }, () => "redis://127.0.0.1:9").join();
+setEnv({ STORE_NODE: "parity", LOCK_STRATEGY: "redlock", REDLOCK_URLS: nobodyListens });
+
+interface Call {
+  readonly what: string;
+  readonly path: string;
+  readonly method?: string;
+  readonly contentType?: string;
+  readonly body?: string;
+  readonly headers?: Record<string, string>;
+}
+
+interface Seen {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: Record<string, string | null>;
+}
+
+const COMPARED_HEADERS = ["content-type", "cache-control", "x-store-node", "x-lock-strategy", "allow", "retry-after"];
+
+async function seen(response: Response): Promise<Seen> {
+  const headers = Object.fromEntries(COMPARED_HEADERS.map((name) => [name, response.headers.get(name)]));
+  return { status: response.status, body: JSON.parse(await response.text()), headers };
+}
+
+function requestOf(call: Call, base: string): Request {
+  const method = call.method ?? "POST";
+  const headers = { "content-type": call.contentType ?? "application/json", ...call.headers };
+  return new Request(`${base}${call.path}`, {
+    method,
+    headers,
+    ...(method === "GET" ? {} : { body: call.body ?? "" }),
+  });
+}
+
+/** The same call by Next's route handler. */
+async function byNext(call: Call): Promise<Seen> {
+  const [, , kind, id] = call.path.split("/");
+  const route =
+    kind === "products"
+      ? await import("../../../app/api/products/[id]/reduce-stock/route")
+      : await import("../../../app/api/coupons/[id]/claim/route");
+  const method = (call.method ?? "POST") as "GET" | "POST" | "PUT" | "DELETE" | "PATCH";
+  const context = { params: Promise.resolve({ id: decodeURIComponent(id ?? "") }) };
+  return seen(await route[method](requestOf(call, "http://127.0.0.1"), context));
+}
+
+describe("hot routes", () => {
+  let server: Awaited<ReturnType<typeof startHotServer>>;
+  before(async () => {
+    server = await startHotServer();
+  });
+  after(async () => {
+    await server.close();
+    await closeLockClients();
+    await postgresPool().end();
+  });
+
+  const byNode = async (call: Call) => seen(await fetch(requestOf(call, server.url)));
+
+  const refusals: (Call & { status: number; code: string; field?: string })[] = [
+    {
+      what: "a body that is no JSON",
+      path: "/api/products/1/reduce-stock",
+      body: "{",
+      status: 400,
+      code: "invalid_request",
+      field: "body",
+    },
+    {
+      what: "an empty body",
+      path: "/api/products/1/reduce-stock",
+      body: "",
+      status: 400,
+      code: "invalid_request",
+      field: "body",
+    },
+    {
+      what: "a body that is no object",
+      path: "/api/products/1/reduce-stock",
+      body: "[]",
+      status: 400,
+      code: "invalid_request",
+      field: "body",
+    },
+    {
+      what: "a missing userId",
+      path: "/api/products/1/reduce-stock",
+      body: "{}",
+      status: 400,
+      code: "invalid_request",
+      field: "userId",
+    },
+    {
+      what: "a userId of the wrong type",
+      path: "/api/products/1/reduce-stock",
+      body: '{"userId":7}',
+      status: 400,
+      code: "invalid_request",
+      field: "userId",
+    },
+    {
+      what: "an empty userId",
+      path: "/api/coupons/1/claim",
+      body: '{"userId":""}',
+      status: 400,
+      code: "invalid_request",
+      field: "userId",
+    },
+    {
+      what: "a userId with strange letters",
+      path: "/api/coupons/1/claim",
+      body: '{"userId":"a b"}',
+      status: 400,
+      code: "invalid_request",
+      field: "userId",
+    },
+    {
+      what: "a quantity of zero",
+      path: "/api/products/1/reduce-stock",
+      body: '{"userId":"a","quantity":0}',
+      status: 400,
+      code: "invalid_request",
+      field: "quantity",
+    },
+    {
+      what: "a quantity that is no whole number",
+      path: "/api/products/1/reduce-stock",
+      body: '{"userId":"a","quantity":1.5}',
+      status: 400,
+      code: "invalid_request",
+      field: "quantity",
+    },
+    {
+      what: "a quantity as text",
+      path: "/api/products/1/reduce-stock",
+      body: '{"userId":"a","quantity":"1"}',
+      status: 400,
+      code: "invalid_request",
+      field: "quantity",
+    },
+    {
+      what: "an unknown field",
+      path: "/api/products/1/reduce-stock",
+      body: '{"userId":"a","price":1}',
+      status: 400,
+      code: "invalid_request",
+      field: "price",
+    },
+    {
+      what: "a quantity for a coupon",
+      path: "/api/coupons/1/claim",
+      body: '{"userId":"a","quantity":1}',
+      status: 400,
+      code: "invalid_request",
+      field: "quantity",
+    },
+    {
+      what: "an id that is no number",
+      path: "/api/products/abc/reduce-stock",
+      body: '{"userId":"a"}',
+      status: 400,
+      code: "invalid_request",
+      field: "id",
+    },
+    {
+      what: "an id that is too large",
+      path: "/api/products/99999999999/reduce-stock",
+      body: '{"userId":"a"}',
+      status: 400,
+      code: "invalid_request",
+      field: "id",
+    },
+    {
+      what: "an id that does not exist",
+      path: "/api/products/2147483647/reduce-stock",
+      body: '{"userId":"a"}',
+      status: 404,
+      code: "not_found",
+    },
+    {
+      what: "a coupon that does not exist",
+      path: "/api/coupons/2147483647/claim",
+      body: '{"userId":"a"}',
+      status: 404,
+      code: "not_found",
+    },
+    {
+      what: "a body over 1 KiB",
+      path: "/api/products/1/reduce-stock",
+      body: `{"userId":"${"a".repeat(1_100)}"}`,
+      status: 413,
+      code: "body_too_large",
+      field: "body",
+    },
+    {
+      what: "another content type",
+      path: "/api/products/1/reduce-stock",
+      contentType: "text/plain",
+      body: '{"userId":"a"}',
+      status: 415,
+      code: "unsupported_media_type",
+      field: "content-type",
+    },
+    { what: "GET", path: "/api/products/1/reduce-stock", method: "GET", status: 405, code: "method_not_allowed" },
+    { what: "DELETE", path: "/api/coupons/1/claim", method: "DELETE", status: 405, code: "method_not_allowed" },
+  ];
+
+  for (const { status, code, field, ...call } of refusals) {
+    it(`refuses ${call.what} with ${status} by both ways in, naming the field`, async () => {
+      const node = await byNode(call);
+      assert.equal(node.status, status);
+      const { error } = node.body as { error: { code: string; message: string; details?: { field?: string } } };
+      assert.equal(error.code, code);
+      assert.equal(error.details?.field, field);
+      if (field) assert.ok(error.message.includes(field), error.message);
+      assert.deepEqual(await byNext(call), node);
+    });
+  }
+
+  it("answers 503 by both ways in when the lock's servers are lost, so that the refusals above mean something", async () => {
+    const id = await makeProduct(1);
+    const call = { what: "", path: `/api/products/${id}/reduce-stock`, body: '{"userId":"a"}' };
+    const node = await byNode(call);
+    assert.equal(node.status, 503);
+    assert.equal((node.body as { error: { code: string } }).error.code, "backend_unavailable");
+    assert.equal(node.headers["retry-after"], "1");
+    assert.equal((await byNext(call)).status, 503);
+    assert.deepEqual(await productFacts(id), { stock: 1, orders: 0 });
+  });
+
+  it("sells by both ways in with the same answer but for the order's id", async () => {
+    currentNode().switchStrategy("sql-guarded");
+    const id = await makeProduct(5);
+    const call = { what: "", path: `/api/products/${id}/reduce-stock`, body: '{"userId":"buyer-1","quantity":2}' };
+    const answers = [await byNode(call), await byNext(call)];
+    for (const answer of answers) {
+      assert.equal(answer.status, 201);
+      const { order, ...rest } = answer.body as { order: Record<string, unknown> };
+      const { id: orderId, ...facts } = order;
+      assert.match(String(orderId), /^[0-9]+$/);
+      assert.deepEqual(facts, { productId: id, userId: "buyer-1", quantity: 2 });
+      assert.deepEqual(rest, { strategy: "sql-guarded", node: "parity" });
+      assert.equal(answer.headers["x-lock-strategy"], "sql-guarded");
+      assert.equal(answer.headers["x-store-node"], "parity");
+    }
+    const [viaNode, viaNext] = answers.map((answer) => answer.headers);
+    assert.deepEqual(viaNext, viaNode);
+    assert.deepEqual(await productFacts(id), { stock: 1, orders: 2 });
+  });
+
+  it("answers sold_out by both ways in and changes nothing", async () => {
+    const id = await makeProduct(1);
+    const call = { what: "", path: `/api/products/${id}/reduce-stock`, body: '{"userId":"b","quantity":2}' };
+    const node = await byNode(call);
+    assert.equal(node.status, 409);
+    assert.equal((node.body as { error: { code: string } }).error.code, "sold_out");
+    assert.deepEqual(await byNext(call), node);
+    assert.deepEqual(await productFacts(id), { stock: 1, orders: 0 });
+  });
+
+  it("gives a user one coupon and answers already_claimed after that", async () => {
+    const id = await makeCoupon(3);
+    const call = { what: "", path: `/api/coupons/${id}/claim`, body: '{"userId":"claimer"}' };
+    assert.equal((await byNode(call)).status, 201);
+    const again = await byNode(call);
+    assert.equal(again.status, 409);
+    assert.equal((again.body as { error: { code: string } }).error.code, "already_claimed");
+    assert.deepEqual(await byNext(call), again);
+    assert.deepEqual(await couponFacts(id), { stock: 2, claims: 1 });
+  });
+
+  it("refuses a straggler of a run that is not open, and sells nothing", async () => {
+    const id = await makeProduct(1);
+    const headers = { "x-run-id": "long-gone" };
+    const call = { what: "", path: `/api/products/${id}/reduce-stock`, body: '{"userId":"late"}', headers };
+    const node = await byNode(call);
+    assert.equal(node.status, 409);
+    assert.equal((node.body as { error: { code: string } }).error.code, "run_closed");
+    assert.deepEqual(await byNext(call), node);
+    assert.deepEqual(await productFacts(id), { stock: 1, orders: 0 });
+  });
+});

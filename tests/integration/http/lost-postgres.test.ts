@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { postgresPool } from "../../../lib/services/postgres";
+import { startHotServer } from "../../support/hot-server";
+import { requireEnv, setEnv } from "../../support/lab-env";
+import { makeProduct } from "../../support/rows";
+import { startTcpRelay, type TcpRelay } from "../../support/tcp-relay";
+
+requireEnv("DATABASE_URL");
+const WAIT_LIMIT_MS = 1_500;
+/** A purchase whose turn came at the last moment still gets this long to read and write (lib/stock/stock-store.ts). */
+const LAST_STATEMENT_MS = 2_000;
+
+describe("a PostgreSQL that goes silent", () => {
+  let relay: TcpRelay;
+  let server: Awaited<ReturnType<typeof startHotServer>>;
+  let productId: number;
+
+  before(async () => {
+    const url = new URL(process.env.DATABASE_URL ?? "");
+    relay = await startTcpRelay({ host: url.hostname, port: Number(url.port || 5432) });
+    url.host = `127.0.0.1:${relay.port}`;
+    setEnv({
+      DATABASE_URL: url.href,
+      WAIT_TIMEOUT_MS: String(WAIT_LIMIT_MS),
+      PG_POOL_SIZE: "2",
+      LOCK_STRATEGY: "sql-guarded",
+    });
+    server = await startHotServer();
+    productId = await makeProduct(10);
+  });
+
+  after(async () => {
+    await server.close();
+    await relay.close();
+    await postgresPool().end();
+  });
+
+  const buy = async (id: number) => {
+    const startedMs = performance.now();
+    const response = await fetch(`${server.url}/api/products/${id}/reduce-stock`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: '{"userId":"a"}',
+      signal: AbortSignal.timeout(20_000),
+    });
+    const body = (await response.json()) as { error?: { code: string } };
+    return { status: response.status, code: body.error?.code, tookMs: performance.now() - startedMs };
+  };
+
+  it("answers 504 outcome_unknown for the statements in flight and 503 for those that got no connection, in time", async () => {
+    assert.equal((await buy(productId)).status, 201);
+    relay.freeze();
+    const answers = await Promise.all(Array.from({ length: 6 }, () => buy(productId)));
+    const limitMs = WAIT_LIMIT_MS + LAST_STATEMENT_MS + 1_000;
+    for (const { status, code, tookMs } of answers) {
+      assert.ok(tookMs < limitMs, `an answer took ${tookMs} ms`);
+      assert.ok(
+        (status === 504 && code === "outcome_unknown") || (status === 503 && code === "backend_unavailable"),
+        `${status} ${code}`,
+      );
+    }
+    // The pool has two connections: their two statements may have happened, the others were never sent.
+    assert.ok(answers.some(({ status }) => status === 504));
+    assert.ok(answers.some(({ status }) => status === 503));
+  });
+
+  it("answers 503 backend_unavailable for a row it has to look up first", async () => {
+    const { status, code } = await buy(2_000_000_000);
+    assert.deepEqual({ status, code }, { status: 503, code: "backend_unavailable" });
+  });
+});

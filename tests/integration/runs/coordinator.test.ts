@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { Coordinator } from "../../../lib/runs/coordinator";
+import { type ClientReport, runDocumentSchema, runRequestSchema } from "../../../lib/runs/document";
+import { historyLines } from "../../../lib/runs/history-export";
+import { isLabError } from "../../../lib/runs/lab-error";
+import { NodeClient } from "../../../lib/runs/node-client";
+import { emptyPercentiles } from "../../../lib/runs/percentiles";
+import { readRun, readSamples } from "../../../lib/runs/queries";
+import { postgresPool, prisma } from "../../../lib/services/postgres";
+import { startHotServer } from "../../support/hot-server";
+import { requireEnv, setEnv } from "../../support/lab-env";
+
+requireEnv("DATABASE_URL");
+setEnv({ STORE_NODE: "node-1", LOCK_STRATEGY: "sql-guarded" });
+
+const client: ClientReport = {
+  engine: "test",
+  iterations: 12,
+  droppedIterations: 0,
+  failedRequests: 0,
+  arrivalSkewMs: 1,
+  latencyMs: { ...emptyPercentiles, p50: 5, max: 9 },
+};
+
+describe("a run's life", () => {
+  let server: Awaited<ReturnType<typeof startHotServer>>;
+  let lab: Coordinator;
+
+  const makeCoordinator = (urls: readonly string[]) =>
+    new Coordinator({
+      nodes: urls.map((url, index) => new NodeClient({ name: `node-${index + 1}`, url }, undefined)),
+      expectedOf: () => "safe",
+      versions: async () => ({ lab: "test" }),
+    });
+
+  before(async () => {
+    server = await startHotServer();
+    lab = makeCoordinator([server.url]);
+    // A run left behind by a test that was killed would refuse every other.
+    await prisma().run.updateMany({ where: { status: "running" }, data: { status: "failed" } });
+  });
+  after(async () => {
+    await lab.stop();
+    await server.close();
+    await postgresPool().end();
+  });
+
+  const open = (fields: object = {}) =>
+    lab.open(runRequestSchema.parse({ strategy: "sql-guarded", stock: 5, vus: 12, ...fields }));
+  const buy = (productId: number, buyer: number, runId: string) =>
+    fetch(`${server.url}/api/products/${productId}/reduce-stock`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-run-id": runId },
+      body: JSON.stringify({ userId: `buyer-${buyer}` }),
+    });
+  const sellOut = async (runId: string, productId: number) => {
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, buyer) => buy(productId, buyer, runId)));
+    return answers.map((answer) => answer.status);
+  };
+
+  it("opens on a row of its own, counts its purchases, and ends with a verdict drawn from database and history", async () => {
+    const opened = await open();
+    assert.equal(opened.status, "running");
+    assert.equal(opened.stock.initial, 5);
+    const statuses = await sellOut(opened.id, opened.target.id);
+    assert.equal(statuses.filter((status) => status === 201).length, 5);
+    assert.equal(statuses.filter((status) => status === 409).length, 7);
+
+    const document = await lab.finish(opened.id, { client, awaitClientReport: false });
+    assert.deepEqual(runDocumentSchema.parse(document), document);
+    assert.equal(document.verdict, "safe", document.sentences.join(" "));
+    assert.deepEqual(document.stock, { initial: 5, final: 0, orders: 5 });
+    assert.deepEqual(document.counts, {
+      requests: 12,
+      sold: 5,
+      soldOut: 7,
+      contended: 0,
+      rejected: 0,
+      errors: 0,
+      unknown: 0,
+    });
+    assert.equal(document.latencyMs.p50, 5);
+    assert.ok(document.contention.peakInFlight >= 2);
+    assert.deepEqual(await readRun(opened.id), document);
+    assert.ok((await readSamples(opened.id)).length >= 1, "the feed ends on the final figures");
+    assert.deepEqual((await readSamples(opened.id)).at(-1)?.counts, document.counts);
+  });
+
+  it("exports a history whose operations and orders name each other", async () => {
+    const opened = await open();
+    await sellOut(opened.id, opened.target.id);
+    const document = await lab.finish(opened.id, { client, awaitClientReport: false });
+    const lines: { type: string; opId?: string; outcome?: string; orders?: { opId: string }[] }[] = [];
+    for await (const chunk of historyLines(document)) {
+      for (const line of chunk.split("\n").filter(Boolean)) lines.push(JSON.parse(line));
+    }
+    assert.deepEqual([lines[0]?.type, lines.at(-1)?.type], ["run", "end"]);
+    const sold = lines
+      .filter((line) => line.outcome === "sold")
+      .map((line) => line.opId)
+      .sort();
+    assert.equal(lines.filter((line) => line.type === "op").length, 12);
+    assert.deepEqual(
+      lines
+        .at(-1)
+        ?.orders?.map((order) => order.opId)
+        .sort(),
+      sold,
+    );
+  });
+
+  it("stays running until the client's report comes, and is then judged with it", async () => {
+    const opened = await open();
+    await sellOut(opened.id, opened.target.id);
+    const provisional = await lab.finish(opened.id, { awaitClientReport: true });
+    assert.equal(provisional.status, "running");
+    assert.equal(provisional.verdict, "inconclusive");
+    assert.equal(provisional.stock.orders, 5);
+    const document = await lab.finish(opened.id, { client, awaitClientReport: false });
+    assert.equal(document.status, "finished");
+    assert.equal(document.verdict, "safe", document.sentences.join(" "));
+    const again = await lab.finish(opened.id, { client: { ...client, iterations: 999 }, awaitClientReport: false });
+    assert.deepEqual(again, document);
+  });
+
+  it("refuses a second run while one is running, and purchases of a run that is closed", async () => {
+    const opened = await open();
+    await assert.rejects(
+      open(),
+      (error) => isLabError(error) && error.code === "run_active" && error.details?.runId === opened.id,
+    );
+    await lab.finish(opened.id, { awaitClientReport: false });
+    assert.equal((await buy(opened.target.id, 1, opened.id)).status, 409);
+  });
+
+  it("gives a run up whose load generator died, with the reason first", async () => {
+    const opened = await open();
+    await lab.fail(opened.id, "The load generator ended with exit code 107.");
+    const document = await readRun(opened.id);
+    assert.equal(document?.status, "failed");
+    assert.equal(document?.verdict, "inconclusive");
+    assert.match(document?.sentences[0] ?? "", /exit code 107/);
+  });
+
+  it("opens nothing when a node does not acknowledge", async () => {
+    const halfDead = makeCoordinator([server.url, "http://127.0.0.1:9"]);
+    const request = runRequestSchema.parse({ strategy: "sql-guarded", stock: 5 });
+    await assert.rejects(halfDead.open(request), (error) => isLabError(error) && error.code === "node_unavailable");
+    await lab.finish((await open()).id, { awaitClientReport: false });
+    await halfDead.stop();
+  });
+
+  it("calls a run inconclusive when a node has gone silent by the end", async () => {
+    const second = await startHotServer();
+    const pair = makeCoordinator([server.url, second.url]);
+    const opened = await pair.open(runRequestSchema.parse({ strategy: "sql-guarded", stock: 5, vus: 12 }));
+    await sellOut(opened.id, opened.target.id);
+    await second.close();
+    const document = await pair.finish(opened.id, { client, awaitClientReport: false });
+    assert.equal(document.verdict, "inconclusive");
+    assert.match(document.sentences.join(" "), /node-2/);
+    await pair.stop();
+  });
+
+  it("names the run it does not know and the row that does not exist", async () => {
+    await assert.rejects(
+      lab.finish("nope", { awaitClientReport: false }),
+      (error) => isLabError(error) && error.code === "run_not_found",
+    );
+    const nowhere = open({ target: { kind: "product", id: 2_147_483_647 } });
+    await assert.rejects(nowhere, (error) => isLabError(error) && error.code === "target_not_found");
+  });
+});

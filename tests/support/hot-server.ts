@@ -1,0 +1,20 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { answerAheadOfNext } from "../../lib/http/node-adapter";
+
+/** A server with nothing but what `server.ts` answers ahead of Next. */
+export async function startHotServer(): Promise<{ url: string; close: () => Promise<void> }> {
+  const server: Server = createServer((request, response) => {
+    answerAheadOfNext(request, response).then(
+      (answered) => answered || response.writeHead(404).end(),
+      (error: Error) => response.destroy(error),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const close = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return { url: `http://127.0.0.1:${port}`, close };
+}

@@ -1,0 +1,26 @@
+import { randomUUID } from "node:crypto";
+import { prisma } from "../../lib/services/postgres";
+
+/** A product of the test's own. @returns its id */
+export async function makeProduct(stock: number): Promise<number> {
+  const slug = `test-${randomUUID()}`;
+  const row = await prisma().product.create({ data: { slug, name: slug, priceCents: 100, stock, runId: "test" } });
+  return row.id;
+}
+
+/** A coupon of the test's own. @returns its id */
+export async function makeCoupon(stock: number): Promise<number> {
+  const code = `TEST-${randomUUID()}`;
+  const row = await prisma().coupon.create({ data: { code, name: code, discountPercent: 10, stock, runId: "test" } });
+  return row.id;
+}
+
+export async function productFacts(id: number): Promise<{ stock: number; orders: number }> {
+  const row = await prisma().product.findUniqueOrThrow({ where: { id }, select: { stock: true } });
+  return { stock: row.stock, orders: await prisma().order.count({ where: { productId: id } }) };
+}
+
+export async function couponFacts(id: number): Promise<{ stock: number; claims: number }> {
+  const row = await prisma().coupon.findUniqueOrThrow({ where: { id }, select: { stock: true } });
+  return { stock: row.stock, claims: await prisma().couponClaim.count({ where: { couponId: id } }) };
+}
