@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { stockCatalogue } from "../../lib/stock/registry";
+import { ROOT } from "../supervisor/paths";
+import { GENERATED_PAGES, generatePage } from "./generated-pages";
+import { fullTables, replaceGenerated, shortTable } from "./strategy-table";
+
+const strategies = [...stockCatalogue.values()].map(({ traits }) => traits);
+
+describe("generated docs", () => {
+  it("name every strategy in both tables", () => {
+    for (const { id } of strategies) {
+      assert.ok(shortTable(strategies).includes(`\`${id}\``), id);
+      assert.ok(fullTables(strategies).includes(`\`${id}\``), id);
+    }
+  });
+
+  it("replace only what stands between the markers", () => {
+    const page = "before\n<!-- generated:x -->\nold\n<!-- /generated:x -->\nafter\n";
+    assert.equal(
+      replaceGenerated(page, "x", "new"),
+      "before\n<!-- generated:x -->\nnew\n<!-- /generated:x -->\nafter\n",
+    );
+    assert.throws(() => replaceGenerated(page, "y", "new"), /generated:y/);
+  });
+
+  for (const page of GENERATED_PAGES) {
+    it(`${page} says what the code says; "npm run lab -- docs" writes it anew`, async () => {
+      const committed = await readFile(join(ROOT, page), "utf8");
+      assert.equal(committed, generatePage(page, committed));
+    });
+  }
+});
