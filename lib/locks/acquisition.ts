@@ -48,10 +48,12 @@ export class Acquisition {
 
   /** @returns null when the wait was over before the lock was free */
   async run(): Promise<Acquired | null> {
+    const leaveCrowd = this.#context.joinWaiters(this.#request.resource);
     try {
       return await this.#contend();
     } finally {
-      await this.#leave();
+      leaveCrowd();
+      await this.#retire();
     }
   }
 
@@ -113,7 +115,7 @@ export class Acquisition {
     const { clock } = this.#context;
     const waitForTurn = this.#entry?.contender.waitForTurn?.bind(this.#entry.contender);
     if (this.#outage || !waitForTurn) {
-      const pauseMs = (this.#outage?.backoff ?? this.#polling).nextMs();
+      const pauseMs = (this.#outage?.backoff ?? this.#polling).nextMs(this.#context.waitersOf(this.#request.resource));
       return clock.sleep(Math.min(pauseMs, this.#leftMs()), this.#stop);
     }
     const enough = new AbortController();
@@ -174,10 +176,6 @@ export class Acquisition {
     const entry = this.#entry;
     this.#entry = null;
     if (entry) await retireEntry(this.#context, entry, unanswered);
-  }
-
-  #leave(): Promise<void> {
-    return this.#retire();
   }
 }
 

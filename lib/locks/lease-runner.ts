@@ -10,6 +10,7 @@ import {
 } from "./runner-context";
 import { settleWithin } from "./settle-within";
 import type { Grant, LockOutcome, LockRequest, LockStrategy, StrategyTraits } from "./types";
+import { WaiterCounts } from "./waiter-counts";
 
 const RESOURCE_NAME = /^(?!\.{1,2}$)[A-Za-z0-9:_.-]{1,200}$/;
 const SHORTEST_TTL_MS = 10;
@@ -27,6 +28,7 @@ export class LeaseRunner implements LockStrategy {
   /** Stops of the calls in progress: a disposal aborts those that wait. */
   readonly #calls = new Map<AbortController, Promise<unknown>>();
   readonly #cleanUps = new Set<Promise<void>>();
+  readonly #waiters = new WaiterCounts();
   #isClosed = false;
 
   constructor(backend: LeaseBackend, dependencies: RunnerDependencies, options: Partial<RunnerOptions> = {}) {
@@ -39,6 +41,8 @@ export class LeaseRunner implements LockStrategy {
       random,
       options: { ...DEFAULT_RUNNER_OPTIONS, ...options },
       report: (incident) => onIncident?.({ ...incident, strategyId: backend.traits.id, atMs: clock.nowMs() }),
+      joinWaiters: (resource) => this.#waiters.join(resource),
+      waitersOf: (resource) => this.#waiters.of(resource),
       keepUntilDone: (work) => this.#keepUntilDone(work),
     };
   }

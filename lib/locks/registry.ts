@@ -6,6 +6,7 @@ import type { RedisCommands } from "./redis/redis-port";
 import { createRedlock, redlockTraits } from "./redlock/redlock";
 import type { RunnerDependencies } from "./runner-context";
 import type { LockStrategy, StrategyTraits } from "./types";
+import { createZkMutex, zkMutexTraits } from "./zookeeper/zk-mutex";
 import type { ZkSession } from "./zookeeper/zk-port";
 
 /**
@@ -33,6 +34,7 @@ const entries: readonly LockEntry[] = [
   { traits: localMutexTraits, create: createLocalMutex },
   { traits: redisLockTraits, create: (dependencies) => createRedisLock(dependencies.redis(), dependencies) },
   { traits: redlockTraits, create: (dependencies) => createRedlock(dependencies.redlock(), dependencies) },
+  { traits: zkMutexTraits, create: (dependencies) => createZkMutex(dependencies.zookeeper(), dependencies) },
 ];
 
 export const lockCatalogue: ReadonlyMap<string, LockEntry> = new Map(entries.map((entry) => [entry.traits.id, entry]));

@@ -38,7 +38,7 @@ export interface RunnerOptions {
 }
 
 export const DEFAULT_RUNNER_OPTIONS: RunnerOptions = {
-  backoff: { minMs: 5, startMs: 20, growth: 2, maxMs: 250 },
+  backoff: { minMs: 5, startMs: 20, growth: 2, perWaiterMs: 3, maxMs: 500 },
   watchdog: true,
   tryLimitMs: 2_000,
   releaseLimitMs: 1_000,
@@ -48,7 +48,7 @@ export const DEFAULT_RUNNER_OPTIONS: RunnerOptions = {
 };
 
 /** Pauses between tries while the server is unreachable, whatever the strategy: no use in asking faster. */
-export const OUTAGE_BACKOFF: BackoffPolicy = { minMs: 20, startMs: 100, growth: 2, maxMs: 500 };
+export const OUTAGE_BACKOFF: BackoffPolicy = { minMs: 20, startMs: 100, growth: 2, perWaiterMs: 500, maxMs: 500 };
 
 /** A try cut shorter than this would say nothing about the server. */
 export const SHORTEST_TRY_MS = 100;
@@ -60,6 +60,9 @@ export interface RunnerContext {
   readonly random: RandomSource;
   readonly options: RunnerOptions;
   report(incident: Omit<LockIncident, "strategyId" | "atMs">): void;
+  /** Counts a caller among the waiters of a resource until the returned function is called. */
+  joinWaiters(resource: string): () => void;
+  waitersOf(resource: string): number;
   /** Clean-up that a call started and could not wait for. */
   keepUntilDone(work: Promise<void>): void;
 }

@@ -1,3 +1,4 @@
+import type { BackoffPolicy } from "../backoff";
 import { LockError } from "../errors";
 import type { Contender, Contest, LeaseBackend } from "../lease-backend";
 import { LeaseRunner } from "../lease-runner";
@@ -26,6 +27,8 @@ export interface RedlockOptions extends RunnerOptions {
   readonly nodeLimitMs: number;
 }
 
+/** Sparser than for one server: two tries at the same moment split the votes and both have to start again. */
+const REDLOCK_BACKOFF: BackoffPolicy = { minMs: 5, startMs: 50, growth: 2, perWaiterMs: 6, maxMs: 1_000 };
 const DEFAULT_NODE_LIMIT_MS = 500;
 /** Of the TTL: "far below" it, so that a dead server cannot use the lease up. */
 const LARGEST_NODE_SHARE = 0.1;
@@ -111,5 +114,5 @@ export function createRedlock(
     leaseKind: "ttl",
     enter: (contest) => new RedlockContender(contest, servers, nodeLimitMs),
   };
-  return new LeaseRunner(backend, dependencies, runnerOptions);
+  return new LeaseRunner(backend, dependencies, { backoff: REDLOCK_BACKOFF, ...runnerOptions });
 }

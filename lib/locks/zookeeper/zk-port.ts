@@ -4,46 +4,58 @@
  */
 export interface ZkSession extends AsyncDisposable {
   /**
-   * The connection in use, opening one (a new session, if the last one ended) where needed.
-   * @throws {ZkError} `unreachable` when none is up within the limit
+   * The connection in use once it is up; opens one, with a new session, where the last one has ended.
+   * @throws {ZkError} `unreachable` when the signal aborts first
    */
-  connected(limitMs: number): Promise<ZkConnection>;
+  connected(signal: AbortSignal): Promise<ZkConnection>;
 }
 
-/** One ZooKeeper session. Its nodes die with it. */
+/**
+ * One ZooKeeper session. Its ephemeral nodes die with it. Operations are answered in the order they were sent, and are
+ * refused at once while the link is down: an operation that waits in a queue may be carried out when nobody wants it
+ * any more.
+ */
 export interface ZkConnection {
   /** Hex, as ZooKeeper's own tools print it. */
   readonly sessionId: string;
-  /** Aborts for good when the session has ended, or may have: expired, or silent for too long. */
-  readonly ended: AbortSignal;
   readonly isUp: boolean;
-  /** Calls back once when the link is lost (the session may live on). Returns how to take it back. */
-  onSuspended(listener: () => void): () => void;
+  /** Aborts for good when the session has expired, or may have: no answer for a whole session timeout. */
+  readonly ended: AbortSignal;
+  /** Tells when the link is lost (the session may live on) and when it is back. Returns how to stop that. */
+  onLinkChange(listener: (link: "up" | "down") => void): () => void;
   /** @returns the path made, with its sequence number where the mode adds one */
   create(path: string, mode: ZkCreateMode): Promise<string>;
   children(path: string): Promise<string[]>;
-  /** Sets a one-shot watch for any change of the node. @returns false when there is no such node (then no watch is left) */
+  /** Sets a one-shot watch for the node's next change. @returns false when there is no such node, and no watch then */
   watch(path: string, changed: () => void): Promise<boolean>;
-  /** What created the node, or null when it is gone: zxid for fencing, session for ownership. */
+  /** @returns null when there is no such node */
   stat(path: string): Promise<ZkStat | null>;
-  /** @returns false when there was nothing to delete */
+  /** @returns false when there was nothing to remove */
   remove(path: string): Promise<boolean>;
 }
 
 export interface ZkStat {
+  /** Transaction that made the node: rises with every change of the ensemble, so it serves as a fencing token. */
   readonly czxid: bigint;
+  /** Session that owns the node, hex; "0" for a persistent one. */
   readonly ephemeralOwner: string;
 }
 
 export type ZkCreateMode = "persistent" | "ephemeral" | "ephemeral-sequential";
 
-/** `unreachable`: no answer, so the operation may have happened. The others are the server's definite word. */
+export type ZkErrorKind = "unreachable" | "session-ended" | "no-node" | "node-exists" | "refused";
+
+/** `unreachable` and `session-ended` leave open whether the operation happened; the others are the server's word. */
 export class ZkError extends Error {
   override readonly name = "ZkError";
-  readonly kind: "unreachable" | "session-ended" | "no-node" | "node-exists" | "other";
+  readonly kind: ZkErrorKind;
 
-  constructor(kind: ZkError["kind"], message: string, cause?: unknown) {
+  constructor(kind: ZkErrorKind, message: string, cause?: unknown) {
     super(message, { cause });
     this.kind = kind;
   }
+}
+
+export function isZkError(error: unknown, ...kinds: ZkErrorKind[]): error is ZkError {
+  return error instanceof Error && error.name === "ZkError" && kinds.includes((error as ZkError).kind);
 }
