@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { fetchRun, type K6Result, labUrl, readDocument, runK6 } from "./k6";
+
+/** k6's own codes: thresholds crossed, and an exception in the script. */
+const THRESHOLDS_CROSSED = 99;
+const SCRIPT_EXCEPTION = 107;
+
+let folder = "";
+let files = 0;
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "k6-"));
+});
+after(() => rm(folder, { recursive: true, force: true }));
+
+async function sale(settings: Record<string, string>) {
+  files += 1;
+  const file = join(folder, `${files}.json`);
+  const result = await runK6({ ...settings, RESULT_FILE: file });
+  return { result, document: await readDocument(file).catch(() => assert.fail(said(result))) };
+}
+
+const said = ({ exitCode, stdout, stderr }: K6Result) => `exit code ${exitCode}\n${stdout}\n${stderr}`;
+
+describe("k6 run load-tests/flash-sale.js", () => {
+  it("shows the oversell of a sale without a lock, and passes: it was expected", async () => {
+    const { result, document } = await sale({ LOCK_STRATEGY: "none", STOCK: "20", BUYERS: "100" });
+    assert.equal(result.exitCode, 0, said(result));
+    assert.equal(document.verdict, "unsafe", said(result));
+    assert.ok(document.violations.oversold > 0, said(result));
+    assert.match(result.stdout, new RegExp(`oversold +${document.violations.oversold}\\n`));
+    assert.match(result.stdout, /verdict +unsafe \(expected unsafe\)/);
+  });
+
+  it("sells exactly the stock under a guarded update, and reports what the buyers saw", async () => {
+    const { result, document } = await sale({ LOCK_STRATEGY: "sql-guarded", STOCK: "20", BUYERS: "100" });
+    assert.equal(result.exitCode, 0, said(result));
+    assert.equal(document.verdict, "safe", said(result));
+    assert.equal(document.status, "finished");
+    assert.deepEqual(document.stock, { initial: 20, final: 0, orders: 20 });
+    assert.equal(document.counts.requests, 100);
+    assert.equal(document.latencySource, "client");
+    assert.equal(document.client?.iterations, 100);
+    assert.equal(document.client?.droppedIterations, 0);
+    assert.equal(document.client?.failedRequests, 0);
+    assert.ok((document.client?.arrivalSkewMs ?? -1) >= 0);
+    const { p50, p99, max } = document.latencyMs;
+    assert.ok(p50 !== null && p99 !== null && max !== null && p50 > 0 && p50 <= p99 && p99 <= max);
+  });
+
+  it("spreads the buyers over the store nodes", async () => {
+    const { result, document } = await sale({ LOCK_STRATEGY: "sql-guarded", STOCK: "5", BUYERS: "30" });
+    const requests = document.nodes.map(({ counts }) => counts.requests);
+    assert.ok(requests.length >= 2, said(result));
+    const most = requests.reduce((a, b) => Math.max(a, b));
+    const least = requests.reduce((a, b) => Math.min(a, b));
+    assert.ok(most - least <= 1, `requests per node: ${requests.join(", ")}`);
+  });
+
+  it("writes the document that the lab keeps", async () => {
+    const { document } = await sale({ LOCK_STRATEGY: "sql-guarded", STOCK: "5", BUYERS: "10", HOLD_MS: "0" });
+    assert.deepEqual(document, await fetchRun(document.id));
+  });
+
+  it("sells coupons, one to a buyer", async () => {
+    const settings = { LOCK_STRATEGY: "sql-guarded", STOCK: "5", BUYERS: "20", TARGET: "coupon" };
+    const { result, document } = await sale(settings);
+    assert.equal(result.exitCode, 0, said(result));
+    assert.equal(document.target.kind, "coupon");
+    assert.equal(document.stock.orders, 5);
+    assert.equal(document.violations.duplicateClaims, 0);
+  });
+
+  it("sends buyers at a rate", async () => {
+    const settings = { LOCK_STRATEGY: "sql-guarded", STOCK: "50", RATE: "40", DURATION: "2s", HOLD_MS: "20" };
+    const { result, document } = await sale(settings);
+    assert.equal(result.exitCode, 0, said(result));
+    assert.equal(document.config.rate, 40);
+    assert.equal(document.config.vus, null);
+    // k6 may start one more at the very end of the interval.
+    assert.ok(document.counts.requests >= 80 && document.counts.requests <= 81, said(result));
+    assert.equal(document.client?.arrivalSkewMs, null);
+  });
+
+  it("fails when iterations were dropped, and the run is not called safe", async () => {
+    const slow = { STOCK: "10", RATE: "100", DURATION: "1s", HOLD_MS: "200", MAX_VUS: "1" };
+    const { result, document } = await sale({ LOCK_STRATEGY: "none", ...slow });
+    assert.equal(result.exitCode, THRESHOLDS_CROSSED, said(result));
+    assert.ok((document.client?.droppedIterations ?? 0) > 0);
+    assert.notEqual(document.verdict, "safe");
+    assert.match(result.stdout, /FAILED +dropped_iterations: count==0/);
+  });
+
+  it("attaches to a run that is already open", async () => {
+    const response = await fetch(`${labUrl()}/api/runs`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        ...(process.env.LAB_ADMIN_TOKEN ? { authorization: `Bearer ${process.env.LAB_ADMIN_TOKEN}` } : {}),
+      },
+      body: JSON.stringify({ strategy: "sql-guarded", stock: 3, vus: 6 }),
+    });
+    const { id } = (await response.json()) as { id: string };
+    const mismatch = await runK6({ RUN_ID: id, BUYERS: "7" });
+    assert.equal(mismatch.exitCode, SCRIPT_EXCEPTION);
+    assert.match(mismatch.stderr, /BUYERS is 7, but the run was opened for 6 buyers/);
+    const { document } = await sale({ RUN_ID: id, BUYERS: "6" });
+    assert.equal(document.id, id);
+    assert.equal(document.stock.orders, 3);
+  });
+
+  it("stops before any load when a setting is wrong, and names it", async () => {
+    const result = await runK6({ STOCK: "many", TARGET: "shoe" });
+    assert.equal(result.exitCode, SCRIPT_EXCEPTION, said(result));
+    assert.match(result.stderr, /STOCK=.*many.*: a whole number from 1 to 1000000/);
+    assert.match(result.stderr, /TARGET=.*shoe.*: product or coupon/);
+  });
+
+  it("names the valid strategies for one that does not exist", async () => {
+    const result = await runK6({ LOCK_STRATEGY: "no-such-lock" });
+    assert.equal(result.exitCode, SCRIPT_EXCEPTION, said(result));
+    assert.match(result.stderr, /no-such-lock/);
+    assert.match(result.stderr, /sql-guarded/);
+  });
+
+  it("says that the lab is not there", async () => {
+    const result = await runK6({ BASE_URL: "http://127.0.0.1:9", LOCK_STRATEGY: "none" });
+    assert.equal(result.exitCode, SCRIPT_EXCEPTION, said(result));
+    assert.match(result.stderr, /no answer .*Is the lab up \(npm start\)\?/);
+  });
+});
