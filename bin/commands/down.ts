@@ -1,0 +1,14 @@
+import type { Command } from "commander";
+import { stopLab } from "../supervisor/client";
+import { DEFAULT_INSTANCE, instancePaths } from "../supervisor/paths";
+
+/** `npm run lab -- down`: stops what `npm start` started, and nothing else. */
+export function addDownCommand(program: Command): void {
+  program
+    .command("down")
+    .description("stop the lab, and whatever a crashed one has left behind")
+    .option("--instance <name>", "which one", DEFAULT_INSTANCE)
+    .action(async ({ instance }: { instance: string }) => {
+      console.log(await stopLab(instancePaths(instance)));
+    });
+}

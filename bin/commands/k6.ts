@@ -1,0 +1,74 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Command } from "commander";
+import { describeK6, K6_VERSION } from "../k6/find";
+import { ensureK6 } from "../k6/install";
+import { findExecutable } from "../provision/commands";
+import { ROOT } from "../supervisor/paths";
+
+/** `npm run k6 -- run load-tests/flash-sale.js`: finds k6, or gets it, and runs it with these arguments. */
+export function addK6Command(program: Command): void {
+  program
+    .command("k6")
+    .description("find k6 (K6_BINARY, PATH, cache), else build or download it; then run it with the given arguments")
+    .argument("[args...]", "what k6 gets, for example: run load-tests/flash-sale.js")
+    .option("--print-path", "print the binary's path instead of running it")
+    .passThroughOptions()
+    .allowUnknownOption()
+    .helpOption("--lab-help", "show this text (--help is k6's)")
+    .action(async (args: string[], options: { printPath?: boolean }) => {
+      const invocation = await findInvocation(options.printPath === true);
+      if (options.printPath) console.log(invocation.command);
+      else if (args.length === 0)
+        console.error(`${invocation.what}\nGive it something to do: npm run k6 -- run load-tests/flash-sale.js`);
+      else process.exitCode = await runInForeground(invocation.command, [...invocation.prefix, ...args]);
+    });
+}
+
+interface Invocation {
+  readonly what: string;
+  readonly command: string;
+  readonly prefix: readonly string[];
+}
+
+/** A container is the last resort: it is no binary that the lab could launch by itself. */
+async function findInvocation(mustBeBinary: boolean): Promise<Invocation> {
+  try {
+    const k6 = await ensureK6((sentence) => console.error(sentence));
+    return { what: describeK6(k6), command: k6.binary, prefix: [] };
+  } catch (error) {
+    const docker = findExecutable("docker") ?? findExecutable("podman");
+    if (!docker || mustBeBinary) throw error;
+    console.error(error instanceof Error ? error.message : error);
+    console.error(`Trying ${docker} with grafana/k6:${K6_VERSION} instead.`);
+    return { what: `k6 in a container by ${docker}`, command: docker, prefix: containerArgs() };
+  }
+}
+
+/** Belongs to the machine, not to the load test. */
+const NOT_FOR_CONTAINERS = /^(PATH|HOME|PWD|OLDPWD|SHELL|USER|LOGNAME|TMPDIR|TERM|SHLVL|_|npm_.*|LAB_PACKAGES_STEP)$/;
+
+function containerArgs(): string[] {
+  const names = Object.keys(process.env).filter((name) => !NOT_FOR_CONTAINERS.test(name));
+  const user = process.getuid ? ["--user", `${process.getuid()}:${process.getgid?.()}`] : [];
+  return [
+    ...["run", "--rm", "--interactive", "--network", "host", "--volume", `${ROOT}:/lab`, "--workdir", "/lab", ...user],
+    ...names.flatMap((name) => ["--env", name]),
+    `grafana/k6:${K6_VERSION}`,
+  ];
+}
+
+/** Signals of the terminal reach k6 by themselves; it wants to run its teardown and say how it went. */
+async function runInForeground(command: string, args: readonly string[]): Promise<number> {
+  const child = spawn(command, args, { stdio: "inherit", cwd: ROOT });
+  const ignore = () => undefined;
+  const forward = () => child.kill("SIGTERM");
+  process.on("SIGINT", ignore).on("SIGTERM", forward);
+  try {
+    const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
+    if (signal) console.error(`k6 was ended by ${signal}`);
+    return code ?? 1;
+  } finally {
+    process.off("SIGINT", ignore).off("SIGTERM", forward);
+  }
+}

@@ -1,0 +1,31 @@
+import type { Command } from "commander";
+import { DEFAULT_INSTANCE, instancePaths } from "../supervisor/paths";
+import { formatUrls } from "../supervisor/print";
+import { readLiveState } from "../supervisor/state";
+
+/** `npm run lab -- status`: exit 0 while the lab is up, 1 while it is not. */
+export function addStatusCommand(program: Command): void {
+  program
+    .command("status")
+    .description("say what runs, and where; exit 1 when the lab is down")
+    .option("--instance <name>", "which one", DEFAULT_INSTANCE)
+    .option("--json", "the whole state, as kept in .lab/<instance>/state.json")
+    .action(({ instance, json }: { instance: string; json?: boolean }) => {
+      const state = readLiveState(instancePaths(instance));
+      if (state?.status !== "ready") process.exitCode = 1;
+      if (json) {
+        console.log(JSON.stringify(state ?? { instance, status: "down" }, null, 2));
+        return;
+      }
+      if (!state) {
+        console.log(`The lab "${instance}" is down. \`npm start\` starts it.`);
+        return;
+      }
+      console.log(`${state.instance}: ${state.status}, supervisor ${state.supervisor.pid}, commit ${state.commit}`);
+      if (state.status === "ready") process.stdout.write(formatUrls(state));
+      for (const { name, pid, restarts, logFile } of state.processes) {
+        console.log(`  ${name.padEnd(12)} ${String(pid).padStart(7)}  ${restarts} restarts  ${logFile}`);
+      }
+      for (const [service, why] of Object.entries(state.missing)) console.log(`  ${service}: ${why}`);
+    });
+}

@@ -1,0 +1,86 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { ensureUp, startDetached, waitUntilReady } from "../supervisor/client";
+import { runInForeground } from "../supervisor/foreground";
+import { AlreadyUpError } from "../supervisor/lab";
+import { DEFAULT_INSTANCE, instancePaths } from "../supervisor/paths";
+import { formatUrls } from "../supervisor/print";
+import { type LabState, readLiveState } from "../supervisor/state";
+
+interface UpFlags {
+  readonly detach?: boolean;
+  readonly instance: string;
+  readonly portBase?: number;
+  readonly serversOnly?: boolean;
+  readonly install: boolean;
+}
+
+const HIGHEST_BASE = 32_600;
+
+/** `npm start`: servers, migrations, build, dashboard and three store nodes. */
+export function addUpCommand(program: Command): void {
+  program
+    .command("up")
+    .description("start the lab: servers, migrations, build, dashboard and three store nodes")
+    .option("-d, --detach", "return when it is ready; `npm run lab -- down` stops it")
+    .option("--servers-only", "PostgreSQL, Redis and the like, without the shop")
+    .option("--port-base <port>", "move everything into the block of 100 ports that starts here", parsePortBase)
+    .option("--instance <name>", "a lab beside others, with state, data and logs of its own", DEFAULT_INSTANCE)
+    .option("--no-install", "do not install system packages, even where that is allowed")
+    .action(async (flags: UpFlags) => {
+      process.exitCode = await up(flags);
+    });
+}
+
+async function up(flags: UpFlags): Promise<number> {
+  if (!flags.install) process.env.LAB_INSTALL = "never";
+  const paths = instancePaths(flags.instance);
+  try {
+    const live = readLiveState(paths);
+    if (live) throw new AlreadyUpError(live);
+    if (flags.detach) {
+      const state = await startDetached({ paths, args: argsOf(flags), out: process.stdout });
+      process.stdout.write(`${formatUrls(state)}\`npm run lab -- down\` stops it.\n`);
+      return 0;
+    }
+    const { portBase, serversOnly = false } = flags;
+    return await runInForeground({ paths, portBase, serversOnly, out: process.stdout });
+  } catch (error) {
+    if (error instanceof AlreadyUpError) return sayAlreadyUp(error);
+    console.error(error instanceof Error ? error.message : error);
+    return 1;
+  }
+}
+
+async function sayAlreadyUp(error: AlreadyUpError): Promise<number> {
+  const isStarting = error.state.status === "starting";
+  console.log(isStarting ? `${error.message}, or about to be; waiting for it` : error.message);
+  const state = isStarting ? await waitUntilReady(instancePaths(error.state.instance)) : error.state;
+  process.stdout.write(formatUrls(state));
+  return 0;
+}
+
+function argsOf(flags: UpFlags): string[] {
+  const args = flags.portBase === undefined ? [] : ["--port-base", String(flags.portBase)];
+  if (flags.serversOnly) args.push("--servers-only");
+  if (!flags.install) args.push("--no-install");
+  return args;
+}
+
+export function parsePortBase(text: string): number {
+  const base = Number(text);
+  if (Number.isInteger(base) && base >= 1_024 && base <= HIGHEST_BASE) return base;
+  throw new InvalidArgumentError(`It is a whole number from 1024 to ${HIGHEST_BASE}.`);
+}
+
+export interface RunningLab extends LabState {
+  readonly dashboardUrl: string;
+}
+
+/** The lab of this checkout, started in the background if it is down; its steps go to the error stream. */
+export async function ensureLabIsUp(instance: string = DEFAULT_INSTANCE): Promise<RunningLab> {
+  const state = await ensureUp({ paths: instancePaths(instance), args: [], out: process.stderr });
+  if (state.dashboardUrl === null) {
+    throw new Error("the lab runs with --servers-only; `npm run lab -- down`, then `npm start`, gives it a shop");
+  }
+  return { ...state, dashboardUrl: state.dashboardUrl };
+}

@@ -1,0 +1,90 @@
+import { Command, CommanderError } from "commander";
+
+/** `npm run lab -- <command>`. Each command is a file of its own, loaded only when it is asked for. */
+
+const COMMANDS = {
+  up: "start the lab (also `npm start`)",
+  down: "stop the lab",
+  status: "say what runs, and where",
+  doctor: "say what this machine has, what is missing, and the fix for each",
+  run: "run one flash sale and print its run document",
+  results: "measure every strategy and write docs/results.md",
+  sweep: "run a grid of sales",
+  check: "format, lint, types and unit tests",
+  test: "set up servers of its own and run every test (also `npm test`)",
+  k6: "find or build k6 and run it (also `npm run k6`)",
+  migrate: "apply the migrations, or write a new one",
+  generate: "generate the Prisma client",
+  docs: "write the strategy tables of README and docs from the code",
+  dev: "start the servers and `next dev`",
+} as const;
+
+/** Wrong flags, and whatever else kept a command from doing its work; 1 is left to its findings. */
+const CANNOT_RUN = 2;
+
+type CommandName = keyof typeof COMMANDS;
+
+interface CommandModule {
+  readonly [exportName: string]: ((program: Command) => void) | undefined;
+}
+
+export async function main(argv: readonly string[]): Promise<void> {
+  const program = new Command("lab")
+    .description("Flash Sale Lab: which way of guarding a hot stock row keeps its promise?")
+    .exitOverride()
+    .showSuggestionAfterError()
+    .enablePositionalOptions();
+  try {
+    const [name] = argv;
+    if (name !== undefined && isCommandName(name)) await addCommand(program, name);
+    else for (const [known, summary] of Object.entries(COMMANDS)) program.command(known).description(summary);
+    await program.parseAsync([...argv], { from: "user" });
+  } catch (error) {
+    process.exitCode = report(error, program, argv);
+  }
+}
+
+function isCommandName(name: string): name is CommandName {
+  return Object.hasOwn(COMMANDS, name);
+}
+
+/** A file exports `addUpCommand(program)`; one that is broken or not there fails alone. */
+async function addCommand(program: Command, name: CommandName): Promise<void> {
+  const exportName = `add${name.slice(0, 1).toUpperCase()}${name.slice(1)}Command`;
+  const module = await loadModule(name);
+  const add = module[exportName];
+  if (typeof add !== "function") throw new Error(`bin/commands/${name}.ts does not export ${exportName}`);
+  add(program);
+}
+
+async function loadModule(name: CommandName): Promise<CommandModule> {
+  const file = new URL(`./commands/${name}.ts`, import.meta.url);
+  return (await import(file.href)) as CommandModule;
+}
+
+/** Prints what went wrong in one place. @returns the exit code */
+function report(error: unknown, program: Command, argv: readonly string[]): number {
+  if (!(error instanceof CommanderError)) {
+    console.error(error instanceof Error ? textOf(error) : error);
+    return CANNOT_RUN;
+  }
+  const valid = validNames(error.code, program, argv);
+  if (valid !== "") console.error(valid);
+  return error.exitCode === 0 ? 0 : CANNOT_RUN;
+}
+
+function textOf(error: Error): string {
+  return process.env.LAB_DEBUG ? (error.stack ?? error.message) : error.message;
+}
+
+/** What would have been valid, after commander has said what was not. */
+function validNames(code: string, program: Command, argv: readonly string[]): string {
+  if (code === "commander.unknownCommand" || code === "commander.excessArguments") {
+    const names = program.commands.map((command) => command.name());
+    if (names.length > 1) return `Valid commands: ${names.join(", ")}`;
+  }
+  if (code !== "commander.unknownOption") return "";
+  const command = program.commands.find((candidate) => candidate.name() === argv[0]) ?? program;
+  const flags = command.createHelp().visibleOptions(command);
+  return `Valid options of \`${command.name()}\`: ${flags.map((option) => option.flags).join(" · ")}`;
+}

@@ -1,0 +1,62 @@
+import path from "node:path";
+import { z } from "zod";
+import { findExecutable, versionOf } from "./commands";
+import { PROBE_TIMEOUT_MS, READY_TIMEOUT_MS, type ServerKind, serverEnv } from "./server-kind";
+
+/** etcd, a cluster of one. */
+export const etcd: ServerKind = {
+  service: "etcd",
+  title: "etcd",
+  envName: "ETCD_URL",
+  ports: ["etcd", "etcd-peer"],
+  packages: { debian: ["etcd-server"], brew: "etcd" },
+  async find() {
+    const binary = findExecutable("etcd");
+    return binary ? { binary, version: await versionOf(binary, ["--version"]) } : null;
+  },
+  probe: (given) => askVersion(given, PROBE_TIMEOUT_MS),
+  async start(context, found) {
+    const clientUrl = `http://127.0.0.1:${context.port("etcd").port}`;
+    const peerUrl = `http://127.0.0.1:${context.port("etcd-peer").port}`;
+    const settings = {
+      name: "lab",
+      "data-dir": path.join(context.dataDir, "data"),
+      "listen-client-urls": clientUrl,
+      "advertise-client-urls": clientUrl,
+      "listen-peer-urls": peerUrl,
+      "initial-advertise-peer-urls": peerUrl,
+      "initial-cluster": `lab=${peerUrl}`,
+      logger: "zap",
+      "log-level": "warn",
+    };
+    await context.start({
+      name: "etcd",
+      command: found.binary,
+      args: Object.entries(settings).map(([key, value]) => `--${key}=${value}`),
+      cwd: context.dataDir,
+      // etcd 3.4 starts on 64-bit ARM only when told that this is meant.
+      env: serverEnv(process.arch === "arm64" ? { ETCD_UNSUPPORTED_ARCH: "arm64" } : {}),
+      logFile: path.join(context.logsDir, "etcd.log"),
+      readyTimeoutMs: READY_TIMEOUT_MS,
+      isReady: () => isHealthy(clientUrl),
+    });
+    return clientUrl;
+  },
+};
+
+const versionSchema = z.object({ etcdserver: z.string() });
+const healthSchema = z.object({ health: z.string() });
+
+async function askVersion(url: string, timeoutMs: number): Promise<string> {
+  const response = await fetch(new URL("/version", url), { signal: AbortSignal.timeout(timeoutMs) });
+  return versionSchema.parse(await response.json()).etcdserver;
+}
+
+async function isHealthy(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(new URL("/health", url), { signal: AbortSignal.timeout(1_000) });
+    return healthSchema.parse(await response.json()).health === "true";
+  } catch {
+    return false; // Not up yet.
+  }
+}

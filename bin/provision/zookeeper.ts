@@ -1,0 +1,105 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { findExecutable, versionOf } from "./commands";
+import { type FoundServer, PROBE_TIMEOUT_MS, READY_TIMEOUT_MS, type ServerKind, serverEnv } from "./server-kind";
+import { askText, parseHostPort } from "./text-protocol";
+
+/** ZooKeeper, one server, started from its jars with a small heap. */
+export const zookeeper: ServerKind = {
+  service: "zookeeper",
+  title: "ZooKeeper",
+  envName: "ZOOKEEPER_HOSTS",
+  ports: ["zookeeper"],
+  packages: { debian: ["libzookeeper-java", "default-jre-headless"], brew: "zookeeper" },
+  find: findZooKeeper,
+  probe: probeZooKeeper,
+  async start(context, found) {
+    const { port } = context.port("zookeeper");
+    mkdirSync(path.join(context.dataDir, "data"), { recursive: true });
+    const config = path.join(context.dataDir, "zoo.cfg");
+    writeFileSync(config, configText(path.join(context.dataDir, "data"), port));
+    await context.start({
+      name: "zookeeper",
+      command: found.binary,
+      args: [...JVM_FLAGS, "-cp", classPath() ?? "", "org.apache.zookeeper.server.quorum.QuorumPeerMain", config],
+      cwd: context.dataDir,
+      env: serverEnv(),
+      logFile: path.join(context.logsDir, "zookeeper.log"),
+      readyTimeoutMs: READY_TIMEOUT_MS,
+      isReady: () => ask(port, "ruok").then((answer) => answer === "imok"),
+    });
+    return `127.0.0.1:${port}`;
+  },
+};
+
+const JVM_FLAGS = [
+  "-Xmx256m",
+  "-XX:+UseSerialGC",
+  "-Djava.net.preferIPv4Stack=true",
+  "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+];
+
+/** A short tick, so that sessions of a second or two are possible and a dead client's lock is freed soon. */
+function configText(dataDir: string, port: number): string {
+  return [
+    "tickTime=500",
+    "minSessionTimeout=1000",
+    "maxSessionTimeout=60000",
+    `dataDir=${dataDir}`,
+    `clientPort=${port}`,
+    "clientPortAddress=127.0.0.1",
+    "admin.enableServer=false",
+    "maxClientCnxns=0",
+    "4lw.commands.whitelist=*",
+    "autopurge.snapRetainCount=3",
+    "autopurge.purgeInterval=1",
+    "",
+  ].join("\n");
+}
+
+async function findZooKeeper(): Promise<FoundServer | null> {
+  const javaHome = process.env.JAVA_HOME;
+  const binary = findExecutable("java", javaHome ? [path.join(javaHome, "bin", "java")] : []);
+  const jars = classPath();
+  if (!binary || jars === null) return null;
+  const java = await versionOf(binary, ["-version"]).catch(() => null);
+  // macOS has a `java` that only says where to get one.
+  if (java === null || java === "unknown version") return null;
+  return { binary, version: jarVersion(jars) ?? "unknown version", origin: `Java ${java}` };
+}
+
+/** Debian's jar names the jars it needs itself; other distributions keep all of them in one folder. */
+function classPath(): string | null {
+  const debian = "/usr/share/java/zookeeper.jar";
+  if (existsSync(debian)) return [debian, "/usr/share/java/slf4j-simple.jar"].join(path.delimiter);
+  const homes = [
+    process.env.ZOOKEEPER_HOME,
+    "/opt/zookeeper",
+    "/opt/homebrew/opt/zookeeper/libexec",
+    "/usr/local/opt/zookeeper/libexec",
+  ];
+  const libs = homes.filter((home) => home !== undefined).map((home) => path.join(home, "lib"));
+  const lib = libs.find(
+    (dir) => existsSync(dir) && readdirSync(dir).some((name) => /^zookeeper-\d.*\.jar$/.test(name)),
+  );
+  return lib === undefined ? null : path.join(lib, "*");
+}
+
+function jarVersion(jars: string): string | null {
+  const dir = path.dirname(jars.split(path.delimiter)[0] ?? "");
+  const name = readdirSync(dir).find((file) => /^zookeeper-\d+\.\d+\.\d+.*\.jar$/.test(file));
+  return name === undefined ? null : (/\d+\.\d+\.\d+/.exec(name)?.[0] ?? null);
+}
+
+async function ask(port: number, word: string): Promise<string> {
+  return askText({ host: "127.0.0.1", port, send: word, timeoutMs: 1_000 }).catch(() => "");
+}
+
+/** `srvr` is answered by default; a server that forbids it but accepts connections is taken at its word. */
+async function probeZooKeeper(hosts: string): Promise<string> {
+  const servers = hosts.replace(/\/.*$/, "").split(",");
+  const answers = await Promise.all(
+    servers.map((server) => askText({ ...parseHostPort(server, 2_181), send: "srvr", timeoutMs: PROBE_TIMEOUT_MS })),
+  );
+  return /version: (\d+\.\d+\.\d+)/.exec(answers[0] ?? "")?.[1] ?? "unknown version";
+}

@@ -1,0 +1,147 @@
+// Plain JavaScript without dependencies: it is what installs the dependencies.
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { withFileLock } from "./file-lock.mjs";
+
+const INSTALL_LIMIT_MS = 15 * 60_000;
+const GENERATE_LIMIT_MS = 2 * 60_000;
+
+/**
+ * Installs packages and generates the Prisma client where that is due; at once a second time. One process at a time.
+ * @param {string} root
+ * @returns {Promise<{ detail: string, durationMs: number }>} what was done, for the step list
+ */
+export async function ensurePackages(root) {
+  const startedMs = performance.now();
+  const done = [];
+  const lock = {
+    file: path.join(root, ".lab", "bootstrap.lock"),
+    waitTimeoutMs: INSTALL_LIMIT_MS + GENERATE_LIMIT_MS,
+    onWait: (/** @type {number} */ pid) => console.error(`waiting for process ${pid}, which is installing packages`),
+  };
+  if (!packagesAreCurrent(root) || !clientIsCurrent(root)) {
+    await withFileLock(lock, async () => {
+      // Looked at again: another process may have done it while this one waited.
+      if (!packagesAreCurrent(root)) {
+        console.error("installing packages (npm ci); the first time takes about a minute");
+        await install(root);
+        done.push("installed");
+      }
+      if (!clientIsCurrent(root)) {
+        await generate(root);
+        done.push("Prisma client generated");
+      }
+    });
+  }
+  return { detail: done.join(", ") || "up to date", durationMs: Math.round(performance.now() - startedMs) };
+}
+
+/** @param {string} file */
+function readJson(file) {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    return null; // Absent, or cut short by an install that was interrupted: both mean "install".
+  }
+}
+
+const platformStamp = () => `${process.platform}-${process.arch}`;
+/** @param {string} root */
+const stampFile = (root) => path.join(root, "node_modules", ".lab-platform");
+
+/**
+ * Compares what npm recorded as installed with the lock file, by content: times differ after every clone and merge.
+ * @param {string} root
+ */
+export function packagesAreCurrent(root) {
+  const wanted = readJson(path.join(root, "package-lock.json"))?.packages;
+  const installed = readJson(path.join(root, "node_modules", ".package-lock.json"))?.packages;
+  if (!wanted || !installed) return false;
+  const stamp = existsSync(stampFile(root)) ? readFileSync(stampFile(root), "utf8") : platformStamp();
+  if (stamp !== platformStamp()) return false;
+  return Object.entries(wanted).every(([name, entry]) => {
+    if (name === "") return true;
+    const found = installed[name];
+    if (!found) return entry.optional === true || entry.peer === true;
+    return found.version === entry.version && found.integrity === entry.integrity;
+  });
+}
+
+/** @param {string} root */
+async function install(root) {
+  const npmCli = process.env.npm_execpath;
+  const viaNode = npmCli !== undefined && /\.[cm]?js$/.test(npmCli) && existsSync(npmCli);
+  const [command, first] = viaNode ? [process.execPath, [npmCli]] : ["npm", []];
+  const args = [...first, "ci", "--no-audit", "--no-fund", "--loglevel=error", "--include=dev"];
+  await run({ command, args, root, limitMs: INSTALL_LIMIT_MS, fix: "npm ci" });
+  writeFileSync(stampFile(root), platformStamp());
+}
+
+/** @param {string} root */
+function clientHash(root) {
+  const hash = createHash("sha256");
+  hash.update(readFileSync(path.join(root, "prisma", "schema.prisma")));
+  hash.update(String(readJson(path.join(root, "node_modules", "prisma", "package.json"))?.version));
+  return hash.digest("hex");
+}
+
+/** @param {string} root */
+const clientStamp = (root) => path.join(root, "generated", ".schema-hash");
+
+/** @param {string} root */
+export function clientIsCurrent(root) {
+  if (!existsSync(path.join(root, "generated", "prisma", "client.ts"))) return false;
+  return existsSync(clientStamp(root)) && readFileSync(clientStamp(root), "utf8") === clientHash(root);
+}
+
+/**
+ * Prisma wants to download its schema engine before it generates, though generating does not need it: it is content
+ * with any executable in its place.
+ * @param {string} root
+ */
+export async function generate(root) {
+  await run({
+    command: process.execPath,
+    args: [path.join("node_modules", "prisma", "build", "index.js"), "generate", "--no-hints"],
+    root,
+    limitMs: GENERATE_LIMIT_MS,
+    fix: "npm run generate",
+    env: {
+      PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
+      PRISMA_HIDE_UPDATE_MESSAGE: "1",
+      CHECKPOINT_DISABLE: "1",
+    },
+  });
+  mkdirSync(path.join(root, "generated"), { recursive: true });
+  writeFileSync(clientStamp(root), clientHash(root));
+}
+
+/**
+ * Runs a command to its end; its output is shown only when it fails.
+ * @param {{ command: string, args: string[], root: string, limitMs: number, fix: string, env?: Record<string, string> }} task
+ * @returns {Promise<void>}
+ */
+function run({ command, args, root, limitMs, fix, env }) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd: root,
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: limitMs,
+      killSignal: "SIGKILL",
+    });
+    let output = "";
+    const keep = (/** @type {Buffer} */ chunk) => {
+      output = (output + chunk).slice(-8_000);
+    };
+    child.stdout.on("data", keep);
+    child.stderr.on("data", keep);
+    child.once("error", (cause) => reject(new Error(`${command} could not be started: ${cause.message}`, { cause })));
+    child.once("close", (code, signal) => {
+      if (code === 0) resolve();
+      else reject(new Error(`${output}\n\`${fix}\` ended with ${signal ?? code}. Fix: run it by hand to see why.`));
+    });
+  });
+}

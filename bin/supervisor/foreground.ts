@@ -1,0 +1,83 @@
+import { Lab, type LabOptions } from "./lab";
+import { formatUrls, type Output, StepPrinter } from "./print";
+
+/** Runs a lab in this process until somebody stops it: Ctrl-C, `down`, a closed terminal. */
+
+export interface ForegroundOptions extends Pick<LabOptions, "paths" | "portBase"> {
+  readonly serversOnly: boolean;
+  readonly out: Output;
+  /** Called once it is up; the lab stops when the returned promise settles. Absent: until a signal. */
+  readonly whenReady?: (lab: Lab, signal: AbortSignal) => Promise<void>;
+}
+
+const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/**
+ * @returns the exit code: 0 when it was stopped in order, 1 when it did not come up
+ * @throws AlreadyUpError
+ */
+export async function runInForeground(options: ForegroundOptions): Promise<number> {
+  const printer = new StepPrinter(options.out);
+  const lab = await Lab.claim({
+    paths: options.paths,
+    portBase: options.portBase,
+    onStep: (state) => printer.show(state.steps),
+    onNote: (sentence) => printer.note(`${new Date().toISOString()} ${sentence}`),
+  });
+  const interrupted = new AbortController();
+  // npm passes on a Ctrl-C that the terminal has sent already, so a second one means nothing more than the first.
+  const interrupt = (signal: NodeJS.Signals) => interrupted.abort(signal);
+  for (const signal of STOP_SIGNALS) process.on(signal, interrupt);
+  try {
+    const up = bringUp(lab, options);
+    const wasInterrupted = await raceInterrupt(up, interrupted.signal);
+    if (!wasInterrupted) {
+      printer.clear();
+      options.out.write(formatUrls(lab.state));
+      await untilStopped(lab, { options, signal: interrupted.signal });
+    }
+    up.catch(() => undefined); // What an interrupted start still has to say is of no interest.
+    return 0;
+  } catch (error) {
+    lab.fail(error);
+    printer.clear();
+    options.out.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  } finally {
+    printer.clear();
+    await lab.stop();
+    if (interrupted.signal.aborted) options.out.write("Stopped.\n");
+    for (const signal of STOP_SIGNALS) process.off(signal, interrupt);
+  }
+}
+
+async function bringUp(lab: Lab, options: ForegroundOptions): Promise<void> {
+  await lab.startServers();
+  if (!options.serversOnly) await lab.startApp();
+  lab.markReady();
+}
+
+/** @returns true when the signal came first */
+async function raceInterrupt(work: Promise<void>, signal: AbortSignal): Promise<boolean> {
+  return Promise.race([work.then(() => false), aborted(signal).then(() => true)]);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+async function untilStopped(lab: Lab, run: { options: ForegroundOptions; signal: AbortSignal }): Promise<void> {
+  const { options, signal } = run;
+  if (options.whenReady) {
+    await Promise.race([options.whenReady(lab, signal), aborted(signal)]);
+    return;
+  }
+  options.out.write(`Ctrl-C stops it; so does \`npm run lab -- down\` from elsewhere.\n\n`);
+  // A timer, because waiting for a signal alone does not keep a process alive when nothing of it runs any more.
+  const keepAlive = setInterval(() => undefined, 60_000);
+  await aborted(signal);
+  clearInterval(keepAlive);
+}

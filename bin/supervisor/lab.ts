@@ -1,0 +1,230 @@
+import { once } from "node:events";
+import { mkdirSync } from "node:fs";
+import { applyMigrations } from "../../lib/services/migrations";
+import { seed } from "../../prisma/seed";
+import { cachedK6, describeK6, findK6 } from "../k6/find";
+import { PORT_NAMES, type PortPlan, planPorts } from "../provision/ports";
+import { provisionServers, SERVER_KINDS } from "../provision/servers";
+import { withFileLock } from "../shared/file-lock.mjs";
+import { self } from "../shared/process-identity.mjs";
+import { buildIfStale } from "./next-build";
+import { OwnedProcess, type ProcessSpec } from "./owned-process";
+import type { InstancePaths } from "./paths";
+import { reapOrphans } from "./reaper";
+import { type LabState, readLiveState, readState, type Step, writeState } from "./state";
+import { MissingError, StepList } from "./steps";
+import { DASHBOARD, STORE_NODE_NAMES, storeNodeSpec } from "./store-nodes";
+import { currentCommit } from "./version";
+
+/** A lab in this process: it owns every process it starts, writes down what it does, and stops exactly that. */
+
+export interface LabOptions {
+  readonly paths: InstancePaths;
+  readonly portBase?: number;
+  /** Called after every change of a step. */
+  readonly onStep?: (state: LabState, step: Step) => void;
+  /** Sentences outside of steps: a crash, a restart. */
+  readonly onNote?: (sentence: string) => void;
+}
+
+/** Another process runs this instance. */
+export class AlreadyUpError extends Error {
+  readonly state: LabState;
+  constructor(state: LabState) {
+    super(`the lab "${state.instance}" is up already (process ${state.supervisor.pid})`);
+    this.state = state;
+  }
+}
+
+const CLAIM_TIMEOUT_MS = 30_000;
+
+export class Lab {
+  readonly state: LabState;
+  private readonly options: LabOptions;
+  private readonly steps: StepList;
+  /** In the order of their start; stopped the other way round, in two waves. */
+  private servers: OwnedProcess[] = [];
+  private nodes: OwnedProcess[] = [];
+  private readonly aborter = new AbortController();
+  private ports: PortPlan | null = null;
+  private stopping: Promise<void> | null = null;
+
+  private constructor(options: LabOptions, state: LabState) {
+    this.options = options;
+    this.state = state;
+    this.steps = new StepList((step) => {
+      this.state.steps = [...this.steps.steps];
+      this.save();
+      this.options.onStep?.(this.state, step);
+    });
+  }
+
+  /**
+   * Makes this process the one that runs the instance, after ending what a crashed predecessor left behind.
+   * @throws AlreadyUpError
+   */
+  static async claim(options: LabOptions): Promise<Lab> {
+    const { paths } = options;
+    mkdirSync(paths.logsDir, { recursive: true });
+    const lock = { file: paths.lockFile, waitTimeoutMs: CLAIM_TIMEOUT_MS };
+    return withFileLock(lock, async () => {
+      const live = readLiveState(paths);
+      if (live) throw new AlreadyUpError(live);
+      const ended = await reapOrphans(readState(paths)?.processes ?? []);
+      if (ended.length > 0) options.onNote?.(`ended what a lab that crashed had left running: ${ended.join(", ")}`);
+      const lab = new Lab(options, initialState(paths.instance, await currentCommit()));
+      lab.save();
+      return lab;
+    });
+  }
+
+  /** Ports, servers, migrations, seed. @throws when there is no PostgreSQL */
+  async startServers(): Promise<void> {
+    const { paths, portBase } = this.options;
+    this.addPackagesStep();
+    this.ports = await planPorts(PORT_NAMES, { base: portBase, env: process.env });
+    const { env, missing } = await provisionServers({
+      paths,
+      ports: this.ports,
+      steps: this.steps,
+      given: process.env,
+      start: (spec) => this.start(this.servers, spec),
+    });
+    this.state.env = env;
+    this.state.missing = missing;
+    this.save();
+    const databaseUrl = this.env("DATABASE_URL");
+    await this.steps.run("migrations", async () => {
+      const applied = await applyMigrations(databaseUrl);
+      return { detail: applied.length > 0 ? `applied ${applied.join(", ")}` : "up to date" };
+    });
+    await this.steps.run("seed", async () => {
+      const counts = await seed(databaseUrl);
+      return { detail: `${counts.products} products, ${counts.coupons} coupons` };
+    });
+  }
+
+  /** The production build where it is stale, then the dashboard and the store nodes. */
+  async startApp(): Promise<void> {
+    const { paths } = this.options;
+    const built = await this.steps.run("build", () => buildIfStale(paths, this.aborter.signal));
+    if (!built) throw new Error("the build step cannot be left out");
+    const k6 = await this.steps.run("k6", k6Step);
+    const names = [DASHBOARD, ...STORE_NODE_NAMES] as const;
+    const urlOf = (name: (typeof names)[number]) => `http://127.0.0.1:${this.port(name)}`;
+    this.state.nodes = STORE_NODE_NAMES.map((name) => ({ name, url: urlOf(name) }));
+    await Promise.all(
+      names.map((name) =>
+        this.steps.run(name, async () => {
+          const context = { paths, state: this.state, distDir: built.distDir, k6Binary: k6?.binary ?? cachedK6() };
+          await this.start(this.nodes, storeNodeSpec(context, { name, port: this.port(name) }));
+          return { detail: urlOf(name) };
+        }),
+      ),
+    );
+    this.state.dashboardUrl = urlOf(DASHBOARD);
+  }
+
+  markReady(): void {
+    this.aborter.signal.throwIfAborted();
+    this.state.status = "ready";
+    this.save();
+  }
+
+  fail(error: unknown): void {
+    this.state.error = error instanceof Error ? error.message : String(error);
+  }
+
+  /** Stops what this lab started: store nodes first, then servers. Bounded, and safe to call twice. */
+  stop(): Promise<void> {
+    this.stopping ??= this.stopAll();
+    return this.stopping;
+  }
+
+  /** Resolves when somebody has stopped the lab. */
+  async stopped(): Promise<void> {
+    if (!this.aborter.signal.aborted) await once(this.aborter.signal, "abort");
+    await this.stopping;
+  }
+
+  private async stopAll(): Promise<void> {
+    this.state.status = "stopping";
+    this.save();
+    this.aborter.abort(new Error("the lab is being stopped"));
+    const failures: unknown[] = [];
+    for (const wave of [this.nodes, this.servers]) {
+      const outcomes = await Promise.allSettled(wave.map((owned) => owned.stop()));
+      failures.push(...outcomes.filter((outcome) => outcome.status === "rejected").map(({ reason }) => reason));
+    }
+    this.state.status = this.state.error === null ? "stopped" : "failed";
+    this.state.dashboardUrl = null;
+    this.save();
+    if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join("\n"));
+  }
+
+  private async start(list: OwnedProcess[], spec: ProcessSpec): Promise<void> {
+    this.aborter.signal.throwIfAborted();
+    const owned = new OwnedProcess(spec, {
+      onChange: () => this.save(),
+      onNote: (sentence) => this.options.onNote?.(sentence),
+    });
+    list.push(owned);
+    await owned.startAndWait(this.aborter.signal);
+  }
+
+  private save(): void {
+    const owned = [...this.servers, ...this.nodes];
+    this.state.processes = owned.map((process) => process.recorded).filter((process) => process !== null);
+    writeState(this.options.paths, this.state);
+  }
+
+  private port(name: keyof PortPlan): number {
+    if (!this.ports) throw new Error("ports are settled by startServers()");
+    return this.ports[name].port;
+  }
+
+  private env(name: string): string {
+    const value = this.state.env[name];
+    if (value === undefined) throw new Error(`${name} is not there`);
+    return value;
+  }
+
+  /** Packages were seen to before this code could run; bootstrap.mjs hands over what it did. */
+  private addPackagesStep(): void {
+    const handedOver: unknown = JSON.parse(process.env.LAB_PACKAGES_STEP ?? "null");
+    if (typeof handedOver !== "object" || handedOver === null) return;
+    const { detail, durationMs } = handedOver as { detail?: unknown; durationMs?: unknown };
+    this.steps.add({ name: "packages", status: "done", detail: String(detail), durationMs: Number(durationMs) });
+  }
+}
+
+/** The lab does not wait two minutes for a k6 to be built: without one, its own generator sends the load. */
+async function k6Step(): Promise<{ detail: string; binary: string }> {
+  const fallback = "so the built-in generator sends the load";
+  const k6 = await findK6().catch((error: Error) => {
+    throw new MissingError({ reason: error.message, fix: fallback });
+  });
+  if (k6) return { detail: describeK6(k6), binary: k6.binary };
+  throw new MissingError({ reason: `not here, ${fallback}`, fix: "fix: npm run k6" });
+}
+
+function initialState(instance: string, commit: string): LabState {
+  return {
+    version: 1,
+    instance,
+    status: "starting",
+    supervisor: self(),
+    startedAtEpochMs: Date.now(),
+    commit,
+    steps: [],
+    dashboardUrl: null,
+    nodes: [],
+    env: {},
+    missing: {},
+    processes: [],
+    error: null,
+  };
+}
+
+/** The names of the variables that give a server. */
+export const SERVER_ENV_NAMES: readonly string[] = SERVER_KINDS.map(({ envName }) => envName);

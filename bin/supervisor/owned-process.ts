@@ -1,0 +1,180 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { startOf } from "../shared/process-identity.mjs";
+import type { RecordedProcess } from "./state";
+import { waitFor } from "./wait-for";
+
+/** One process that the lab started, with all its descendants in a process group of their own. */
+
+export interface ProcessSpec {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly logFile: string;
+  /** Runs as another user; only root may ask for that. */
+  readonly user?: { readonly uid: number; readonly gid: number };
+  /** Asks for an orderly end; SIGTERM unless said otherwise. */
+  readonly stopSignal?: NodeJS.Signals;
+  /** How long an orderly end may take before SIGKILL. */
+  readonly stopTimeoutMs?: number;
+  readonly readyTimeoutMs: number;
+  /** True once the process does its work. */
+  readonly isReady: () => Promise<boolean>;
+}
+
+export interface ProcessEvents {
+  /** Its pid changed: started, restarted or gone. */
+  readonly onChange: () => void;
+  /** A sentence worth telling. */
+  readonly onNote: (sentence: string) => void;
+}
+
+/** A process that keeps crashing is given up after this many restarts within the window. */
+const MAX_RESTARTS = 5;
+const RESTART_WINDOW_MS = 60_000;
+const RESTART_DELAY_MS = 200;
+const DEFAULT_STOP_TIMEOUT_MS = 8_000;
+const KILL_TIMEOUT_MS = 5_000;
+
+export class OwnedProcess {
+  readonly spec: ProcessSpec;
+  private child: ChildProcess | null = null;
+  private start = "";
+  private isStopping = false;
+  /** Only after it was ready once: one that cannot start is the caller's to report. */
+  private restartsItself = false;
+  private lastExit = "";
+  private restartTimes: number[] = [];
+  private restartCount = 0;
+  private restartTimer: NodeJS.Timeout | null = null;
+  private readonly events: ProcessEvents;
+
+  constructor(spec: ProcessSpec, events: ProcessEvents) {
+    this.spec = spec;
+    this.events = events;
+  }
+
+  /** Starts it and waits until it is ready. From then on it is started again when it ends by itself. */
+  async startAndWait(signal?: AbortSignal): Promise<void> {
+    this.spawn();
+    let wasReady = false;
+    try {
+      await waitFor(
+        async () => {
+          if (!this.child) throw new Error(this.explainExit());
+          return this.spec.isReady();
+        },
+        { what: `${this.spec.name} to answer`, timeoutMs: this.spec.readyTimeoutMs, signal },
+      );
+      wasReady = true;
+    } finally {
+      if (!wasReady) await this.stop();
+    }
+    this.restartsItself = true;
+  }
+
+  /** What the state file says of it; null while it is not running. */
+  get recorded(): RecordedProcess | null {
+    if (!this.child?.pid) return null;
+    const { name, logFile } = this.spec;
+    return { name, pid: this.child.pid, start: this.start, logFile, restarts: this.restartCount };
+  }
+
+  /** Stops it and everything it started: politely, then by SIGKILL. Returns when it is gone. */
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    if (this.restartTimer) clearTimeout(this.restartTimer);
+    const pid = this.child?.pid;
+    if (!this.child || pid === undefined) return;
+    const isGone = () => this.child === null;
+    this.signalLeader(this.spec.stopSignal ?? "SIGTERM");
+    const timeoutMs = this.spec.stopTimeoutMs ?? DEFAULT_STOP_TIMEOUT_MS;
+    await waitFor(isGone, { what: this.spec.name, timeoutMs }).catch(() => {
+      this.events.onNote(`${this.spec.name} did not end within ${timeoutMs} ms; killed`);
+    });
+    signalGroup(pid, "SIGKILL");
+    await waitFor(isGone, { what: `${this.spec.name} to end after SIGKILL`, timeoutMs: KILL_TIMEOUT_MS });
+  }
+
+  private spawn(): void {
+    const { spec } = this;
+    mkdirSync(path.dirname(spec.logFile), { recursive: true });
+    const log = openSync(spec.logFile, "a");
+    try {
+      const child = spawn(spec.command, spec.args, {
+        cwd: spec.cwd,
+        env: spec.env as NodeJS.ProcessEnv,
+        detached: true, // A group of its own: a Ctrl-C in the terminal reaches the supervisor only.
+        stdio: ["ignore", log, log],
+        uid: spec.user?.uid,
+        gid: spec.user?.gid,
+      });
+      this.child = child;
+      this.start = (child.pid && startOf(child.pid)) || "";
+      child.once("error", (error) => this.ended(child, error.message));
+      child.once("exit", (code, signal) => this.ended(child, signal ?? `exit code ${code}`));
+    } finally {
+      closeSync(log);
+    }
+    this.events.onChange();
+  }
+
+  private ended(child: ChildProcess, how: string): void {
+    if (this.child !== child) return;
+    this.child = null;
+    this.lastExit = how;
+    if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL"); // What it started does not outlive it.
+    this.events.onChange();
+    if (!this.isStopping && this.restartsItself) this.scheduleRestart();
+  }
+
+  private scheduleRestart(): void {
+    const nowMs = performance.now();
+    this.restartTimes = this.restartTimes.filter((atMs) => nowMs - atMs < RESTART_WINDOW_MS);
+    if (this.restartTimes.length >= MAX_RESTARTS) {
+      this.events.onNote(
+        `${this.spec.name} ended (${this.lastExit}) ${MAX_RESTARTS + 1} times in ${RESTART_WINDOW_MS / 1000} s; given up. See ${this.spec.logFile}`,
+      );
+      return;
+    }
+    const delayMs = RESTART_DELAY_MS * 2 ** this.restartTimes.length;
+    this.restartTimes.push(nowMs);
+    this.restartCount += 1;
+    this.events.onNote(`${this.spec.name} ended (${this.lastExit}); started again in ${delayMs} ms`);
+    this.restartTimer = setTimeout(() => this.spawn(), delayMs);
+  }
+
+  /** The leader alone: servers such as PostgreSQL take their children down in order themselves. */
+  private signalLeader(signal: NodeJS.Signals): void {
+    this.child?.kill(signal);
+  }
+
+  private explainExit(): string {
+    const tail = tailOf(this.spec.logFile, 6);
+    return `${this.spec.name} ended at once (${this.lastExit})${tail === "" ? "" : `:\n${tail}`}\n  log: ${this.spec.logFile}`;
+  }
+}
+
+/** Signals a whole process group; one that is gone is fine. */
+export function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    // EPERM: macOS answers so for a group whose members are all dead.
+    if (code !== "ESRCH" && code !== "EPERM") throw error;
+  }
+}
+
+/** The last lines of a log, for an error message. */
+export function tailOf(file: string, lines: number): string {
+  if (!existsSync(file)) return "";
+  const all = readFileSync(file, "utf8").trimEnd().split("\n");
+  return all
+    .slice(-lines)
+    .map((line) => `    ${line}`)
+    .join("\n");
+}

@@ -1,0 +1,33 @@
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The checkout this code runs from. */
+export const ROOT = path.dirname(path.dirname(path.dirname(fileURLToPath(import.meta.url))));
+
+/** The instance of `npm start`; `npm test` has its own, so that both can run at once. */
+export const DEFAULT_INSTANCE = "main";
+
+export interface InstancePaths {
+  readonly instance: string;
+  readonly dir: string;
+  readonly stateFile: string;
+  readonly lockFile: string;
+  readonly logsDir: string;
+  readonly dataDir: string;
+}
+
+/** Where an instance keeps its state, logs and data. */
+export function instancePaths(instance: string, root: string = ROOT): InstancePaths {
+  if (!/^[a-z0-9][a-z0-9-]{0,40}$/.test(instance)) {
+    throw new Error(`"${instance}" is no instance name: lower-case letters, digits and hyphens, at most 41`);
+  }
+  const dir = path.join(root, ".lab", instance);
+  return {
+    instance,
+    dir,
+    stateFile: path.join(dir, "state.json"),
+    lockFile: path.join(dir, "start.lock"),
+    logsDir: path.join(dir, "logs"),
+    dataDir: path.join(dir, "data"),
+  };
+}

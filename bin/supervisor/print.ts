@@ -1,0 +1,78 @@
+import type { LabState, Step } from "./state";
+
+/** How the start looks in a terminal: a line per finished step, and, where it is a terminal, what is under way below. */
+
+const MARKS: Readonly<Record<Step["status"], string>> = { running: "…", done: "✓", missing: "–", failed: "✗" };
+const COLOURS: Readonly<Record<Step["status"], string>> = { running: "2", done: "32", missing: "33", failed: "31" };
+const NAME_WIDTH = 17;
+
+export interface Output {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): unknown;
+}
+
+/** One line, for example `✓ Redis            7.0.15, started on 127.0.0.1:16379 (0.2 s)`. */
+export function formatStep(step: Step, useColour: boolean): string {
+  const mark = useColour ? `\u001b[${COLOURS[step.status]}m${MARKS[step.status]}\u001b[0m` : MARKS[step.status];
+  const detail = step.detail.trimEnd().replaceAll("\n", "\n    ");
+  return `${mark} ${step.name.padEnd(NAME_WIDTH)} ${detail} (${(step.durationMs / 1000).toFixed(1)} s)`;
+}
+
+export class StepPrinter {
+  private readonly out: Output;
+  private readonly printed = new Set<string>();
+  private running: readonly string[] = [];
+  private hasStatusLine = false;
+
+  constructor(out: Output) {
+    this.out = out;
+  }
+
+  /** Prints what is new since the last call. */
+  show(steps: readonly Step[]): void {
+    this.clear();
+    for (const step of steps) {
+      if (step.status === "running" || this.printed.has(step.name)) continue;
+      this.printed.add(step.name);
+      this.out.write(`${formatStep(step, this.useColour)}\n`);
+    }
+    this.running = steps.filter((step) => step.status === "running").map((step) => step.name);
+    this.showRunning();
+  }
+
+  note(sentence: string): void {
+    this.clear();
+    this.out.write(`${sentence}\n`);
+    this.showRunning();
+  }
+
+  /** Takes the status line away. */
+  clear(): void {
+    if (!this.hasStatusLine) return;
+    this.out.write("\r\u001b[K");
+    this.hasStatusLine = false;
+  }
+
+  private get useColour(): boolean {
+    return this.out.isTTY === true && !process.env.NO_COLOR;
+  }
+
+  private showRunning(): void {
+    if (this.out.isTTY !== true || this.running.length === 0) return;
+    const line = `… ${this.running.join(", ")}`.slice(0, Math.max(10, (this.out.columns ?? 80) - 1));
+    this.out.write(line);
+    this.hasStatusLine = true;
+  }
+}
+
+/** What to open, once it is up. */
+export function formatUrls(state: LabState): string {
+  const lines = ["", "Flash Sale Lab is up."];
+  if (state.dashboardUrl) lines.push(`  dashboard  ${state.dashboardUrl}`);
+  for (const node of state.nodes) lines.push(`  ${node.name.padEnd(9)}  ${node.url}`);
+  if (!state.dashboardUrl) {
+    for (const [name, value] of Object.entries(state.env)) lines.push(`  ${name}=${value}`);
+  }
+  return `${lines.join("\n")}\n`;
+}

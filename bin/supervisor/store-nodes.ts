@@ -1,0 +1,78 @@
+import path from "node:path";
+import type { ProcessSpec } from "./owned-process";
+import { type InstancePaths, ROOT } from "./paths";
+import type { LabState } from "./state";
+
+/** The processes that serve the shop: one dashboard, which coordinates, and three store nodes, which sell. */
+
+export const DASHBOARD = "dashboard";
+export const STORE_NODE_NAMES = ["node-1", "node-2", "node-3"] as const;
+
+const READY_TIMEOUT_MS = 60_000;
+const HEALTH_TIMEOUT_MS = 2_000;
+
+/** Given by the lab and by nothing else: what the user has set is either in the state's env or was found unusable. */
+const SETTLED_BY_THE_LAB =
+  /^(DATABASE_URL|REDIS_URL|REDLOCK_URLS|MEMCACHED_URL|ZOOKEEPER_HOSTS|ETCD_URL|LAB_MISSING_.*)$/;
+const NOT_FOR_NODES = /^(npm_|LAB_PACKAGES_STEP$|LAB_PORT_)/;
+
+export interface StoreNodeContext {
+  readonly paths: InstancePaths;
+  readonly state: LabState;
+  readonly distDir: string;
+  /** Where k6 is, or where it will be once somebody has run `npm run k6`. */
+  readonly k6Binary: string;
+}
+
+export function storeNodeSpec(
+  context: StoreNodeContext,
+  node: { readonly name: string; readonly port: number },
+): ProcessSpec {
+  const { paths } = context;
+  return {
+    name: node.name,
+    command: process.execPath,
+    args: ["--import", "tsx", "server.ts"],
+    cwd: ROOT,
+    env: storeNodeEnv(context, node),
+    logFile: path.join(paths.logsDir, `${node.name}.log`),
+    readyTimeoutMs: READY_TIMEOUT_MS,
+    isReady: () => isHealthy(`http://127.0.0.1:${node.port}/healthz`),
+  };
+}
+
+/** The environment of lib/services/env.ts, completed for one node. */
+export function storeNodeEnv(
+  context: Omit<StoreNodeContext, "paths">,
+  node: { readonly name: string; readonly port: number },
+): Record<string, string | undefined> {
+  const { state, distDir, k6Binary } = context;
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !SETTLED_BY_THE_LAB.test(name) && !NOT_FOR_NODES.test(name),
+  );
+  const missing = Object.entries(state.missing).map(([service, why]) => [`LAB_MISSING_${service.toUpperCase()}`, why]);
+  return {
+    ...Object.fromEntries(inherited),
+    ...Object.fromEntries(missing),
+    ...state.env,
+    NODE_ENV: "production",
+    STORE_NODE: node.name,
+    STORE_NODES: state.nodes.map(({ name, url }) => `${name}=${url}`).join(","),
+    HOST: "127.0.0.1",
+    PORT: String(node.port),
+    LAB_INSTANCE: state.instance,
+    LAB_COMMIT: state.commit,
+    NEXT_DIST_DIR: distDir,
+    K6_BINARY: k6Binary,
+  };
+}
+
+async function isHealthy(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) });
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    return false; // Not listening yet.
+  }
+}

@@ -1,0 +1,23 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Waits for a condition by asking again and again, never past its limit. */
+export async function waitFor<T>(
+  condition: () => Promise<T | null | undefined | false> | T | null | undefined | false,
+  options: {
+    readonly what: string;
+    readonly timeoutMs: number;
+    readonly pollMs?: number;
+    readonly signal?: AbortSignal;
+  },
+): Promise<T> {
+  const deadlineMs = performance.now() + options.timeoutMs;
+  for (;;) {
+    options.signal?.throwIfAborted();
+    const value = await condition();
+    if (value !== null && value !== undefined && value !== false) return value;
+    if (performance.now() >= deadlineMs) {
+      throw new Error(`${options.what}: not within ${(options.timeoutMs / 1000).toFixed(0)} s`);
+    }
+    await sleep(options.pollMs ?? 50, undefined, { signal: options.signal });
+  }
+}
