@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { env } from "../services/current-env";
 import type { RequestOrigin } from "./admin-guard";
 import { handleHotRequest, MAX_BODY_BYTES, matchHotPath } from "./hot-path";
 import { handleControl } from "./node-control";
@@ -10,9 +11,14 @@ import { handleControl } from "./node-control";
 const CONTROL_PREFIX = "/api/node/";
 const MAX_CONTROL_BODY_BYTES = 16_384;
 
-/** Answers the request if it is a hot or a control route. @returns false when it is Next's */
+/** Answers the request if it is a hot or a control route, or asks whether the process lives. @returns false when it is Next's */
 export async function answerAheadOfNext(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
   const url = request.url ?? "/";
+  if (url === "/healthz") {
+    // Ahead of Next too: load generators connect by it, and 500 of them would keep Next busy when the doors open.
+    send(response, liveness());
+    return true;
+  }
   const hot = matchHotPath(url);
   if (hot) {
     const answer = await handleHotRequest({
@@ -39,6 +45,11 @@ export async function answerAheadOfNext(request: IncomingMessage, response: Serv
     await pipeline(Readable.from(body), response);
   }
   return true;
+}
+
+function liveness(): TextAnswer {
+  const headers = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
+  return { status: 200, headers, body: JSON.stringify({ status: "ok", node: env().STORE_NODE }) };
 }
 
 interface TextAnswer {
