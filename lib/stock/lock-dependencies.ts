@@ -5,6 +5,7 @@ import { systemRandom } from "../locks/random";
 import { redisOptionsForLocks } from "../locks/redis/redis-options";
 import type { LockDependencies } from "../locks/registry";
 import type { ZkSession } from "../locks/zookeeper/zk-port";
+import { openZkSession } from "../locks/zookeeper/zk-session";
 import { env } from "../services/current-env";
 import { missingService } from "../services/missing-service";
 import { processSingleton } from "../services/singleton";
@@ -36,7 +37,9 @@ function createClients(): Clients {
     return urls.map((url) => openRedis(url, opened));
   });
   const zookeeper = once((): ZkSession => {
-    throw new Error(configured("zookeeper", env().ZOOKEEPER_HOSTS));
+    const session = openZkSession(configured("zookeeper", env().ZOOKEEPER_HOSTS));
+    opened.push(async () => session[Symbol.asyncDispose]());
+    return session;
   });
   return {
     dependencies: { clock: systemClock, random: systemRandom, redis, redlock, zookeeper },
