@@ -60,22 +60,22 @@ export class Acquisition {
   async #contend(): Promise<Acquired | null> {
     for (;;) {
       this.#throwIfStopped();
-      const verdict = await this.#tryOnce();
+      const sentAtMs = this.#context.clock.nowMs();
+      const verdict = await this.#tryOnce(sentAtMs);
       if (verdict.status === "acquired") return verdict.acquired;
       this.#throwIfStopped();
-      this.#noteOutage(verdict);
+      this.#noteOutage(verdict, sentAtMs);
       if (this.#leftMs() <= 0) return this.#giveUp();
       await this.#pause();
       if (this.#leftMs() <= 0) return this.#giveUp();
     }
   }
 
-  async #tryOnce(): Promise<TryVerdict> {
+  async #tryOnce(sentAtMs: number): Promise<TryVerdict> {
     const { clock, options, backend } = this.#context;
     this.#entry ??= enterContest(this.#context, this.#request);
     const entry = this.#entry;
     this.attempts += 1;
-    const sentAtMs = clock.nowMs();
     const limitMs = this.#tryLimitMs();
     const gaveUp = new AbortController();
     const work = entry.contender.tryAcquire({ waitLimitMs: Math.max(0, this.#leftMs()), signal: gaveUp.signal });
@@ -127,16 +127,15 @@ export class Acquisition {
     await Promise.allSettled([work]);
   }
 
-  #noteOutage(verdict: TryVerdict): void {
+  #noteOutage(verdict: TryVerdict, sentAtMs: number): void {
     if (verdict.status !== "unreachable") {
       this.#outage = null;
       return;
     }
     const { clock, options, random } = this.#context;
-    const nowMs = clock.nowMs();
-    const { sinceMs, backoff } = this.#outage ?? { sinceMs: nowMs, backoff: createBackoff(OUTAGE_BACKOFF, random) };
+    const { sinceMs, backoff } = this.#outage ?? { sinceMs: sentAtMs, backoff: createBackoff(OUTAGE_BACKOFF, random) };
     this.#outage = { sinceMs, backoff, error: verdict.error };
-    if (nowMs - sinceMs >= options.outagePatienceMs) throw verdict.error;
+    if (clock.nowMs() - sinceMs >= options.outagePatienceMs) throw verdict.error;
   }
 
   #giveUp(): null {

@@ -1,0 +1,113 @@
+import type { Clock } from "../clock";
+import { LockError } from "../errors";
+import type { Contender, Contest, LeaseBackend, TryLimits, TryReply } from "../lease-backend";
+import type { StrategyTraits } from "../types";
+
+export interface FakeCall {
+  readonly kind: "try" | "renew" | "release";
+  readonly holderId: string;
+  readonly atMs: number;
+}
+
+const fakeTraits: StrategyTraits = {
+  id: "fake-lease",
+  family: "baseline",
+  kind: "lock",
+  mechanism: "A lease in memory, for tests of the runner.",
+  remark: "fake",
+  needs: [],
+  waiting: "poll",
+  fair: false,
+  expiryClock: "server",
+  fencingSource: null,
+  expected: { alone: "safe", threeNodes: "safe" },
+  survives: { holderCrash: "survives", holderPause: "breaks", serverRestart: "breaks" },
+};
+
+/** A lease server in memory, on an injected clock, with a network in front of it that a test can slow down or cut. */
+export class FakeLeaseServer {
+  readonly #clock: Clock;
+  readonly #leases = new Map<string, { readonly holderId: string; readonly untilMs: number }>();
+  /** Every request that reached the server. */
+  readonly calls: FakeCall[] = [];
+  /** Signals of the tries, to see that a release gets none. */
+  readonly trySignals: AbortSignal[] = [];
+  requestDelayMs = 1;
+  replyDelayMs = 1;
+  /** On top of that, per kind of request: makes requests overtake one another. */
+  extraDelayMs: (kind: FakeCall["kind"]) => number = () => 0;
+  /** The server refuses connections. */
+  isDown = false;
+  /** Which requests get no reply, although they are carried out. */
+  losesReplyTo: (kind: FakeCall["kind"]) => boolean = () => false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  holderOf(resource: string): string | null {
+    const lease = this.#leases.get(resource);
+    return lease && lease.untilMs > this.#clock.nowMs() ? lease.holderId : null;
+  }
+
+  /** The server forgets a hold, as after a restart without data. */
+  forget(resource: string): void {
+    this.#leases.delete(resource);
+  }
+
+  callsOf(kind: FakeCall["kind"]): readonly FakeCall[] {
+    return this.calls.filter((call) => call.kind === kind);
+  }
+
+  backend(overrides: Partial<LeaseBackend> = {}, extend: (contest: Contest) => Partial<Contender> = () => ({})) {
+    const enter = (contest: Contest): Contender => ({ ...this.#contender(contest), ...extend(contest) });
+    return { traits: fakeTraits, leaseKind: "ttl", enter, ...overrides } satisfies LeaseBackend;
+  }
+
+  #contender({ resource, holderId, ttlMs }: Contest): Contender {
+    let mayHold = false;
+    const isOwn = () => this.holderOf(resource) === holderId;
+    const hold = () => this.#leases.set(resource, { holderId, untilMs: this.#clock.nowMs() + ttlMs });
+    return {
+      tryAcquire: async ({ signal }: TryLimits) => {
+        this.trySignals.push(signal);
+        mayHold = true;
+        const reply = await this.#exchange<TryReply>({ kind: "try", holderId }, () => {
+          if (this.holderOf(resource) !== null) return { status: "held" };
+          hold();
+          return { status: "granted" };
+        });
+        mayHold = reply.status === "granted";
+        return reply;
+      },
+      renew: () => this.#exchange({ kind: "renew", holderId }, () => (isOwn() && hold() ? "renewed" : "lost")),
+      release: async () => {
+        if (!mayHold) return "released";
+        return this.#exchange({ kind: "release", holderId }, () =>
+          isOwn() && this.#leases.delete(resource) ? "released" : "not_held",
+        );
+      },
+    };
+  }
+
+  async #exchange<T>(call: Omit<FakeCall, "atMs">, carryOut: () => T): Promise<T> {
+    await this.#clock.sleep(this.requestDelayMs + this.extraDelayMs(call.kind));
+    if (this.isDown) throw unreachable();
+    this.calls.push({ ...call, atMs: this.#clock.nowMs() });
+    const reply = carryOut();
+    if (this.losesReplyTo(call.kind)) return new Promise<T>(() => {});
+    await this.#clock.sleep(this.replyDelayMs);
+    return reply;
+  }
+}
+
+function unreachable(): LockError {
+  const message = "connection refused";
+  return new LockError({
+    code: "backend_unavailable",
+    strategyId: "fake-lease",
+    resource: "-",
+    message,
+    isDefinite: true,
+  });
+}
