@@ -7,7 +7,7 @@ import exec from "k6/execution";
 import http from "k6/http";
 import { Counter } from "k6/metrics";
 import { finishRun, openRun, storeUrls } from "./lib/lab.js";
-import { buy } from "./lib/purchase.js";
+import { buy, prepare } from "./lib/purchase.js";
 import { clientReportOf, failedThresholdsOf, reportText, TREND_STATS } from "./lib/report.js";
 import { readSettings } from "./lib/settings.js";
 
@@ -97,9 +97,10 @@ function waitForDoors(sale) {
   const buyer = exec.vu.idInTest - 1;
   // Buyers have the page open already: connect first, so that the sale measures the lock and not 500 handshakes.
   http.get(`${sale.storeUrls[buyer % sale.storeUrls.length]}/healthz`, { tags: { name: "connect" } });
+  const order = prepare(sale, { buyer, seed: settings.seed });
   const remainingMs = sale.doorsOpenAtMs - testClockMs();
   if (remainingMs > 0) sleep(remainingMs / 1_000);
-  buy(sale, { buyer, seed: settings.seed, intendedAtMs: sale.doorsOpenAtMs, clock: testClockMs });
+  buy(order, { intendedAtMs: sale.doorsOpenAtMs, clock: testClockMs });
 }
 
 /** When the schedule began, on the test clock; the same in every VU, worked out by each from its own first iteration. */
@@ -113,7 +114,7 @@ function arriveOnSchedule(sale) {
     scheduleBeganAtMs = testClockMs() - progress * settings.durationMs;
   }
   const intendedAtMs = scheduleBeganAtMs + (iterationInTest * 1_000) / (settings.ratePerSecond ?? 1);
-  buy(sale, { buyer: iterationInTest, seed: settings.seed, intendedAtMs, clock: testClockMs });
+  buy(prepare(sale, { buyer: iterationInTest, seed: settings.seed }), { intendedAtMs, clock: testClockMs });
 }
 
 /** @param {Sale} sale */

@@ -15,7 +15,7 @@ export const buyerLatency = new Trend("buyer_latency", true);
 /** How late the generator itself was: from the intended start to the moment the request was handed over. */
 export const startLag = new Trend("start_lag", true);
 export const purchases = new Counter("purchases");
-/** One up before the request, one down after an answer: what is left got no answer, interrupted purchases included. */
+/** One up before the request, one down after an answer: what is left got none, interrupted purchases included. */
 export const unanswered = new Counter("unanswered");
 
 const outcomes = {
@@ -56,25 +56,39 @@ function outcomeOf(response) {
   }
 }
 
+/** @typedef {{ url: string, body: string, params: import("k6/http").RefinedParams<"text"> }} Order */
+
 /**
+ * All that can be done before the doors open: 500 buyers that build their requests at one instant start later.
+ * From here on the purchase counts as unanswered.
  * @param {Sale} sale
- * @param {{ buyer: number, seed: number, intendedAtMs: number, clock: () => number }} start
+ * @param {{ buyer: number, seed: number }} who
+ * @returns {Order}
  */
-export function buy(sale, start) {
-  const url = `${sale.storeUrls[start.buyer % sale.storeUrls.length]}${sale.path}`;
-  const body = JSON.stringify({ userId: `buyer-${start.seed}-${start.buyer}` });
-  const params = {
-    headers: { "content-type": "application/json", "x-run-id": sale.runId },
-    timeout: sale.requestTimeoutMs,
-    responseType: /** @type {const} */ ("text"),
-    responseCallback: expectedStatuses,
-    tags: { name: "purchase" },
-  };
-  purchases.add(1);
+export function prepare(sale, { buyer, seed }) {
   unanswered.add(1);
+  return {
+    url: `${sale.storeUrls[buyer % sale.storeUrls.length]}${sale.path}`,
+    body: JSON.stringify({ userId: `buyer-${seed}-${buyer}` }),
+    params: {
+      headers: { "content-type": "application/json", "x-run-id": sale.runId },
+      timeout: sale.requestTimeoutMs,
+      responseType: "text",
+      responseCallback: expectedStatuses,
+      tags: { name: "purchase" },
+    },
+  };
+}
+
+/**
+ * @param {Order} order
+ * @param {{ intendedAtMs: number, clock: () => number }} start
+ */
+export function buy(order, start) {
   const lagMs = Math.max(0, start.clock() - start.intendedAtMs);
+  const response = http.post(order.url, order.body, order.params);
+  purchases.add(1);
   startLag.add(lagMs);
-  const response = http.post(url, body, params);
   if (response.status === 0) return;
   unanswered.add(-1);
   // k6's `duration` starts when the connection is there; `blocked` is the time before that, connecting included.
