@@ -9,6 +9,7 @@ export interface SaleFlags {
   readonly holdMs: number;
   readonly ttlMs: number;
   readonly waitTimeoutMs: number;
+  readonly fencing?: boolean;
   readonly nodes?: number;
   readonly rate?: number;
   readonly durationMs?: number;
@@ -58,6 +59,7 @@ export function addSaleOptions(command: Command): Command {
     .option("--hold-ms <n>", "business logic inside the critical section", wholeNumber(0, 10_000), 5)
     .option("--ttl-ms <n>", "length of a lease, where there is one", wholeNumber(100, 120_000), 5_000)
     .option("--wait-timeout-ms <n>", "how long a purchase waits for its lock", wholeNumber(0, 60_000), 10_000)
+    .option("--no-fencing", "leave the fencing tokens of a strategy that has them unchecked")
     .option("--nodes <n>", "store nodes that serve the run (default: all)", wholeNumber(1, 16))
     .option("--rate <n>", "buyers a second, instead of all together", wholeNumber(1, 50_000))
     .option("--duration-ms <n>", "length of a run with --rate (default: 10000)", wholeNumber(500, 600_000))
@@ -87,6 +89,7 @@ export function runRequestOf(flags: SaleFlags, strategy: string): Readonly<Recor
     holdMs: flags.holdMs,
     ttlMs: flags.ttlMs,
     waitTimeoutMs: flags.waitTimeoutMs,
+    ...(flags.fencing === false ? { fencing: false } : {}),
     ...(flags.nodes === undefined ? {} : { nodes: flags.nodes }),
     ...load,
     seed: flags.seed,

@@ -52,6 +52,12 @@ describe("flags of a sale", () => {
     assert.equal(request.rate, undefined);
   });
 
+  it("asks for fencing tokens to be left unchecked only where the flag says so", () => {
+    const fencingOf = (...argv: string[]) => runRequestSchema.parse(runRequestOf(parse(...argv), "none")).fencing;
+    assert.equal(fencingOf(), undefined);
+    assert.equal(fencingOf("--no-fencing"), false);
+  });
+
   it("ask for arrivals by rate when a rate is given", () => {
     const request = runRequestSchema.parse(runRequestOf(parse("--rate", "50", "--target", "coupon"), "none"));
     assert.equal(request.rate, 50);

@@ -32,7 +32,7 @@ export async function answerAheadOfNext(request: IncomingMessage, response: Serv
     return true;
   }
   if (!url.startsWith(CONTROL_PREFIX)) return false;
-  const answer = handleControl({
+  const answer = await handleControl({
     ...originOf(request),
     method: request.method ?? "GET",
     path: url.slice(CONTROL_PREFIX.length).split("?", 1)[0] ?? "",

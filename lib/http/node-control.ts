@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { assignmentSchema } from "../runs/assignment";
+import { assignmentSchema, preparationSchema } from "../runs/assignment";
 import { guardAdmin, type RequestOrigin } from "./admin-guard";
 import { currentNode } from "./current-node";
 import { errorBody, HttpError, invalidField, notFound, toHttpError } from "./errors";
@@ -21,10 +21,10 @@ export interface ControlResponse {
 
 const strategySchema = z.strictObject({ id: z.string().min(1).max(64) });
 
-export function handleControl(request: ControlRequest): ControlResponse {
+export async function handleControl(request: ControlRequest): Promise<ControlResponse> {
   try {
     guardAdmin(request);
-    return route(request);
+    return await route(request);
   } catch (error) {
     const { options } = toHttpError(error);
     return { status: options.status, headers: jsonHeaders, body: JSON.stringify(errorBody(options)) };
@@ -33,7 +33,7 @@ export function handleControl(request: ControlRequest): ControlResponse {
 
 const jsonHeaders = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
 
-function route(request: ControlRequest): ControlResponse {
+async function route(request: ControlRequest): Promise<ControlResponse> {
   const node = currentNode();
   const [area, runId, action] = request.path.split("/");
   const call = `${request.method} ${area}${runId === undefined ? "" : "/:id"}${action === undefined ? "" : `/${action}`}`;
@@ -45,6 +45,9 @@ function route(request: ControlRequest): ControlResponse {
       return json({ id: node.activeStrategy, node: node.name });
     case "PUT runs/:id":
       node.assign(parse(assignmentSchema, request.body));
+      return json({ runId, node: node.name });
+    case "POST runs/:id/prepare":
+      await node.prepare(parse(preparationSchema, request.body));
       return json({ runId, node: node.name });
     case "POST runs/:id/close":
       return json({ runId, node: node.name, known: node.close(runId ?? "") });

@@ -8,5 +8,13 @@ export const assignmentSchema = z.strictObject({
   holdMs: z.int().min(0),
   ttlMs: z.int().min(1),
   waitTimeoutMs: z.int().min(0),
+  /** False: fencing tokens are not checked. */
+  fencing: z.boolean().optional(),
 });
 export type RunAssignment = z.infer<typeof assignmentSchema>;
+
+/** What one node does for all of them before a run opens; body of `POST /api/node/runs/{id}/prepare`. */
+export const preparationSchema = assignmentSchema
+  .pick({ strategy: true, target: true })
+  .extend({ stock: z.int().min(0) });
+export type RunPreparation = z.infer<typeof preparationSchema>;

@@ -1,5 +1,5 @@
 import type { HistoryOpLine } from "../history/types";
-import type { RunAssignment } from "./assignment";
+import type { RunAssignment, RunPreparation } from "./assignment";
 import { type Caveats, conclude, noCaveats } from "./conclude";
 import type { FinishRequest, RunDocument, RunRequest } from "./document";
 import { measure } from "./judge";
@@ -56,8 +56,9 @@ export class Coordinator {
     if (!target) throw new LabError("target_not_found", `There is no ${request.target.kind} ${request.target.id}.`);
     const versions = await this.options.versions();
     const document = newDocument({ id, request, target, nodes: nodeCount, expected, versions });
-    const { holdMs, ttlMs, waitTimeoutMs } = request;
-    await this.assignAll({ runId: id, strategy: request.strategy, target, holdMs, ttlMs, waitTimeoutMs });
+    const { strategy, stock, holdMs, ttlMs, waitTimeoutMs, fencing } = request;
+    await this.prepareStock(id, { strategy, target, stock });
+    await this.assignAll({ runId: id, strategy, target, holdMs, ttlMs, waitTimeoutMs, fencing });
     const deadlineAtEpochMs = Date.now() + GRACE_MS + waitTimeoutMs + (document.config.durationMs ?? 0);
     await store.insertRun(document, deadlineAtEpochMs);
     this.startFeed(document, deadlineAtEpochMs);
@@ -110,6 +111,16 @@ export class Coordinator {
     const { id } = running.document;
     if (Date.now() > running.deadlineAtEpochMs) return this.fail(id, "Nobody finished the run in time.");
     throw new LabError("run_active", `Run ${id} is still running.`, { runId: id });
+  }
+
+  /** Strategies that keep the stock elsewhere than in the target's row get it there once, before anybody can buy. */
+  private async prepareStock(runId: string, preparation: RunPreparation): Promise<void> {
+    const [first] = this.options.nodes;
+    try {
+      await first?.prepare(runId, preparation);
+    } catch (error) {
+      throw new LabError("node_unavailable", `The stock could not be prepared: ${(error as Error).message}`);
+    }
   }
 
   /** A run starts only after every node has acknowledged it. */

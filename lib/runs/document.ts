@@ -40,6 +40,8 @@ export const runRequestSchema = z.strictObject({
   ttlMs: z.int().min(100).max(120_000).default(5_000),
   /** How long a purchase waits for its lock. */
   waitTimeoutMs: z.int().min(0).max(60_000).default(10_000),
+  /** False leaves the fencing token of a strategy that has one unchecked, so that the difference shows; absent: checked. */
+  fencing: z.boolean().optional(),
   /** How many store nodes serve the run; absent: all of them. */
   nodes: z.int().min(1).max(16).optional(),
   engine: z.enum(["k6", "builtin", "external"]).default("external"),
@@ -134,6 +136,8 @@ export const runDocumentSchema = z.object({
     holdMs: count,
     ttlMs: count,
     waitTimeoutMs: count,
+    /** Absent: fencing tokens were checked. */
+    fencing: z.boolean().optional(),
     nodes: count,
     engine: z.string(),
     seed: count,

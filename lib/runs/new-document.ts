@@ -15,7 +15,7 @@ export interface NewRun {
 
 /** The document of a run that has just been opened: configuration known, nothing measured, nothing concluded. */
 export function newDocument({ id, request, target, nodes, expected, versions }: NewRun): RunDocument {
-  const { stock, vus, rate, durationMs, holdMs, ttlMs, waitTimeoutMs, engine, seed } = request;
+  const { stock, vus, rate, durationMs, holdMs, ttlMs, waitTimeoutMs, fencing, engine, seed } = request;
   const isRate = rate !== undefined;
   return {
     id,
@@ -29,6 +29,7 @@ export function newDocument({ id, request, target, nodes, expected, versions }: 
       holdMs,
       ttlMs,
       waitTimeoutMs,
+      ...(fencing === undefined ? {} : { fencing }),
       nodes,
       engine,
       seed,

@@ -1,4 +1,4 @@
-import type { RunAssignment } from "./assignment";
+import type { RunAssignment, RunPreparation } from "./assignment";
 import type { NodeRunStats } from "./run-meter";
 
 /** How long a node may take over a control call; under load its event loop may be late. */
@@ -18,6 +18,11 @@ export class NodeClient {
 
   async assign(assignment: RunAssignment): Promise<void> {
     await this.call(`runs/${assignment.runId}`, { method: "PUT", body: assignment });
+  }
+
+  /** Has the strategy put the target's stock where it keeps it. One node does it for all, before any is assigned. */
+  async prepare(runId: string, preparation: RunPreparation): Promise<void> {
+    await this.call(`runs/${runId}/prepare`, { method: "POST", body: preparation });
   }
 
   /** After this the node counts no new purchase for the run. */

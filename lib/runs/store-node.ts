@@ -3,7 +3,7 @@ import { Recorder } from "../history/recorder";
 import { nowNs } from "../services/monotonic";
 import type { OperationTrace, StockStrategy, StockTarget } from "../stock/types";
 import { resourceOf } from "../stock/types";
-import type { RunAssignment } from "./assignment";
+import type { RunAssignment, RunPreparation } from "./assignment";
 import { type NodeRunStats, RunMeter } from "./run-meter";
 
 /** Operations kept a run and node; past it the run is inconclusive. */
@@ -26,6 +26,8 @@ export interface PurchasePlan {
   readonly holdMs: number;
   readonly ttlMs: number;
   readonly waitTimeoutMs: number;
+  /** Whether fencing tokens are checked. */
+  readonly fencing: boolean;
 }
 
 export interface ActiveRun {
@@ -70,6 +72,11 @@ export class StoreNode {
     return created;
   }
 
+  /** Has a strategy put a target's stock where it keeps it; nothing to do for those that sell from PostgreSQL's row. */
+  async prepare({ strategy, target, stock }: RunPreparation): Promise<void> {
+    await this.strategy(strategy).prepare?.(target, stock);
+  }
+
   /** Takes a run on; from now on purchases of its target follow it. Repeating it changes nothing. */
   assign(assignment: RunAssignment): void {
     if (this.runs.has(assignment.runId)) return;
@@ -101,9 +108,9 @@ export class StoreNode {
 
   plan(target: StockTarget): PurchasePlan {
     const run = this.runByResource.get(resourceOf(target)) ?? null;
-    if (!run) return { strategy: this.strategy(this.activeId), run, ...this.options.defaults };
-    const { holdMs, ttlMs, waitTimeoutMs } = run.assignment;
-    return { strategy: this.strategy(run.assignment.strategy), run, holdMs, ttlMs, waitTimeoutMs };
+    if (!run) return { strategy: this.strategy(this.activeId), run, fencing: true, ...this.options.defaults };
+    const { holdMs, ttlMs, waitTimeoutMs, fencing = true } = run.assignment;
+    return { strategy: this.strategy(run.assignment.strategy), run, holdMs, ttlMs, waitTimeoutMs, fencing };
   }
 
   newTrace(): OperationTrace {

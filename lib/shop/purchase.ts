@@ -42,6 +42,7 @@ export async function purchase(node: StoreNode, input: PurchaseInput): Promise<P
       holdMs: plan.holdMs,
       ttlMs: plan.ttlMs,
       waitTimeoutMs: plan.waitTimeoutMs,
+      fencing: plan.fencing,
       trace,
     });
     const orderId = outcome.status === "sold" ? outcome.orderId : undefined;

@@ -11,7 +11,8 @@ import { resourceOf, type StockOutcome, type StockRequest, type StockStrategy } 
  * absolute value back and insert the order. A lock that fails therefore shows.
  *
  * Where the lock has a fencing token, it is registered at the first read and required at the write; a check at the
- * write alone would let a stale holder in between a newer holder's read and its write.
+ * write alone would let a stale holder in between a newer holder's read and its write. `fencing: false` leaves the token
+ * unchecked, so that the difference shows.
  */
 export class LockedStock implements StockStrategy {
   readonly id: string;
@@ -83,10 +84,10 @@ export class LockedStock implements StockStrategy {
   }
 
   private async read(request: StockRequest, grant: Grant): Promise<number> {
-    const fenced = grant.fencingToken !== null;
+    const token = fencingTokenOf(request, grant);
     const row = await this.store.run(request, {
-      name: fenced ? "readFenced" : "read",
-      values: fenced ? [request.target.id, grant.fencingToken] : [request.target.id],
+      name: token === null ? "read" : "readFenced",
+      values: token === null ? [request.target.id] : [request.target.id, token],
       strategyId: this.id,
       tx: grant.tx as PoolClient | undefined,
     });
@@ -96,11 +97,11 @@ export class LockedStock implements StockStrategy {
 
   private async write(request: StockRequest, grant: Grant, value: number): Promise<StockRow | undefined | "duplicate"> {
     const order = this.store.orderValues(request, this.id);
-    const fenced = grant.fencingToken !== null;
+    const token = fencingTokenOf(request, grant);
     try {
       return await this.store.run(request, {
-        name: fenced ? "writeFenced" : "writeAbsolute",
-        values: [request.target.id, value, ...order, ...(fenced ? [grant.fencingToken] : [])],
+        name: token === null ? "writeAbsolute" : "writeFenced",
+        values: [request.target.id, value, ...order, ...(token === null ? [] : [token])],
         strategyId: this.id,
         tx: grant.tx as PoolClient | undefined,
       });
@@ -133,4 +134,9 @@ export class LockedStock implements StockStrategy {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.lock[Symbol.asyncDispose]();
   }
+}
+
+/** The token PostgreSQL is to check; null where there is none, or where it is to be left out. */
+function fencingTokenOf(request: StockRequest, grant: Grant): bigint | null {
+  return request.fencing === false ? null : grant.fencingToken;
 }

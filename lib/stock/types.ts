@@ -48,6 +48,8 @@ export interface StockRequest {
   readonly holdMs: number;
   readonly ttlMs: number;
   readonly waitTimeoutMs: number;
+  /** False: the fencing token of a lock that has one is not checked; absent: checked. */
+  readonly fencing?: boolean;
   readonly signal?: AbortSignal;
   readonly trace: OperationTrace;
 }
@@ -68,4 +70,9 @@ export interface StockStrategy extends AsyncDisposable {
    * @throws {LockError} when a server is lost or the outcome is not known
    */
   reduceStock(request: StockRequest): Promise<StockOutcome>;
+  /**
+   * Puts a target's stock where the strategy keeps it, for those that do not sell from the target's own row. Called once
+   * for all nodes, before a run opens; purchases outside of runs find the stock by themselves.
+   */
+  prepare?(target: StockTarget, stock: number): Promise<void>;
 }
