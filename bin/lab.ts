@@ -34,6 +34,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     .exitOverride()
     .showSuggestionAfterError()
     .enablePositionalOptions();
+  process.stdout.on("error", hangUp);
+  process.stderr.on("error", hangUp);
   try {
     const [name] = argv;
     if (name !== undefined && isCommandName(name)) await addCommand(program, name);
@@ -42,6 +44,12 @@ export async function main(argv: readonly string[]): Promise<void> {
   } catch (error) {
     process.exitCode = report(error, program, argv);
   }
+}
+
+/** Whoever read our output is gone (`| head`): the same as a closed terminal, so that a running lab stops in order. */
+function hangUp(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") throw error;
+  process.kill(process.pid, "SIGHUP");
 }
 
 function isCommandName(name: string): name is CommandName {

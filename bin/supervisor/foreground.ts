@@ -28,6 +28,13 @@ export async function runInForeground(options: ForegroundOptions): Promise<numbe
   // npm passes on a Ctrl-C that the terminal has sent already, so a second one means nothing more than the first.
   const interrupt = (signal: NodeJS.Signals) => interrupted.abort(signal);
   for (const signal of STOP_SIGNALS) process.on(signal, interrupt);
+  // Whatever goes wrong in here must not leave servers behind.
+  const crash = (error: unknown) => {
+    lab.fail(error);
+    printer.note(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    interrupted.abort(error);
+  };
+  process.on("uncaughtException", crash);
   try {
     const up = bringUp(lab, options);
     const wasInterrupted = await raceInterrupt(up, interrupted.signal);
@@ -37,7 +44,7 @@ export async function runInForeground(options: ForegroundOptions): Promise<numbe
       await untilStopped(lab, { options, signal: interrupted.signal });
     }
     up.catch(() => undefined); // What an interrupted start still has to say is of no interest.
-    return 0;
+    return lab.state.error === null ? 0 : 1;
   } catch (error) {
     lab.fail(error);
     printer.clear();
@@ -48,6 +55,7 @@ export async function runInForeground(options: ForegroundOptions): Promise<numbe
     await lab.stop();
     if (interrupted.signal.aborted) options.out.write("Stopped.\n");
     for (const signal of STOP_SIGNALS) process.off(signal, interrupt);
+    process.off("uncaughtException", crash);
   }
 }
 

@@ -37,10 +37,21 @@ export async function buildIfStale(paths: InstancePaths, signal?: AbortSignal): 
     if (stampOf(DEFAULT_DIST_DIR) === hash) return { distDir: DEFAULT_DIST_DIR, detail: "up to date" };
     const distDir = paths.instance === DEFAULT_INSTANCE ? DEFAULT_DIST_DIR : `${DEFAULT_DIST_DIR}-${paths.instance}`;
     if (stampOf(distDir) === hash) return { distDir, detail: "up to date" };
-    await build(paths, { distDir, signal });
+    await keepingTsconfig(() => build(paths, { distDir, signal }));
     writeFileSync(path.join(ROOT, distDir, STAMP), hash);
     return { distDir, detail: "built, because the sources have changed" };
   });
+}
+
+/** Next adds the types of every folder it builds into; those of a second build are nobody's business but its own. */
+async function keepingTsconfig(work: () => Promise<void>): Promise<void> {
+  const file = path.join(ROOT, "tsconfig.json");
+  const before = readFileSync(file, "utf8");
+  try {
+    await work();
+  } finally {
+    if (readFileSync(file, "utf8") !== before) writeFileSync(file, before);
+  }
 }
 
 function stampOf(distDir: string): string | null {

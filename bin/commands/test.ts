@@ -1,0 +1,177 @@
+import path from "node:path";
+import { type Command, InvalidArgumentError } from "commander";
+import { ensureK6 } from "../k6/install";
+import { AlreadyUpError, Lab, SERVER_ENV_NAMES } from "../supervisor/lab";
+import { instancePaths } from "../supervisor/paths";
+import { StepPrinter } from "../supervisor/print";
+import { ensureBrowser } from "../testing/browser";
+import { failure, STAGE_NAMES, STAGES, type Stage, type StageContext, type StageName } from "../testing/stages";
+import { addTallies, EMPTY_TALLY, lastLine, type Tally } from "../testing/tally";
+
+const INSTANCE = "test";
+/** Far from the ports of `npm start`, so that both can run at once. */
+const PORT_BASE = 24_000;
+
+interface TestFlags {
+  readonly stage?: readonly StageName[];
+  readonly filter?: string;
+}
+
+/** `npm test`: brings up servers of its own, runs every stage, stops them, and counts. */
+export function addTestCommand(program: Command): void {
+  program
+    .command("test")
+    .description("set up servers of its own and run every test; ends with `N passed, N failed`")
+    .option("--stage <name>", `one stage, may be repeated: ${STAGE_NAMES.join(", ")}`, collectStage)
+    .option("--filter <pattern>", "only tests whose name matches")
+    .action(async (flags: TestFlags) => {
+      process.exitCode = await runTests(flags);
+    });
+}
+
+function collectStage(name: string, chosen: readonly StageName[] = []): readonly StageName[] {
+  const known = STAGE_NAMES.find((stage) => stage === name);
+  if (!known) throw new InvalidArgumentError(`Valid stages: ${STAGE_NAMES.join(", ")}.`);
+  return [...chosen, known];
+}
+
+/** @returns the exit code */
+export async function runTests(flags: TestFlags): Promise<number> {
+  const interrupted = new AbortController();
+  const interrupt = (signal: NodeJS.Signals) => interrupted.abort(new Error(`interrupted by ${signal}`));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt);
+  const chosen = STAGES.filter(({ name }) => !flags.stage || flags.stage.includes(name));
+  const session = new TestSession({ filter: flags.filter ?? null, signal: interrupted.signal });
+  const tallies: Tally[] = [];
+  try {
+    for (const stage of chosen) {
+      if (interrupted.signal.aborted) break;
+      tallies.push(await session.runStage(stage));
+    }
+  } finally {
+    tallies.push(await session.end());
+  }
+  if (interrupted.signal.aborted) tallies.push(failure("interrupted before the end"));
+  const tally = addTallies(tallies);
+  if (flags.filter !== undefined && tally.passed + tally.failed === 0)
+    tallies.push(failure("the filter matches no test"));
+  return report(addTallies(tallies));
+}
+
+function report(tally: Tally): number {
+  console.log("");
+  for (const remark of tally.remarks) console.log(`  ${remark}`);
+  if (tally.skipped > 0) console.log(`  ${tally.skipped} skipped`);
+  console.log(lastLine(tally));
+  return tally.failed === 0 && tally.passed > 0 ? 0 : 1;
+}
+
+/** The lab of the tests: servers and shop come up when the first stage needs them. */
+class TestSession {
+  private readonly paths = instancePaths(INSTANCE);
+  private readonly options: { readonly filter: string | null; readonly signal: AbortSignal };
+  private lab: Lab | null = null;
+  private hasServers = false;
+  private hasApp = false;
+  private extraEnv: Record<string, string> = {};
+
+  constructor(options: { readonly filter: string | null; readonly signal: AbortSignal }) {
+    this.options = options;
+  }
+
+  /** Whatever goes wrong is a failed test: nothing is passed over. */
+  async runStage(stage: Stage): Promise<Tally> {
+    if (stage.isEmpty()) {
+      console.log(`\n── ${stage.name}: no test files, left out`);
+      return EMPTY_TALLY;
+    }
+    const startedMs = performance.now();
+    console.log(`\n── ${stage.name}`);
+    const tally = await this.prepareAndRun(stage).catch((error: unknown) =>
+      failure(`${stage.name}: ${error instanceof Error ? error.message : String(error)}`),
+    );
+    const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+    console.log(`── ${stage.name}: ${lastLine(tally)} (${seconds} s)`);
+    return tally;
+  }
+
+  async end(): Promise<Tally> {
+    try {
+      await this.lab?.stop();
+      return EMPTY_TALLY;
+    } catch (error) {
+      return failure(
+        `the servers of the tests did not stop: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+  }
+
+  private async prepareAndRun(stage: Stage): Promise<Tally> {
+    const { filter, signal } = this.options;
+    if (stage.needs !== "nothing") await this.bringUpServers();
+    // Before the shop starts, so that its nodes are told of it.
+    if (stage.needs === "app" || stage.name === "k6") await this.bringK6();
+    if (stage.needs === "app") await this.bringUpApp();
+    if (stage.name === "e2e") this.extraEnv.CHROMIUM_PATH = (await ensureBrowser()).binary;
+    const context: StageContext = {
+      env: this.env(stage),
+      filter,
+      isCi: process.env.CI === "true",
+      resultsDir: path.join(this.paths.dir, "results"),
+      signal,
+    };
+    return stage.run(context);
+  }
+
+  /** The machine's environment, without servers that are not the tests' own. */
+  private env(stage: Stage): Record<string, string | undefined> {
+    const env: Record<string, string | undefined> = { ...process.env, ...this.extraEnv };
+    for (const name of SERVER_ENV_NAMES) delete env[name];
+    delete env.NODE_TEST_CONTEXT;
+    if (!this.lab || stage.needs === "nothing") return env;
+    const { dashboardUrl, nodes } = this.lab.state;
+    Object.assign(env, this.lab.state.env);
+    if (stage.needs === "app" && dashboardUrl) {
+      env.LAB_URL = dashboardUrl;
+      env.LAB_NODES = nodes.map(({ name, url }) => `${name}=${url}`).join(",");
+    }
+    return env;
+  }
+
+  private async bringUpServers(): Promise<void> {
+    if (this.hasServers) return;
+    if (this.lab) throw new Error("its servers did not come up");
+    for (const name of SERVER_ENV_NAMES) delete process.env[name];
+    const printer = new StepPrinter(process.stdout);
+    this.lab = await Lab.claim({
+      paths: this.paths,
+      portBase: PORT_BASE,
+      onStep: (state) => printer.show(state.steps),
+      onNote: (sentence) => printer.note(sentence),
+    }).catch((error: unknown) => {
+      if (error instanceof AlreadyUpError)
+        throw new Error(`another npm test is running (process ${error.state.supervisor.pid})`);
+      throw error;
+    });
+    this.options.signal.addEventListener("abort", () => void this.lab?.stop(), { once: true });
+    await this.lab.startServers();
+    const missing = Object.entries(this.lab.state.missing);
+    if (missing.length > 0)
+      throw new Error(missing.map(([service, why]) => `${service} is missing: ${why}`).join("; "));
+    this.hasServers = true;
+  }
+
+  private async bringK6(): Promise<void> {
+    if (this.extraEnv.K6_BINARY) return;
+    const k6 = await ensureK6((sentence) => console.log(sentence));
+    this.extraEnv.K6_BINARY = k6.binary;
+  }
+
+  private async bringUpApp(): Promise<void> {
+    if (this.hasApp) return;
+    if (!this.lab) throw new Error("the servers come first");
+    await this.lab.startApp();
+    this.lab.markReady();
+    this.hasApp = true;
+  }
+}

@@ -1,0 +1,38 @@
+import { findExecutable, versionOf } from "../provision/commands";
+import { findInstaller, installDebianPackages, isDebian } from "../provision/system-packages";
+
+/** The Chromium of the browser tests: a given one, the machine's, or the system's package. */
+
+const NAMES = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
+const MAC_CHROME = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
+
+export interface FoundBrowser {
+  readonly binary: string;
+  readonly version: string;
+}
+
+export async function findBrowser(): Promise<FoundBrowser | null> {
+  const given = process.env.CHROMIUM_PATH;
+  if (given) return { binary: given, version: await versionOf(given, ["--version"]) };
+  for (const name of NAMES) {
+    const binary = findExecutable(name, [MAC_CHROME]);
+    if (binary) return { binary, version: await versionOf(binary, ["--version"]) };
+  }
+  return null;
+}
+
+/** @throws Error with the fix, when there is none and none may be installed */
+export async function ensureBrowser(): Promise<FoundBrowser> {
+  const found = await findBrowser();
+  if (found) return found;
+  const fix = "fix: install Chromium (Debian: apt-get install chromium), or set CHROMIUM_PATH";
+  const installer = await findInstaller();
+  if (installer.kind === "none" || !isDebian()) {
+    const why = installer.kind === "none" ? installer.reason : "not Debian";
+    throw new Error(`there is no Chromium, and none can be installed (${why}); ${fix}`);
+  }
+  await installDebianPackages(installer, ["chromium"]);
+  const installed = await findBrowser();
+  if (!installed) throw new Error(`apt-get installed chromium, yet there is none; ${fix}`);
+  return installed;
+}

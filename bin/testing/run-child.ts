@@ -1,0 +1,58 @@
+import { spawn } from "node:child_process";
+import { signalGroup } from "../supervisor/owned-process";
+import { ROOT } from "../supervisor/paths";
+
+/** Runs one program of a test stage in the foreground, in a process group that ends with it. */
+
+export interface ChildOutcome {
+  readonly code: number | null;
+  /** Why it was ended; null when it ended by itself. */
+  readonly endedBecause: string | null;
+}
+
+const TERM_GRACE_MS = 10_000;
+
+export function runChild(task: {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly limitMs: number;
+  readonly signal: AbortSignal;
+}): Promise<ChildOutcome> {
+  const { command, args, env, limitMs, signal } = task;
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const child = spawn(command, args, {
+      cwd: ROOT,
+      env: env as NodeJS.ProcessEnv,
+      detached: true,
+      stdio: ["ignore", "inherit", "inherit"],
+    });
+    let endedBecause: string | null = null;
+    let killTimer: NodeJS.Timeout | undefined;
+    const end = (why: string) => {
+      if (!child.pid || endedBecause !== null) return;
+      const { pid } = child;
+      endedBecause = why;
+      signalGroup(pid, "SIGTERM");
+      killTimer = setTimeout(() => signalGroup(pid, "SIGKILL"), TERM_GRACE_MS);
+    };
+    const limit = setTimeout(() => end(`it took longer than ${limitMs / 1000} s`), limitMs);
+    const interrupt = () => end("it was interrupted");
+    signal.addEventListener("abort", interrupt, { once: true });
+    const cleanUp = () => {
+      clearTimeout(limit);
+      clearTimeout(killTimer);
+      signal.removeEventListener("abort", interrupt);
+    };
+    child.once("error", (cause) => {
+      cleanUp();
+      reject(new Error(`${command} could not be started: ${cause.message}`, { cause }));
+    });
+    child.once("exit", (code) => {
+      cleanUp();
+      if (child.pid) signalGroup(child.pid, "SIGKILL"); // A browser or server that a test left behind.
+      resolve({ code, endedBecause });
+    });
+  });
+}
