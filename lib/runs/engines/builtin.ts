@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { baseEnvironment, runChild, tailOf } from "./child";
+import { baseEnvironment, failureOf, runChild } from "./child";
 import { engineLimitMs } from "./limits";
 import type { LoadEngine, LoadOptions, LoadResult } from "./types";
 
@@ -42,7 +42,6 @@ async function startBuiltin(rootDir: string, options: LoadOptions): Promise<Load
   });
   const { exitCode, elapsedMs } = result;
   if (result.stoppedBecause === null && exitCode === 0) return { ok: true, reason: null, exitCode, elapsedMs };
-  const what = result.stoppedBecause ?? `exit code ${exitCode}`;
-  const reason = `The built-in generator did not finish the load: ${what}. It last said: ${await tailOf(options.logFile)}`;
+  const reason = await failureOf("The built-in generator", result, options.logFile);
   return { ok: false, reason, exitCode, elapsedMs };
 }

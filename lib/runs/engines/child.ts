@@ -67,10 +67,12 @@ function spawnAndWait(child: ChildCommand, logFd: number): Promise<Omit<ChildRes
   });
 }
 
-/** The last lines a process wrote, to say why it failed. */
-export async function tailOf(logFile: string, lines = 3): Promise<string> {
+/** Why an engine's load failed, in one sentence, with the last lines that the process wrote. */
+export async function failureOf(who: string, result: ChildResult, logFile: string): Promise<string> {
   const text = await readFile(logFile, "utf8").catch((error: Error) => `no log: ${error.message}`);
-  return text.trim().split("\n").slice(-lines).join(" | ").slice(-600);
+  const tail = text.trim().split("\n").slice(-3).join(" | ").slice(-600);
+  const what = result.stoppedBecause ?? `exit code ${result.exitCode}`;
+  return `${who} did not finish the load: ${what}.${tail === "" ? "" : ` It last said: ${tail}`}`;
 }
 
 /** What a child may inherit: enough to find programs and temporary files, nothing that changes what it does. */

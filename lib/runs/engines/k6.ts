@@ -3,7 +3,7 @@ import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { RunDocument } from "../document";
-import { baseEnvironment, runChild, tailOf } from "./child";
+import { baseEnvironment, failureOf, runChild } from "./child";
 import { engineLimitMs } from "./limits";
 import type { EngineAvailability, LoadEngine, LoadOptions, LoadResult } from "./types";
 
@@ -84,8 +84,7 @@ async function startK6(setup: K6Setup, options: LoadOptions): Promise<LoadResult
   if (result.stoppedBecause === null && (exitCode === 0 || exitCode === THRESHOLDS_CROSSED)) {
     return { ok: true, reason: null, exitCode, elapsedMs };
   }
-  const what = result.stoppedBecause ?? `exit code ${exitCode}`;
-  const reason = `k6 did not finish the load: ${what}. It last said: ${await tailOf(options.logFile)}`;
+  const reason = await failureOf("k6", result, options.logFile);
   return { ok: false, reason, exitCode, elapsedMs };
 }
 
