@@ -124,6 +124,11 @@ async function runPlaywright(context: StageContext): Promise<Tally> {
 const CHECKS: readonly { readonly name: string; readonly args: readonly string[]; readonly fix: string }[] = [
   { name: "format and lint", args: [path.join("@biomejs", "biome", "bin", "biome"), "ci", "."], fix: "npm run format" },
   { name: "types", args: [path.join("typescript", "bin", "tsc"), "-p", "."], fix: "npx tsc -p ." },
+  {
+    name: "types of the k6 script",
+    args: [path.join("typescript", "bin", "tsc"), "-p", "load-tests"],
+    fix: "npx tsc -p load-tests",
+  },
 ];
 
 async function runChecks(context: StageContext): Promise<Tally> {
