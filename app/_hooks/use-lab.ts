@@ -3,14 +3,14 @@
 import { useCallback, useEffect, useState } from "react";
 import type { RunDocument } from "@/lib/runs/document";
 import { useLabStatus } from "../_components/site/lab-status";
-import { type ApiProblem, callApi } from "../_lib/api";
+import { type ApiProblem, callApi, messageBesideField } from "../_lib/api";
 import { blockedReason } from "../_lib/blocked";
 import { neighbour } from "../_lib/catalogue";
 import { type SaleConfig, settingOfField } from "../_lib/run-config";
 import { type InitialRuns, useLastRuns } from "./use-last-runs";
 import { useRun } from "./use-run";
 import { useRunWatch } from "./use-run-watch";
-import { useSaleConfig } from "./use-sale-config";
+import { type SaleSettings, useSaleConfig } from "./use-sale-config";
 
 export interface LabStart {
   readonly config: SaleConfig;
@@ -69,14 +69,14 @@ export function useLab(start: LabStart) {
 
   return {
     catalogue,
-    settings,
+    settings: forgetting(settings, () => setProblem(null)),
     config,
     view,
     lastRuns,
     problem,
     blocked,
     /** What the API refused, by setting. */
-    refused: problem !== null && refusedSetting !== null ? { [refusedSetting]: problem.message } : {},
+    refused: problem !== null && refusedSetting !== null ? { [refusedSetting]: messageBesideField(problem) } : {},
     runSale,
     select,
     step: (by: 1 | -1) => select(neighbour(catalogue.strategies, config.strategy, by)),
@@ -91,3 +91,18 @@ export function useLab(start: LabStart) {
 }
 
 export type Lab = ReturnType<typeof useLab>;
+
+/** A change of a setting puts an earlier refusal away: it spoke of what is no longer asked for. */
+function forgetting(settings: SaleSettings, forget: () => void): SaleSettings {
+  return {
+    ...settings,
+    setText: (setting, text) => {
+      forget();
+      settings.setText(setting, text);
+    },
+    set: (name, value) => {
+      forget();
+      settings.set(name, value);
+    },
+  };
+}

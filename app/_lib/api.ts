@@ -53,6 +53,11 @@ function unreachable(error: unknown): ApiProblem {
   };
 }
 
+/** The message without the field's name before it, for showing beside that field. */
+export function messageBesideField({ field, message }: ApiProblem): string {
+  return field !== null && message.startsWith(`${field}: `) ? message.slice(field.length + 2) : message;
+}
+
 export async function callApi<T>(path: string, init: { method?: string; body?: unknown } = {}): Promise<ApiResult<T>> {
   try {
     const response = await fetch(path, {

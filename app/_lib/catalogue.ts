@@ -79,5 +79,6 @@ export function preferredEngine(engines: readonly CatalogueEngine[]): "k6" | "bu
 /** "k6 2.2.0", or "built-in". */
 export function engineLabel(engine: CatalogueEngine): string {
   const name = engine.id === "k6" ? "k6" : "built-in";
-  return engine.version === null ? name : `${name} ${engine.version.replace(/^v/, "")}`;
+  const number = engine.version?.replace(/^(k6\s+)?v?/, "") ?? "";
+  return number === "" ? name : `${name} ${number}`;
 }

@@ -1,5 +1,6 @@
 import type { RunDocument } from "@/lib/runs/document";
 import type { CatalogueStrategy } from "./catalogue";
+import { formatCount, plural } from "./format";
 
 export interface CompareRow {
   readonly strategy: CatalogueStrategy;
@@ -78,9 +79,9 @@ export function columnMax(rows: readonly CompareRow[], column: CompareColumn): n
 
 /** A run's settings in a few characters, to see at a glance whether two runs may be compared. */
 export function settingsLine(config: RunDocument["config"]): string {
-  const load = config.rate === null ? `${config.vus ?? 0} buyers` : `${config.rate}/s`;
-  const nodes = config.nodes === 1 ? "1 node" : `${config.nodes} nodes`;
-  return `${config.stock} units, ${load}, hold ${config.holdMs} ms, ${nodes}, ${config.engine}`;
+  const load = config.rate === null ? plural(config.vus ?? 0, "buyer") : `${formatCount(config.rate)} buyers/s`;
+  const nodes = plural(config.nodes, "node");
+  return `${plural(config.stock, "unit")}, ${load}, hold ${config.holdMs} ms, ${nodes}, ${config.engine}`;
 }
 
 /** Whether all finished runs were made with the same settings. */

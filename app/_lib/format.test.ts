@@ -10,6 +10,7 @@ import {
   formatWhen,
   NO_VALUE,
   plural,
+  settingWords,
 } from "./format";
 
 describe("formatDuration", () => {
@@ -57,6 +58,12 @@ describe("cells", () => {
     assert.equal(formatRate(0), "0");
     assert.equal(formatRate(3.14), "3.1");
     assert.equal(formatRate(1_604.4), "1,604");
+  });
+
+  it("writes settings no more exactly than they were set", () => {
+    assert.equal(settingWords(5), "5 ms");
+    assert.equal(settingWords(1_500), "1,500 ms");
+    assert.equal(settingWords(10_000), "10 s");
   });
 
   it("writes seconds and plurals", () => {

@@ -47,6 +47,11 @@ export function durationWords(ms: number | null | undefined): string {
   return `${text} ${unit}`;
 }
 
+/** A duration as it was set, no more exact than it was: 5 ms, 2 s, 1,500 ms. */
+export function settingWords(ms: number): string {
+  return ms >= 1_000 && ms % 1_000 === 0 ? `${grouped.format(ms / 1_000)} s` : `${grouped.format(ms)} ms`;
+}
+
 /** `2026-11-20 23:36:05`; the server's rendering and the browser's have the same width, so nothing moves. */
 export function formatWhen(epochMs: number, zone: "utc" | "local"): string {
   const date = new Date(epochMs);

@@ -17,17 +17,20 @@ import {
 
 const defaults = { nodes: 3, engine: "k6" } as const;
 const within = (setting: NumericSetting) => fc.integer({ min: SETTINGS[setting].min, max: SETTINGS[setting].max });
-const configs: fc.Arbitrary<SaleConfig> = fc.record({
-  strategy: fc.constantFrom("none", "sql-guarded", "zk-mutex"),
-  target: fc.constantFrom("product" as const, "coupon" as const),
-  stock: within("stock"),
-  buyers: within("buyers"),
-  holdMs: within("holdMs"),
-  ttlMs: within("ttlMs"),
-  waitTimeoutMs: within("waitTimeoutMs"),
-  nodes: within("nodes"),
-  engine: fc.constantFrom("k6" as const, "builtin" as const),
-});
+const configs: fc.Arbitrary<SaleConfig> = fc.record(
+  {
+    strategy: fc.constantFrom("none", "sql-guarded", "zk-mutex"),
+    target: fc.constantFrom("product" as const, "coupon" as const),
+    stock: within("stock"),
+    buyers: within("buyers"),
+    holdMs: within("holdMs"),
+    ttlMs: within("ttlMs"),
+    waitTimeoutMs: within("waitTimeoutMs"),
+    nodes: within("nodes"),
+    engine: fc.constantFrom("k6" as const, "builtin" as const),
+  },
+  { noNullPrototype: true },
+);
 
 describe("the configuration in the URL", () => {
   it("comes back as it went in", () => {

@@ -25,8 +25,8 @@ export interface SettingLimits {
 
 /** The same bounds as `runRequestSchema` (a unit test holds them together); zod itself stays out of the browser. */
 export const SETTINGS: Record<NumericSetting, SettingLimits> = {
-  stock: { label: "Stock", unit: "units", min: 1, max: 1_000_000, hint: "Units on sale" },
-  buyers: { label: "Buyers", unit: "at once", min: 1, max: 20_000, hint: "Start together, one purchase each" },
+  stock: { label: "Stock", unit: "", min: 1, max: 1_000_000, hint: "Units on sale" },
+  buyers: { label: "Buyers", unit: "", min: 1, max: 20_000, hint: "Start together, one purchase each" },
   holdMs: {
     label: "Work while holding",
     unit: "ms",

@@ -1,21 +1,55 @@
 import type { RunSample } from "@/lib/runs/document";
 
-/** Columns for the charts: x in seconds since the run was opened, one array of y values per series. */
+/** Columns for the charts: x in seconds since the doors opened, one array of y values per series. */
 export interface Columns {
   readonly x: readonly number[];
   readonly ys: readonly (readonly (number | null)[])[];
 }
 
-const seconds = (sample: RunSample) => sample.atMs / 1000;
+/** The part of a feed in which something happens, and the moment its x axis begins at. */
+export interface ActiveSpan {
+  /** The last quiet moment before the first purchase, since the run was opened. */
+  readonly fromMs: number;
+  readonly samples: readonly RunSample[];
+}
 
-/** Orders, and stock left. At the opening both are known: no orders, all the stock. */
-export function stockColumns(initial: number, samples: readonly RunSample[]): Columns {
-  if (samples.length === 0) return { x: [], ys: [[], []] };
+const isActive = (sample: RunSample) => sample.inFlight > 0 || sample.counts.requests > 0;
+
+/**
+ * Leaves out the load engine's start and its end: k6 needs seconds to start, a sale may need less.
+ * Ends with the first sample that has everything: all answers, all orders, nobody inside.
+ */
+export function activeSpan(samples: readonly RunSample[]): ActiveSpan {
+  const first = samples.findIndex(isActive);
+  const last = samples.at(-1);
+  if (first === -1 || last === undefined) return { fromMs: 0, samples: [] };
+  const complete = samples.findIndex(
+    (sample, index) =>
+      index >= first &&
+      sample.inFlight === 0 &&
+      sample.counts.requests === last.counts.requests &&
+      sample.orders === last.orders &&
+      sample.stockLeft === last.stockLeft,
+  );
+  const end = complete === -1 ? samples.length : complete + 1;
+  return { fromMs: samples[first - 1]?.atMs ?? 0, samples: samples.slice(first, end) };
+}
+
+/** Seconds since the doors opened. */
+function secondsOf({ fromMs, samples }: ActiveSpan): number[] {
+  return samples.map((sample) => (sample.atMs - fromMs) / 1000);
+}
+
+/** Orders, and stock left. When the doors open both are known: no orders, all the stock. */
+export function stockColumns(initial: number, all: readonly RunSample[]): Columns {
+  const span = activeSpan(all);
+  if (span.samples.length === 0) return { x: [], ys: [[], [], []] };
   return {
-    x: [0, ...samples.map(seconds)],
+    x: [0, ...secondsOf(span)],
     ys: [
-      [0, ...samples.map((sample) => sample.orders)],
-      [initial, ...samples.map((sample) => sample.stockLeft)],
+      [0, ...span.samples.map((sample) => sample.orders)],
+      [initial, ...span.samples.map((sample) => sample.stockLeft)],
+      [0, ...span.samples.map((sample) => sample.oversold)],
     ],
   };
 }
@@ -35,15 +69,21 @@ export const PHASE_MEANINGS: Record<Phase, string> = {
 /** Bottom to top: what the strategy cannot avoid first, waiting on top. */
 export const STACK_ORDER: readonly Phase[] = ["hold", "commit", "wait", "poolWait"];
 
-/** Medians per interval in `STACK_ORDER`. Intervals in which nothing completed stay empty. */
-export function phaseColumns(samples: readonly RunSample[]): Columns {
-  return {
-    x: samples.map(seconds),
-    ys: STACK_ORDER.map((phase) => samples.map((sample) => sample.phaseMediansMs[phase])),
-  };
+/** One y column for each reader, over the active part of the feed. */
+function columnsOf(all: readonly RunSample[], readers: readonly ((sample: RunSample) => number | null)[]): Columns {
+  const span = activeSpan(all);
+  return { x: secondsOf(span), ys: readers.map((read) => span.samples.map(read)) };
 }
 
-/** Sums from the bottom up: what a stacked bar reaches to. A sum of nothing is nothing. */
+/** Medians per interval in `STACK_ORDER`. Intervals in which nothing completed stay empty. */
+export function phaseColumns(samples: readonly RunSample[]): Columns {
+  return columnsOf(
+    samples,
+    STACK_ORDER.map((phase) => (sample: RunSample) => sample.phaseMediansMs[phase]),
+  );
+}
+
+/** Sums from the bottom up: what each part of a stacked bar reaches to. A sum of nothing is nothing. */
 export function stacked(ys: Columns["ys"]): (number | null)[][] {
   return ys.map((_, level) => {
     const below = ys.slice(0, level + 1);
@@ -54,40 +94,12 @@ export function stacked(ys: Columns["ys"]): (number | null)[][] {
   });
 }
 
-/** The same sums in drawing order: the tallest first, so that the shorter ones lie over it. */
-export function stackColumnsDrawn(ys: Columns["ys"]): (number | null)[][] {
-  return stacked(ys).reverse();
-}
-
-/** Sold and completed per second over each interval. */
+/** Sold and answered per second over each interval. */
 export function rateColumns(samples: readonly RunSample[]): Columns {
-  return {
-    x: samples.map(seconds),
-    ys: [samples.map((sample) => sample.soldPerSecond), samples.map((sample) => sample.completedPerSecond)],
-  };
+  return columnsOf(samples, [(sample) => sample.soldPerSecond, (sample) => sample.completedPerSecond]);
 }
 
 /** Median and 99th percentile of the run so far. */
 export function latencyColumns(samples: readonly RunSample[]): Columns {
-  return {
-    x: samples.map(seconds),
-    ys: [samples.map((sample) => sample.latencyMs.p50), samples.map((sample) => sample.latencyMs.p99)],
-  };
-}
-
-/** Purchases inside the nodes, and of those the ones waiting. */
-export function pressureColumns(samples: readonly RunSample[]): Columns {
-  return {
-    x: samples.map(seconds),
-    ys: [samples.map((sample) => sample.inFlight), samples.map((sample) => sample.waiters)],
-  };
-}
-
-/** The sample nearest to a moment, for the readout under the pointer; -1 where there is none. */
-export function nearestIndex(x: readonly number[], at: number): number {
-  let best = -1;
-  x.forEach((value, index) => {
-    if (best === -1 || Math.abs(value - at) < Math.abs((x[best] ?? 0) - at)) best = index;
-  });
-  return best;
+  return columnsOf(samples, [(sample) => sample.latencyMs.p50, (sample) => sample.latencyMs.p99]);
 }

@@ -1,4 +1,4 @@
-import type { StrategyTraits, Survival } from "@/lib/locks/types";
+import type { ServiceId, StrategyTraits, Survival } from "@/lib/locks/types";
 
 /** The catalogue's terms as the pages say them. */
 
@@ -26,6 +26,21 @@ export const EXPIRY_WORDS: Record<StrategyTraits["expiryClock"], string> = {
 };
 
 export const KIND_WORDS: Record<StrategyTraits["kind"], string> = {
-  lock: "lock round read, compute, write",
-  atomic: "one conditional operation",
+  lock: "a lock",
+  atomic: "one atomic operation",
 };
+
+const SERVICE_WORDS: Record<ServiceId, string> = {
+  postgres: "PostgreSQL",
+  redis: "Redis",
+  redlock: "five Redis servers",
+  memcached: "Memcached",
+  zookeeper: "ZooKeeper",
+  etcd: "etcd",
+};
+
+/** PostgreSQL holds the stock, so everything needs it; what is said is what is needed besides. */
+export function needsWords(needs: readonly ServiceId[]): string {
+  const besides = needs.filter((need) => need !== "postgres").map((need) => SERVICE_WORDS[need]);
+  return besides.length === 0 ? "PostgreSQL only" : besides.join(", ");
+}

@@ -45,7 +45,13 @@ function fallbackSentence(document: RunDocument): string {
 export function verdictWords(document: RunDocument): VerdictWords {
   const word = TONE_WORDS[toneOf(document)];
   const sentences = document.sentences
-    .map((sentence) => sentence.replace(new RegExp(`^${word}[.:]\\s*`, "i"), "").trim())
+    .map((sentence) =>
+      sentence
+        .replace(new RegExp(`^${word}[.:]\\s*`, "i"), "")
+        .trim()
+        .replace(/(\d) - (\d)/g, "$1\u00a0\u2212\u00a0$2")
+        .replace(/ = (\d+) /g, "\u00a0=\u00a0$1\u00a0"),
+    )
     .filter((sentence) => sentence !== "");
   const [lead = fallbackSentence(document), ...rest] = sentences;
   return { lead, rest };
@@ -80,7 +86,7 @@ export function evidenceOf(document: RunDocument): string[] {
     contention.certified
       ? `up to ${formatCount(contention.peakInFlight)} purchases in flight at once`
       : "never two purchases in flight at once",
-    `${plural(stock.orders, "order row")} counted in PostgreSQL for ${plural(stock.initial, "unit")}`,
+    `${plural(stock.orders, "order row")} in PostgreSQL`,
     `${plural(counts.requests, "request")} answered`,
   ];
   if (contention.droppedIterations !== null && contention.droppedIterations > 0) {

@@ -1,5 +1,5 @@
 import type { Metadata } from "next";
-import Link from "next/link";
+import { LabLink } from "@/app/_components/ui/lab-link";
 import { RunsTable } from "../_components/runs/runs-table";
 import { PageFrame } from "../_components/site/page-frame";
 import { plural } from "../_lib/format";
@@ -19,7 +19,7 @@ export default async function RunsPage() {
       {runs.length === 0 ? (
         <p>
           A run gets its own address here and stays as long as the database does.{" "}
-          <Link href="/">Run your first sale</Link>.
+          <LabLink href="/">Run your first sale</LabLink>.
         </p>
       ) : (
         <RunsTable runs={runs} />

@@ -5,7 +5,8 @@ import type { BuildOptions } from "./uplot-canvas";
 
 /** The look all charts share, and the two kinds of them: lines over time, and bars stacked over time. */
 
-const FONT = '11px ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
+const FACE = 'ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
+const FONT = `11px ${FACE}`;
 
 export interface LineSeries {
   readonly label: string;
@@ -14,7 +15,7 @@ export interface LineSeries {
   readonly width?: number;
 }
 
-const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
 
 function axes(palette: Palette): uPlot.Axis[] {
   const shared: uPlot.Axis = {
@@ -32,7 +33,7 @@ function axes(palette: Palette): uPlot.Axis[] {
       space: 60,
       values: (_, splits) => splits.map((value, index) => `${value}${index === splits.length - 1 ? " s" : ""}`),
     },
-    { ...shared, size: 44, gap: 6, space: 34, values: (_, splits) => splits.map((value) => compact.format(value)) },
+    { ...shared, size: 44, gap: 6, space: 34, values: (_, splits) => splits.map((value) => grouped.format(value)) },
   ];
 }
 
@@ -49,7 +50,7 @@ function yRange(floor: number): uPlot.Range.Function {
 function base(palette: Palette, floor: number): Omit<uPlot.Options, "width" | "height" | "series"> {
   return {
     legend: { show: false },
-    padding: [10, 14, 0, 0],
+    padding: [10, 20, 0, 0],
     axes: axes(palette),
     scales: { x: { time: false, range: xRange }, y: { range: yRange(floor) } },
     cursor: { y: false, drag: { x: false, y: false, setScale: false }, points: { size: 6 } },
@@ -118,6 +119,11 @@ function drawBeyond(plot: uPlot, palette: Palette, initial: number): void {
   ctx.moveTo(left, limitY);
   ctx.lineTo(left + width, limitY);
   ctx.stroke();
+  ctx.fillStyle = palette.muted;
+  ctx.font = `${11 * devicePixelRatio}px ${FACE}`;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "alphabetic";
+  ctx.fillText(`stock ${grouped.format(initial)}`, left + 6 * devicePixelRatio, limitY - 5 * devicePixelRatio);
   ctx.restore();
 }
 
@@ -127,25 +133,35 @@ export interface StackSeries {
   readonly hatched?: boolean;
 }
 
-/** Bars stacked over time: `stack` from the bottom up; the data are sums from the bottom, drawn tallest first. */
-export function stackOptions(
-  stack: readonly StackSeries[],
-  bars: () => uPlot.Series.PathBuilder | undefined,
-): BuildOptions {
+/**
+ * Bars stacked over time, `stack` from the bottom up; the data are sums from the bottom. A bar is as wide as the
+ * interval it speaks of.
+ */
+export function stackOptions(stack: readonly StackSeries[]): BuildOptions {
   return (palette) => ({
     ...base(palette, 1),
-    series: [
-      {},
-      ...[...stack].reverse().map(
-        ({ label, colour, hatched }): uPlot.Series => ({
-          label,
-          paths: bars(),
-          points: { show: false },
-          width: 1,
-          stroke: palette.paper,
-          fill: hatched ? (plot) => hatch(plot.ctx, palette[colour], palette.paper) : palette[colour],
-        }),
-      ),
-    ],
+    series: [{}, ...stack.map(({ label }): uPlot.Series => ({ label, paths: () => null, points: { show: false } }))],
+    hooks: { draw: [(plot) => drawStacks(plot, palette, stack)] },
   });
+}
+
+function drawStacks(plot: uPlot, palette: Palette, stack: readonly StackSeries[]): void {
+  const { ctx } = plot;
+  const [xs, ...sums] = plot.data;
+  const gap = devicePixelRatio;
+  const floorY = plot.valToPos(0, "y", true);
+  ctx.save();
+  stack.forEach(({ colour, hatched }, level) => {
+    ctx.fillStyle = hatched ? hatch(ctx, palette[colour], palette.paper) : palette[colour];
+    xs.forEach((x, index) => {
+      const sum = sums[level]?.[index] ?? null;
+      if (sum === null) return;
+      const from = plot.valToPos(xs[index - 1] ?? 0, "x", true) + gap;
+      const width = Math.max(2 * gap, plot.valToPos(x, "x", true) - from - gap);
+      const bottom = level === 0 ? floorY : plot.valToPos(sums[level - 1]?.[index] ?? 0, "y", true) - gap;
+      const top = plot.valToPos(sum, "y", true);
+      if (bottom > top) ctx.fillRect(from, top, width, bottom - top);
+    });
+  });
+  ctx.restore();
 }

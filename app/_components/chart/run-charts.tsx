@@ -1,7 +1,6 @@
 "use client";
 
 import { useMemo } from "react";
-import uPlot from "uplot";
 import { formatCount, formatMsCell, formatRate } from "@/app/_lib/format";
 import {
   latencyColumns,
@@ -10,7 +9,7 @@ import {
   phaseColumns,
   rateColumns,
   STACK_ORDER,
-  stackColumnsDrawn,
+  stacked,
   stockColumns,
 } from "@/app/_lib/series";
 import type { RunSample } from "@/lib/runs/document";
@@ -26,25 +25,21 @@ const STOCK_KEYS: readonly ChartKey[] = [
   { label: "stock left", colour: "ink", mark: "dashed", format: formatCount },
 ];
 
+const BEYOND_KEY: ChartKey = { label: "beyond stock", colour: "alarm", mark: "hatched", format: formatCount };
+
 export function StockChart({ initial, samples }: SamplesProps & { initial: number }) {
   const columns = useMemo(() => stockColumns(initial, samples), [initial, samples]);
   const build = useMemo(() => stockOptions(initial), [initial]);
   const last = samples.at(-1);
-  const beyond = last !== undefined && last.oversold > 0;
-  const keys = beyond
-    ? [...STOCK_KEYS, { label: "beyond stock", colour: "alarm", mark: "hatched", format: formatCount } as const]
-    : STOCK_KEYS;
-  const shown = useMemo(
-    () => (beyond ? { x: columns.x, ys: [...columns.ys, [0, ...samples.map((one) => one.oversold)]] } : columns),
-    [beyond, columns, samples],
-  );
+  const keys = last !== undefined && last.oversold > 0 ? [...STOCK_KEYS, BEYOND_KEY] : STOCK_KEYS;
+  const drawn = useMemo(() => columns.ys.slice(0, 2), [columns]);
   return (
     <TimeChart
       title="Stock left and orders taken"
       unit="units"
       keys={keys}
-      columns={shown}
-      drawn={columns.ys}
+      columns={columns}
+      drawn={drawn}
       build={build}
       summary={
         last === undefined
@@ -64,7 +59,8 @@ const PHASE_STYLE = {
 
 const PHASE_KEYS: readonly ChartKey[] = STACK_ORDER.map((phase) => ({
   label: PHASE_LABELS[phase],
-  heading: `${PHASE_LABELS[phase]} (${PHASE_MEANINGS[phase]}), ms`,
+  heading: `${PHASE_LABELS[phase]}, ms`,
+  hint: PHASE_MEANINGS[phase],
   ...PHASE_STYLE[phase],
   format: formatMsCell,
 }));
@@ -75,16 +71,15 @@ const buildPhases = stackOptions(
     colour: PHASE_STYLE[phase].colour,
     hatched: PHASE_STYLE[phase].mark === "hatched",
   })),
-  () => uPlot.paths.bars?.({ size: [0.72, 34] }),
 );
 
 export function PhaseChart({ samples }: SamplesProps) {
   const columns = useMemo(() => phaseColumns(samples), [samples]);
-  const drawn = useMemo(() => stackColumnsDrawn(columns.ys), [columns]);
+  const drawn = useMemo(() => stacked(columns.ys), [columns]);
   return (
     <TimeChart
       title="Where the time goes"
-      unit="median ms a purchase"
+      unit="median ms"
       keys={PHASE_KEYS}
       columns={columns}
       drawn={drawn}

@@ -11,6 +11,8 @@ export interface ChartKey {
   readonly label: string;
   /** Longer words for the table's heading. */
   readonly heading?: string;
+  /** What is measured, on hover. */
+  readonly hint?: string;
   readonly colour: string;
   readonly mark: "line" | "dashed" | "block" | "hatched";
   readonly format: (value: number) => string;
@@ -37,7 +39,7 @@ function cell(key: ChartKey, value: number | null | undefined): string {
 
 function Key({ entry, value }: { entry: ChartKey; value: string | null }) {
   return (
-    <li className={styles.key}>
+    <li className={styles.key} title={entry.hint}>
       <span className={styles.swatch} data-mark={entry.mark} style={{ color: `var(--${entry.colour})` }} />
       {entry.label}
       {value === null ? null : <span className={styles.value}>{value}</span>}
@@ -55,7 +57,7 @@ function SampleTable({ title, keys, columns }: Pick<TimeChartProps, "title" | "k
             seconds
           </th>
           {keys.map((key) => (
-            <th key={key.label} scope="col" className="num">
+            <th key={key.label} scope="col" className="num" title={key.hint}>
               {key.heading ?? key.label}
             </th>
           ))}

@@ -1,7 +1,7 @@
 "use client";
 
-import Link from "next/link";
 import { useMemo, useState } from "react";
+import { LabLink } from "@/app/_components/ui/lab-link";
 import { FAMILY_LABELS } from "@/app/_lib/catalogue";
 import {
   type CompareColumn,
@@ -81,11 +81,11 @@ function Head({ column, sorting, onSort }: HeadProps) {
   return (
     <th scope="col" aria-sort={active ? sorting.direction : undefined} className={column.format ? "num" : undefined}>
       <button type="button" className={styles.sort} title={column.hint} onClick={() => onSort(column)}>
+        <span className={styles.arrow} aria-hidden="true">
+          {active ? (sorting.direction === "ascending" ? "↑ " : "↓ ") : ""}
+        </span>
         {column.label}
         {column.unit ? <span className={styles.unit}> {column.unit}</span> : null}
-        <span className={styles.arrow} aria-hidden="true">
-          {active ? (sorting.direction === "ascending" ? "↑" : "↓") : ""}
-        </span>
       </button>
     </th>
   );
@@ -113,9 +113,9 @@ function Row({ row, maxima }: { row: CompareRow; maxima: ReadonlyMap<CompareColu
   return (
     <tr data-testid={`compare-${strategy.id}`} data-verdict={run?.verdict ?? "never"}>
       <th scope="row" className={styles.name}>
-        <Link href={`/?strategy=${strategy.id}`} className="mono">
+        <LabLink href={`/?strategy=${strategy.id}`} className="mono">
           {strategy.id}
-        </Link>
+        </LabLink>
         <span className={styles.settings}>
           {run === null ? FAMILY_LABELS[strategy.family] : settingsLine(run.config)}
         </span>
@@ -124,9 +124,9 @@ function Row({ row, maxima }: { row: CompareRow; maxima: ReadonlyMap<CompareColu
         <td className={styles.never} colSpan={COLUMNS.length - 1}>
           never run ·{" "}
           {strategy.available ? (
-            <Link href={`/?strategy=${strategy.id}`} aria-label={`Run ${strategy.id}`}>
+            <LabLink href={`/?strategy=${strategy.id}`} aria-label={`Run ${strategy.id}`}>
               Run
-            </Link>
+            </LabLink>
           ) : (
             strategy.unavailableReason
           )}
@@ -134,9 +134,9 @@ function Row({ row, maxima }: { row: CompareRow; maxima: ReadonlyMap<CompareColu
       ) : (
         <>
           <td className={styles.verdict}>
-            <Link href={`/runs/${run.id}`} title="Open this run">
+            <LabLink href={`/runs/${run.id}`} title="Open this run">
               <VerdictWord tone={toneOf(run)} />
-            </Link>
+            </LabLink>
           </td>
           {FIGURES.map((column) => (
             <Cell key={column.id} row={row} column={column} max={maxima.get(column.id) ?? 0} />

@@ -4,6 +4,7 @@ import type { Lab } from "@/app/_hooks/use-lab";
 import { isUnsafeWith } from "@/app/_lib/catalogue";
 import { plural } from "@/app/_lib/format";
 import button from "../ui/button.module.css";
+import { Prose } from "../ui/prose";
 import styles from "./empty-stage.module.css";
 
 /** Nothing run yet: the question the sale will answer, and one button. Or the server that is missing, and its fix. */
@@ -21,7 +22,7 @@ export function EmptyStage({ lab }: { lab: Lab }) {
       </h2>
       {strategy === undefined ? null : (
         <p className={styles.mechanism}>
-          <code>{strategy.id}</code> {strategy.mechanism}
+          <code>{strategy.id}</code> <Prose text={strategy.mechanism} />
           {isUnsafeWith(strategy, config.nodes) ? " It is expected to fail; that is the exhibit." : ""}
         </p>
       )}

@@ -3,6 +3,7 @@
 import { type ReactNode, useId, useState } from "react";
 import type { Problems, SaleSettings } from "@/app/_hooks/use-sale-config";
 import { type Catalogue, engineLabel } from "@/app/_lib/catalogue";
+import { plural } from "@/app/_lib/format";
 import { NUMERIC_SETTINGS, type NumericSetting, SETTINGS } from "@/app/_lib/run-config";
 import styles from "./settings-form.module.css";
 
@@ -60,7 +61,7 @@ function NumberRow({
             aria-describedby={note}
             onChange={(event) => settings.setText(setting, event.target.value.replace(/[\s,]/g, ""))}
           />
-          {suffix === "" ? null : <span className={styles.suffix}>{suffix}</span>}
+          <span className={styles.suffix}>{suffix}</span>
         </span>
       )}
     </Row>
@@ -68,7 +69,8 @@ function NumberRow({
 }
 
 function summaryOf({ config }: SaleSettings): string {
-  return `${config.stock} units, ${config.buyers} buyers, hold ${config.holdMs} ms, ${config.nodes} nodes`;
+  const { stock, buyers, holdMs, nodes } = config;
+  return `${plural(stock, "unit")}, ${plural(buyers, "buyer")}, hold ${holdMs} ms, ${plural(nodes, "node")}`;
 }
 
 /** The sale's settings. On a phone they fold into a line, so that the result is on the first screen. */

@@ -40,7 +40,14 @@ export function ShopStrategy() {
   return (
     <>
       <p className={styles.line}>
-        Shop uses <code>{catalogue.active}</code> ·{" "}
+        {catalogue.active === "mixed" ? (
+          "Shop nodes differ"
+        ) : (
+          <>
+            Shop uses <code>{catalogue.active}</code>
+          </>
+        )}{" "}
+        ·{" "}
         <button type="button" className={button.link} onClick={show}>
           change
         </button>

@@ -1,13 +1,14 @@
 "use client";
 
-import Link from "next/link";
+import { LabLink } from "@/app/_components/ui/lab-link";
 import type { Lab } from "@/app/_hooks/use-lab";
 import { settingsLine } from "@/app/_lib/compare-rows";
 import { durationWords } from "@/app/_lib/format";
+import type { SaleConfig } from "@/app/_lib/run-config";
+import { modelOf, openingModel } from "@/app/_lib/run-model";
 import type { RunView } from "@/app/_lib/run-view";
 import type { RunDocument, RunSample } from "@/lib/runs/document";
 import { RunBody } from "../run/run-body";
-import { VerdictHead } from "../run/verdict-head";
 import button from "../ui/button.module.css";
 import { When } from "../ui/when";
 import { EmptyStage } from "./empty-stage";
@@ -16,7 +17,7 @@ import styles from "./stage.module.css";
 /** The right side: the run that is going on, else the last one of the chosen strategy, else the invitation to run one. */
 export function Stage({ lab }: { lab: Lab }) {
   const { view, lastRuns } = lab;
-  if (view.phase === "opening") return <OpeningStage />;
+  if (view.phase === "opening") return <OpeningStage config={lab.config} />;
   const document = view.document ?? lastRuns.run;
   if (document === null) return <EmptyStage lab={lab} />;
   const samples = view.document === null ? lastRuns.samples : view.samples;
@@ -24,7 +25,7 @@ export function Stage({ lab }: { lab: Lab }) {
     <article className={styles.stage} data-testid="stage" data-status={document.status} data-run={document.id}>
       <RunLine document={document} samples={samples} isLast={view.document === null} />
       <StreamNotice view={view} onReconnect={lab.reconnect} />
-      <RunBody document={document} samples={samples} />
+      <RunBody model={modelOf(document, samples)} />
     </article>
   );
 }
@@ -53,7 +54,7 @@ function RunLine({ document, samples, isLast }: RunLineProps) {
         ) : (
           <>
             {isLast ? "last run " : "finished "}
-            <When epochMs={document.startedAtEpochMs} /> <Link href={`/runs/${document.id}`}>Open this run</Link>
+            <When epochMs={document.startedAtEpochMs} /> <LabLink href={`/runs/${document.id}`}>Open this run</LabLink>
           </>
         )}
       </p>
@@ -66,7 +67,7 @@ function StreamNotice({ view, onReconnect }: { view: RunView; onReconnect: () =>
   return (
     <p className={styles.notice} role="status">
       {view.stream === "lost" ? (
-        "The connection to the lab is lost; reconnecting. The sale goes on, and what was missed comes with the new connection."
+        "Lost the connection to the lab; reconnecting. The sale goes on, and what was missed will come."
       ) : (
         <>
           The lab has been out of reach for a minute.{" "}
@@ -79,18 +80,15 @@ function StreamNotice({ view, onReconnect }: { view: RunView; onReconnect: () =>
   );
 }
 
-function OpeningStage() {
+function OpeningStage({ config }: { config: SaleConfig }) {
   return (
     <article className={styles.stage} data-testid="stage" data-status="opening">
       <header className={styles.line}>
-        <p>Every store node is being told the strategy and the settings.</p>
+        <p>
+          <code>{config.strategy}</code> <span>every store node is being told the strategy and the settings</span>
+        </p>
       </header>
-      <VerdictHead
-        tone="opening"
-        figures={null}
-        lead="The sale starts once every store node has acknowledged it."
-        evidence={[]}
-      />
+      <RunBody model={openingModel(config)} />
     </article>
   );
 }

@@ -45,7 +45,7 @@ export function FigureRow({ figures }: { figures: Figures }) {
       >
         {formatCount(figures.lostUpdates)}
       </Tile>
-      <Tile label="Sold per second" hint="While running: over the last quarter of a second" unit="/s">
+      <Tile label="Sold per second" hint="While running: over the last quarter of a second">
         {formatRate(figures.soldPerSecond)}
       </Tile>
       <Tile label="p50" hint="Half of the purchases were answered within" unit={p50.unit}>

@@ -1,3 +1,4 @@
+import type { CSSProperties } from "react";
 import { formatCount } from "@/app/_lib/format";
 import { stockBarShares } from "@/app/_lib/stock-bar";
 import styles from "./stock-bar.module.css";
@@ -15,15 +16,27 @@ export function StockBar({ initial, orders, oversold }: { initial: number; order
         <span className={styles.end} style={{ left: `${shares.end}%` }} />
       </div>
       <p className={styles.words}>
-        <span>
-          <b>{formatCount(initial)}</b> in stock
+        <span
+          className={styles.within}
+          data-wide={shares.end > 50}
+          style={{ "--end": `${shares.end}%` } as CSSProperties}
+        >
+          <span>
+            <b>{formatCount(initial)}</b> in stock
+          </span>
+          <span>
+            <b>{formatCount(orders)}</b> {orders === 1 ? "order" : "orders"}
+          </span>
         </span>
-        <span>
-          <b>{formatCount(orders)}</b> {orders === 1 ? "order" : "orders"}
-        </span>
-        <span className={alarm ? styles.alarm : undefined}>
-          <b>{alarm ? `+${formatCount(oversold)}` : "0"}</b> nobody can deliver
-        </span>
+        {alarm ? (
+          <span className={styles.alarm}>
+            <b>+{formatCount(oversold)}</b> nobody can deliver
+          </span>
+        ) : (
+          <span>
+            <b>0</b> beyond it
+          </span>
+        )}
       </p>
     </div>
   );

@@ -1,24 +1,21 @@
 import { formatCount, NO_VALUE } from "@/app/_lib/format";
 import type { Figures } from "@/app/_lib/run-view";
-import { TONE_WORDS, type Tone } from "@/app/_lib/verdict";
+import { TONE_WORDS } from "@/app/_lib/verdict";
 import { StockBar } from "./stock-bar";
 import styles from "./verdict-head.module.css";
 
 interface VerdictHeadProps {
-  readonly tone: Tone;
-  readonly figures: Figures | null;
+  readonly figures: Figures;
   readonly lead: string;
-  /** Facts under the bar: why one may believe it. */
   readonly evidence: readonly string[];
 }
 
 /** The one number a visitor came for, the verdict as a sentence, and the bar. Its height holds still while running. */
-export function VerdictHead({ tone, figures, lead, evidence }: VerdictHeadProps) {
-  const oversold = figures?.oversold ?? null;
-  const alarm = oversold !== null && oversold > 0;
-  const shown = tone === "opening" || tone === "failed" || oversold === null ? NO_VALUE : formatCount(oversold);
+export function VerdictHead({ figures, lead, evidence }: VerdictHeadProps) {
+  const { tone, oversold } = figures;
+  const shown = tone === "failed" ? NO_VALUE : formatCount(oversold);
   return (
-    <section className={styles.head} data-tone={tone} data-alarm={alarm} aria-label="Verdict">
+    <section className={styles.head} data-tone={tone} data-alarm={oversold > 0} aria-label="Verdict">
       <div className={styles.figure}>
         <p className={styles.label} id="oversold-label">
           Oversold
@@ -35,9 +32,11 @@ export function VerdictHead({ tone, figures, lead, evidence }: VerdictHeadProps)
       </div>
       <div className={styles.words}>
         <p className={styles.sentence} data-testid="verdict">
-          <strong>{TONE_WORDS[tone]}.</strong> {lead}
+          <span>
+            <strong>{TONE_WORDS[tone]}.</strong> {lead}
+          </span>
         </p>
-        <StockBar initial={figures?.initial ?? 1} orders={figures?.orders ?? 0} oversold={oversold ?? 0} />
+        <StockBar initial={figures.initial} orders={figures.orders} oversold={oversold} />
         <p className={styles.evidence}>{evidence.join(" · ")}</p>
       </div>
     </section>

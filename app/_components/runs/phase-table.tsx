@@ -61,7 +61,7 @@ export function PhaseTable({ document }: { document: RunDocument }) {
                 <span className="visually-hidden">p50 to p99</span>
               </th>
               {COLUMNS.map((column) => (
-                <th key={column} scope="col" className="num">
+                <th key={column} scope="col" className="num" data-column={column}>
                   {column === "p999" ? "p99.9" : column}
                 </th>
               ))}
@@ -77,7 +77,7 @@ export function PhaseTable({ document }: { document: RunDocument }) {
                   <Spread values={row.values} max={max} colour={row.colour} />
                 </td>
                 {COLUMNS.map((column) => (
-                  <td key={column} className="num">
+                  <td key={column} className="num" data-column={column}>
                     {formatMsCell(row.values[column])}
                   </td>
                 ))}

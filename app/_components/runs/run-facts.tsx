@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { durationWords, formatCount, NO_VALUE } from "@/app/_lib/format";
+import { durationWords, formatCount, NO_VALUE, settingWords } from "@/app/_lib/format";
 import type { RunDocument } from "@/lib/runs/document";
 import styles from "./run-facts.module.css";
 
@@ -31,9 +31,9 @@ export function configFacts({ id, target, config }: RunDocument): Fact[] {
     ["Target", `${target.kind} ${target.id}`],
     ["Stock", formatCount(config.stock)],
     load,
-    ["Work while holding", durationWords(config.holdMs)],
-    ["Lease", durationWords(config.ttlMs)],
-    ["Wait limit", durationWords(config.waitTimeoutMs)],
+    ["Work while holding", settingWords(config.holdMs)],
+    ["Lease", settingWords(config.ttlMs)],
+    ["Wait limit", settingWords(config.waitTimeoutMs)],
     ["Store nodes", config.nodes],
     ["Load engine", config.engine],
     ["Seed", config.seed],

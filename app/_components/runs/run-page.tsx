@@ -1,7 +1,8 @@
-import Link from "next/link";
+import { LabLink } from "@/app/_components/ui/lab-link";
 import { settingsLine } from "@/app/_lib/compare-rows";
 import { durationWords } from "@/app/_lib/format";
 import { queryOf } from "@/app/_lib/run-config";
+import { modelOf } from "@/app/_lib/run-model";
 import type { RunDocument, RunSample } from "@/lib/runs/document";
 import { LatencyChart, RateChart } from "../chart/run-charts";
 import { RunBody } from "../run/run-body";
@@ -43,17 +44,17 @@ export function RunPage({ document, samples }: { document: RunDocument; samples:
             {durationWords(document.durationMs)}
           </p>
           <p>
-            <Link href={againHref(document)}>Run it again</Link> <a href={`/api/runs/${id}`}>Document (JSON)</a>{" "}
+            <LabLink href={againHref(document)}>Run it again</LabLink> <a href={`/api/runs/${id}`}>Document (JSON)</a>{" "}
             <a href={`/api/runs/${id}/history`}>History (NDJSON)</a>
           </p>
         </div>
       </header>
       {document.status === "running" ? (
         <p className={styles.still}>
-          This run is still going on; <Link href="/">follow it in the Lab</Link>, or load this page again.
+          This run is still going on; <LabLink href="/">follow it in the Lab</LabLink>, or load this page again.
         </p>
       ) : null}
-      <RunBody document={document} samples={samples} />
+      <RunBody model={modelOf(document, samples)} />
       <div className={styles.charts}>
         <RateChart samples={samples} />
         <LatencyChart samples={samples} />

@@ -1,4 +1,4 @@
-import Link from "next/link";
+import { LabLink } from "@/app/_components/ui/lab-link";
 import { settingsLine } from "@/app/_lib/compare-rows";
 import { formatCount, formatMsCell } from "@/app/_lib/format";
 import { toneOf } from "@/app/_lib/verdict";
@@ -13,9 +13,9 @@ function RunRow({ run }: { run: RunDocument }) {
   return (
     <tr>
       <th scope="row" className={styles.id}>
-        <Link href={`/runs/${run.id}`} className="mono">
+        <LabLink href={`/runs/${run.id}`} className="mono">
           {run.id}
-        </Link>
+        </LabLink>
         <span className={styles.settings}>{settingsLine(run.config)}</span>
       </th>
       <td className={`mono ${styles.when}`}>

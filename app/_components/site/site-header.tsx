@@ -1,7 +1,7 @@
 "use client";
 
-import Link from "next/link";
 import { usePathname } from "next/navigation";
+import { LabLink } from "@/app/_components/ui/lab-link";
 import type { Theme } from "@/app/_lib/theme";
 import { useLabStatus } from "./lab-status";
 import { ServerDots } from "./server-dots";
@@ -23,17 +23,17 @@ export function SiteHeader({ theme }: { theme: Theme }) {
   const { labHref } = useLabStatus();
   return (
     <header className={styles.header}>
-      <Link className={styles.brand} href={labHref}>
+      <LabLink className={styles.brand} href={labHref}>
         Flash Sale Lab
-      </Link>
+      </LabLink>
       <nav className={styles.nav} aria-label="Pages">
-        <Link href={labHref} aria-current={pathname === "/" ? "page" : undefined}>
+        <LabLink href={labHref} aria-current={pathname === "/" ? "page" : undefined}>
           Lab
-        </Link>
+        </LabLink>
         {PAGES.map(({ href, label }) => (
-          <Link key={href} href={href} aria-current={isCurrent(pathname, href) ? "page" : undefined}>
+          <LabLink key={href} href={href} aria-current={isCurrent(pathname, href) ? "page" : undefined}>
             {label}
-          </Link>
+          </LabLink>
         ))}
       </nav>
       <div className={styles.tools}>

@@ -1,8 +1,9 @@
-import Link from "next/link";
 import type { ReactNode } from "react";
+import { LabLink } from "@/app/_components/ui/lab-link";
 import type { CatalogueStrategy } from "@/app/_lib/catalogue";
-import { EXPIRY_WORDS, KIND_WORDS, SURVIVAL_WORDS, WAITING_WORDS } from "@/app/_lib/traits-words";
+import { EXPIRY_WORDS, KIND_WORDS, needsWords, SURVIVAL_WORDS, WAITING_WORDS } from "@/app/_lib/traits-words";
 import type { ExpectedVerdict, Survival } from "@/lib/locks/types";
+import { Prose } from "../ui/prose";
 import { VerdictWord } from "../ui/verdict-word";
 import styles from "./strategy-sheet.module.css";
 
@@ -33,10 +34,12 @@ export function StrategySheet({ strategy }: { strategy: CatalogueStrategy }) {
         <h3 id={`${id}-name`} className={styles.name}>
           <code>{id}</code> <span className={styles.remark}>{strategy.remark}</span>
         </h3>
-        <p>{strategy.mechanism}</p>
+        <p>
+          <Prose text={strategy.mechanism} />
+        </p>
         {strategy.available ? (
           <p className={styles.action}>
-            <Link href={`/?strategy=${id}`}>Set up a sale with it</Link>
+            <LabLink href={`/?strategy=${id}`}>Set up a sale with it</LabLink>
           </p>
         ) : (
           <p className={styles.absent}>{strategy.unavailableReason}</p>
@@ -49,10 +52,8 @@ export function StrategySheet({ strategy }: { strategy: CatalogueStrategy }) {
         <Fact name="Three nodes">
           <Expected verdict={expected.threeNodes} />
         </Fact>
-        <Fact name="Fair">{strategy.fair ? "first come, first served" : "no"}</Fact>
         <Fact name="Is">{KIND_WORDS[strategy.kind]}</Fact>
-        <Fact name="A waiter">{WAITING_WORDS[strategy.waiting]}</Fact>
-        <Fact name="A dead hold ends by">{EXPIRY_WORDS[strategy.expiryClock]}</Fact>
+        <Fact name="Order">{strategy.fair ? "first come, first served" : "as it happens"}</Fact>
         <Fact name="Holder crashes">
           <Survives how={survives.holderCrash} />
         </Fact>
@@ -63,7 +64,9 @@ export function StrategySheet({ strategy }: { strategy: CatalogueStrategy }) {
           <Survives how={survives.serverRestart} />
         </Fact>
         <Fact name="Fencing token">{strategy.fencingSource ?? "none"}</Fact>
-        <Fact name="Needs">{strategy.needs.join(", ")}</Fact>
+        <Fact name="A waiter">{WAITING_WORDS[strategy.waiting]}</Fact>
+        <Fact name="A dead hold ends by">{EXPIRY_WORDS[strategy.expiryClock]}</Fact>
+        <Fact name="Needs">{needsWords(strategy.needs)}</Fact>
       </dl>
     </article>
   );
