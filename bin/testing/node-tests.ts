@@ -1,6 +1,8 @@
 import { writeFileSync } from "node:fs";
+import path from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
+import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { addTallies, EMPTY_TALLY, type Tally, tallyEvent } from "./tally";
 
@@ -20,6 +22,7 @@ export type NodeTestOrder = z.infer<typeof orderSchema>;
 
 interface EventData {
   readonly name: string;
+  readonly file?: string;
   readonly skip?: boolean | string;
   readonly todo?: boolean | string;
   readonly details: { readonly type?: string; readonly error?: { readonly failureType?: string } };
@@ -32,7 +35,8 @@ function main(): void {
   const count = (outcome: "pass" | "fail") => (data: EventData) => {
     const { name, skip, todo, details } = data;
     const failureType = details.error?.failureType;
-    const event = { outcome, name, isSuite: details.type === "suite", skip, todo, failureType };
+    const file = data.file === undefined ? undefined : relativePath(data.file);
+    const event = { outcome, name, file, isSuite: details.type === "suite", skip, todo, failureType };
     tally = addTallies([tally, tallyEvent(event, context)]);
   };
   const stream = run({
@@ -47,6 +51,11 @@ function main(): void {
     process.exitCode = tally.failed === 0 ? 0 : 1;
   });
   stream.compose<NodeJS.ReadWriteStream>(new spec()).pipe(process.stdout);
+}
+
+/** Older versions of Node.js name the file by its URL. */
+function relativePath(file: string): string {
+  return path.relative(process.cwd(), file.startsWith("file:") ? fileURLToPath(file) : file);
 }
 
 main();

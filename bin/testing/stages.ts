@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { z } from "zod";
 import { ROOT } from "../supervisor/paths";
+import { runChild } from "../supervisor/run-child";
 import type { NodeTestOrder } from "./node-tests";
 import { tallyPlaywright } from "./playwright-report";
-import { runChild } from "./run-child";
 import { EMPTY_TALLY, type Tally } from "./tally";
 import { stageTestFiles, type TestFolder, unitTestFiles } from "./test-files";
 
@@ -120,9 +120,16 @@ async function runPlaywright(context: StageContext): Promise<Tally> {
   return tally;
 }
 
+/** It colours every letter of a log file otherwise. */
+const COLOURS = process.stdout.isTTY ? "--colors=force" : "--colors=off";
+
 /** Each check is one test case: it passes or it fails. */
 const CHECKS: readonly { readonly name: string; readonly args: readonly string[]; readonly fix: string }[] = [
-  { name: "format and lint", args: [path.join("@biomejs", "biome", "bin", "biome"), "ci", "."], fix: "npm run format" },
+  {
+    name: "format and lint",
+    args: [path.join("@biomejs", "biome", "bin", "biome"), "ci", COLOURS, "."],
+    fix: "npm run format",
+  },
   { name: "types", args: [path.join("typescript", "bin", "tsc"), "-p", "."], fix: "npx tsc -p ." },
   {
     name: "types of the k6 script",

@@ -26,6 +26,8 @@ export function addTallies(tallies: readonly Tally[]): Tally {
 export interface TestEvent {
   readonly outcome: "pass" | "fail";
   readonly name: string;
+  /** Where it is; several tests may have one name. */
+  readonly file?: string;
   readonly isSuite: boolean;
   /** `true` or the reason. */
   readonly skip: boolean | string | undefined;
@@ -51,7 +53,11 @@ export function tallyEvent(event: TestEvent, context: { files: ReadonlySet<strin
   if (event.skip !== undefined || event.todo !== undefined) return tallySkip(event, context.isCi);
   return event.outcome === "pass"
     ? { ...EMPTY_TALLY, passed: 1 }
-    : { ...EMPTY_TALLY, failed: 1, remarks: [`failed: ${event.name}`] };
+    : { ...EMPTY_TALLY, failed: 1, remarks: [`failed: ${event.name}${placeOf(event)}`] };
+}
+
+function placeOf({ file }: TestEvent): string {
+  return file === undefined ? "" : ` (${file})`;
 }
 
 function tallySkip(event: TestEvent, isCi: boolean): Tally {

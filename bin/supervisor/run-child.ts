@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
-import { signalGroup } from "../supervisor/owned-process";
-import { ROOT } from "../supervisor/paths";
+import { signalGroup } from "./owned-process";
+import { ROOT } from "./paths";
 
-/** Runs one program of a test stage in the foreground, in a process group that ends with it. */
+/** Runs one program in the foreground, in a process group that ends with it. */
 
 export interface ChildOutcome {
   readonly code: number | null;

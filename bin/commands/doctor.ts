@@ -1,0 +1,27 @@
+import type { Command } from "commander";
+import { examine, type Finding } from "../doctor/examine";
+
+const MARKS: Readonly<Record<Finding["status"], string>> = { ok: "✓", note: "·", missing: "–", broken: "✗" };
+const NAME_WIDTH = 18;
+
+/** `npm run lab -- doctor`: changes nothing. Exit 0 when the lab can start, 1 when it cannot. */
+export function addDoctorCommand(program: Command): void {
+  program
+    .command("doctor")
+    .description("say what this machine has, what is missing, and the fix for each; exit 1 when the lab cannot start")
+    .option("--json", "for programs: {canStart, findings: [{name, status, detail, fix}]}")
+    .action(async ({ json }: { json?: boolean }) => {
+      const findings = await examine();
+      const canStart = findings.every(({ status }) => status !== "broken");
+      process.exitCode = canStart ? 0 : 1;
+      if (json) {
+        console.log(JSON.stringify({ canStart, findings }, null, 2));
+        return;
+      }
+      for (const { name, status, detail, fix } of findings) {
+        console.log(`${MARKS[status]} ${name.padEnd(NAME_WIDTH)} ${detail}`);
+        if (fix) console.log(`  ${"".padEnd(NAME_WIDTH)} fix: ${fix}`);
+      }
+      console.log(`\n${canStart ? "`npm start` can start the lab." : "The lab cannot start: see ✗ above."}`);
+    });
+}

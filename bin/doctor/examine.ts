@@ -1,0 +1,150 @@
+import { existsSync, readFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { describeK6, findK6 } from "../k6/find";
+import { DEFAULT_PORTS, isPortFree, PORT_NAMES, wantedPort } from "../provision/ports";
+import type { ServerKind } from "../provision/server-kind";
+import { SERVER_KINDS } from "../provision/servers";
+import { findInstaller, type Installer, installAdvice, isDebian } from "../provision/system-packages";
+import { clientIsCurrent, packagesAreCurrent } from "../shared/ensure-packages.mjs";
+import { hashOfInputs } from "../supervisor/next-build";
+import { DEFAULT_INSTANCE, instancePaths, ROOT } from "../supervisor/paths";
+import { readLiveState } from "../supervisor/state";
+import { currentCommit } from "../supervisor/version";
+import { findBrowser } from "../testing/browser";
+
+/** Looks at what `npm start` and `npm test` will need, and changes nothing. */
+
+export interface Finding {
+  readonly name: string;
+  /** `broken`: the lab cannot start. `missing`: it starts, with less. `note`: worth knowing. */
+  readonly status: "ok" | "note" | "missing" | "broken";
+  readonly detail: string;
+  readonly fix?: string;
+}
+
+const ENOUGH_MEMORY_MB = 2_048;
+
+export async function examine(): Promise<Finding[]> {
+  const installer = await findInstaller();
+  const servers = await Promise.all(SERVER_KINDS.map((kind) => examineServer(kind, installer)));
+  return [
+    ...(await examineMachine()),
+    ...servers,
+    ...(await Promise.all([examinePorts(), examineK6(), examineBrowser(installer)])),
+    examineBuild(),
+    examineLab(),
+  ];
+}
+
+async function examineMachine(): Promise<Finding[]> {
+  const memoryMb = Math.round(os.totalmem() / 1024 / 1024);
+  const hasMemory = memoryMb >= ENOUGH_MEMORY_MB;
+  const isReady = packagesAreCurrent(ROOT) && clientIsCurrent(ROOT);
+  return [
+    { name: "Node.js", status: "ok", detail: `${process.version} (20.9 or newer is needed)` },
+    {
+      name: "machine",
+      status: hasMemory ? "ok" : "note",
+      detail: `${os.availableParallelism()} processors, ${memoryMb} MB, ${process.platform} on ${process.arch}`,
+      ...(hasMemory ? {} : { fix: `${ENOUGH_MEMORY_MB} MB or more make for steadier figures` }),
+    },
+    { name: "checkout", status: "ok", detail: `${ROOT} at commit ${await currentCommit()}` },
+    {
+      name: "packages",
+      status: isReady ? "ok" : "note",
+      detail: isReady ? "installed, Prisma client generated" : "npm start will install them",
+    },
+  ];
+}
+
+async function examineServer(kind: ServerKind, installer: Installer): Promise<Finding> {
+  const given = process.env[kind.envName];
+  if (given) return examineGiven(kind, given);
+  const name = kind.title;
+  const found = await kind.find();
+  if (found) {
+    const origin = found.origin ? ` (${found.origin})` : "";
+    return { name, status: "ok", detail: `${found.version}${origin}, ${found.binary}` };
+  }
+  if (installer.kind === "apt" && isDebian()) {
+    return { name, status: "note", detail: `not here; npm start installs ${kind.packages.debian.join(", ")}` };
+  }
+  const why = installer.kind === "none" ? `, and npm start cannot install it: ${installer.reason}` : "";
+  return {
+    name,
+    status: kind.service === "postgres" ? "broken" : "missing",
+    detail: `not here${why}; its strategies stay unavailable`,
+    fix: `${installAdvice(kind.packages)}, or set ${kind.envName}`,
+  };
+}
+
+async function examineGiven(kind: ServerKind, given: string): Promise<Finding> {
+  const name = kind.title;
+  try {
+    return { name, status: "ok", detail: `${await kind.probe(given)}, given by ${kind.envName}` };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return {
+      name,
+      status: kind.service === "postgres" ? "broken" : "missing",
+      detail: `${kind.envName} is set, but ${reason}`,
+      fix: `start that server, or unset ${kind.envName}`,
+    };
+  }
+}
+
+async function examinePorts(): Promise<Finding> {
+  const name = "ports";
+  const live = readLiveState(instancePaths(DEFAULT_INSTANCE));
+  if (live) return { name, status: "ok", detail: "in use by the lab that is up" };
+  const wanted = PORT_NAMES.map((port) => ({ port, number: wantedPort(port, { env: process.env }) }));
+  const states = await Promise.all(wanted.map(async (one) => ({ ...one, isFree: await isPortFree(one.number) })));
+  const busy = states.filter(({ isFree }) => !isFree);
+  if (busy.length === 0) {
+    return { name, status: "ok", detail: `all ${states.length} free, from dashboard ${DEFAULT_PORTS.dashboard} on` };
+  }
+  const list = busy.map(({ port, number }) => `${number} (${port})`).join(", ");
+  return { name, status: "note", detail: `busy: ${list}`, fix: "none needed: the next free port is taken" };
+}
+
+async function examineK6(): Promise<Finding> {
+  const name = "k6";
+  try {
+    const k6 = await findK6();
+    if (k6) return { name, status: "ok", detail: describeK6(k6) };
+    return { name, status: "missing", detail: "not here; the built-in generator sends the load", fix: "npm run k6" };
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    return { name, status: "missing", detail, fix: "correct K6_BINARY, or unset it" };
+  }
+}
+
+async function examineBrowser(installer: Installer): Promise<Finding> {
+  const name = "Chromium (tests)";
+  const browser = await findBrowser();
+  if (browser) return { name, status: "ok", detail: `${browser.version}, ${browser.binary}` };
+  if (installer.kind === "apt") return { name, status: "note", detail: "not here; npm test installs it" };
+  return {
+    name,
+    status: "missing",
+    detail: "not here; the browser tests will fail",
+    fix: "install chromium, or set CHROMIUM_PATH",
+  };
+}
+
+function examineBuild(): Finding {
+  const stamp = path.join(ROOT, ".next", "lab-build-hash");
+  const isCurrent = existsSync(stamp) && readFileSync(stamp, "utf8") === hashOfInputs(ROOT);
+  return {
+    name: "build",
+    status: isCurrent ? "ok" : "note",
+    detail: isCurrent ? "up to date" : "stale or not there; npm start builds (about half a minute)",
+  };
+}
+
+function examineLab(): Finding {
+  const live = readLiveState(instancePaths(DEFAULT_INSTANCE));
+  const detail = live ? `${live.status}, ${live.dashboardUrl ?? "servers only"}` : "down";
+  return { name: "lab", status: "ok", detail };
+}
