@@ -5,6 +5,10 @@ export interface TcpRelay {
   readonly port: number;
   /** From now on nothing passes either way, and nothing is closed: a black hole. */
   freeze(): void;
+  /** Requests still pass; their replies do not. */
+  swallowReplies(): void;
+  /** Cuts every connection; new ones pass everything again. */
+  heal(): void;
   /** Cuts every connection and accepts no more. */
   close(): Promise<void>;
 }
@@ -12,7 +16,10 @@ export interface TcpRelay {
 /** Passes bytes on to a real server until it is told to swallow them. */
 export async function startTcpRelay(target: { readonly host: string; readonly port: number }): Promise<TcpRelay> {
   const sockets = new Set<Socket>();
-  let frozen = false;
+  let swallows = { requests: false, replies: false };
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
   const server: Server = createServer((client) => {
     const upstream = connect(target);
     for (const socket of [client, upstream]) {
@@ -20,8 +27,8 @@ export async function startTcpRelay(target: { readonly host: string; readonly po
       socket.on("error", () => socket.destroy());
       socket.on("close", () => sockets.delete(socket));
     }
-    client.on("data", (chunk) => frozen || upstream.write(chunk));
-    upstream.on("data", (chunk) => frozen || client.write(chunk));
+    client.on("data", (chunk) => swallows.requests || upstream.write(chunk));
+    upstream.on("data", (chunk) => swallows.replies || client.write(chunk));
     client.on("close", () => upstream.destroy());
     upstream.on("close", () => client.destroy());
   });
@@ -29,10 +36,17 @@ export async function startTcpRelay(target: { readonly host: string; readonly po
   return {
     port: (server.address() as AddressInfo).port,
     freeze: () => {
-      frozen = true;
+      swallows = { requests: true, replies: true };
+    },
+    swallowReplies: () => {
+      swallows = { requests: false, replies: true };
+    },
+    heal: () => {
+      swallows = { requests: false, replies: false };
+      cut();
     },
     close: async () => {
-      for (const socket of sockets) socket.destroy();
+      cut();
       await new Promise((resolve) => server.close(resolve));
     },
   };

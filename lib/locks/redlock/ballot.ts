@@ -4,6 +4,7 @@ import { releaseScript, renewScript } from "../redis/owner-scripts";
 import type { RedisCommands } from "../redis/redis-port";
 import { type RedisScript, runScript } from "../redis/script";
 import { type Settled, settleWithin } from "../settle-within";
+import { type Answers, pollServers } from "./poll-servers";
 import { judgeVotes, quorumOf } from "./quorum";
 
 export interface BallotOptions {
@@ -15,7 +16,13 @@ export interface BallotOptions {
   readonly nodeLimitMs: number;
 }
 
+/** Whether a server did what only the holder may: it did, it says the hold is not there, or it said nothing. */
 type OwnedAnswer = "yes" | "no" | "none";
+
+interface Question {
+  readonly server: number;
+  readonly signal: AbortSignal;
+}
 
 /** One try at a majority: the votes, and afterwards the servers where something of it may be. */
 export class Ballot {
@@ -31,12 +38,16 @@ export class Ballot {
   }
 
   /**
-   * Asks all servers at once; resolves as soon as the votes decide. A straggler that grants later is freed with the
-   * others by `takeBack`.
+   * Asks all servers at once and stops listening when the votes decide. A straggler that grants later is freed with
+   * the others by `takeBack`, whose request follows on the same connection.
    * @throws {LockError} `quorum_failed` when a majority gave no answer
    */
   async hold(): Promise<"granted" | "held"> {
-    const votes = await this.#collectVotes();
+    const votes = await pollServers<QuorumVote>({
+      servers: this.#options.servers.length,
+      ask: (server, signal) => this.#askForVote({ server, signal }),
+      isDecided: (answers) => judgeVotes(answers) !== "open",
+    });
     const verdict = judgeVotes(votes);
     if (verdict === "granted" || verdict === "held") return verdict;
     throw this.#quorumFailed(votes);
@@ -45,57 +56,51 @@ export class Ballot {
   /** @throws {LockError} `quorum_failed` when too few servers answer to tell */
   async renew(): Promise<"renewed" | "lost"> {
     const answers = await this.#askOwned(renewScript, [this.#contest.ttlMs]);
-    const quorum = quorumOf(answers.length);
-    if (count(answers, "yes") >= quorum) return "renewed";
-    if (count(answers, "yes") + count(answers, "none") < quorum) return "lost";
-    throw this.#quorumFailed(answers.map(asVote));
+    const verdict = judgeOwned(answers);
+    if (verdict === "unknown") throw this.#quorumFailed(answers.map(asVote));
+    return verdict === "yes" ? "renewed" : "lost";
   }
 
   /** Frees every server that may keep something of this try. @returns `not_held` when a majority had lost it already */
   async takeBack(): Promise<"released" | "not_held"> {
-    const answers = await this.#askOwned(releaseScript, []);
-    const isGone = count(answers, "yes") + count(answers, "none") < quorumOf(answers.length);
-    return isGone ? "not_held" : "released";
+    return judgeOwned(await this.#askOwned(releaseScript, [])) === "no" ? "not_held" : "released";
   }
 
-  #collectVotes(): Promise<readonly (QuorumVote | null)[]> {
-    const { servers } = this.#options;
-    const votes: (QuorumVote | null)[] = servers.map(() => null);
-    return new Promise((resolve) => {
-      servers.forEach(async (client, server) => {
-        votes[server] = await this.#askForVote(client, server);
-        if (judgeVotes(votes) !== "open") resolve([...votes]);
-      });
-    });
-  }
-
-  async #askForVote(client: RedisCommands, server: number): Promise<QuorumVote> {
+  async #askForVote({ server, signal }: Question): Promise<QuorumVote> {
     const { resource, ttlMs } = this.#contest;
-    const reply = await this.#bounded(client.call("SET", resource, this.#options.value, "NX", "PX", ttlMs));
+    const { servers, value } = this.#options;
+    const command = servers[server]?.call("SET", resource, value, "NX", "PX", ttlMs);
+    // Noted when it comes, even if the votes have decided by then.
+    const noted = command?.then((reply) => {
+      if (reply !== "OK") this.#mayHold[server] = false;
+      return reply;
+    });
+    const reply = await this.#bounded(noted, signal);
     const name = serverName(server);
     if (reply.status === "error") return { server: name, vote: "unreachable", reason: messageOf(reply.error) };
     if (reply.status !== "value") return { server: name, vote: "late", reason: this.#lateReason() };
-    if (reply.value === "OK") return { server: name, vote: "granted" };
-    this.#mayHold[server] = false;
-    return { server: name, vote: "held" };
+    return { server: name, vote: reply.value === "OK" ? "granted" : "held" };
   }
 
   /** Runs a holder's script wherever something of ours may be. Servers known to keep nothing say no. */
-  #askOwned(script: RedisScript, values: number[]): Promise<OwnedAnswer[]> {
+  #askOwned(script: RedisScript, values: number[]): Promise<Answers<OwnedAnswer>> {
     const { servers, value } = this.#options;
     const call = { keys: [this.#contest.resource], values: [value, ...values] };
-    return Promise.all(
-      servers.map(async (client, server): Promise<OwnedAnswer> => {
-        if (!this.#mayHold[server]) return "no";
-        const reply = await this.#bounded(runScript(client, script, call));
+    return pollServers<OwnedAnswer>({
+      servers: servers.length,
+      isDecided: (answers) => judgeOwned(answers) !== "unknown",
+      ask: async (server, signal) => {
+        const client = servers[server];
+        if (!client || !this.#mayHold[server]) return "no";
+        const reply = await this.#bounded(runScript(client, script, call), signal);
         if (reply.status !== "value") return "none";
         return reply.value === 1 ? "yes" : "no";
-      }),
-    );
+      },
+    });
   }
 
-  #bounded(command: Promise<unknown>): Promise<Settled<unknown>> {
-    return settleWithin(this.#contest.clock, command, { limitMs: this.#options.nodeLimitMs });
+  #bounded(command: Promise<unknown> = Promise.resolve(null), signal: AbortSignal): Promise<Settled<unknown>> {
+    return settleWithin(this.#contest.clock, command, { limitMs: this.#options.nodeLimitMs, signal });
   }
 
   #lateReason(): string {
@@ -113,7 +118,14 @@ export class Ballot {
   }
 }
 
-function asVote(answer: OwnedAnswer, server: number): QuorumVote {
+/** `yes`: a majority did it. `no`: none is left that could. `unknown`: those that said nothing would decide. */
+function judgeOwned(answers: Answers<OwnedAnswer>): "yes" | "no" | "unknown" {
+  const quorum = quorumOf(answers.length);
+  if (answers.filter((answer) => answer === "yes").length >= quorum) return "yes";
+  return answers.filter((answer) => answer !== "no").length < quorum ? "no" : "unknown";
+}
+
+function asVote(answer: OwnedAnswer | null, server: number): QuorumVote {
   const vote = answer === "yes" ? "granted" : answer === "no" ? "held" : "late";
   return { server: serverName(server), vote };
 }
@@ -121,10 +133,6 @@ function asVote(answer: OwnedAnswer, server: number): QuorumVote {
 /** By position: what an operator finds in REDLOCK_URLS. */
 function serverName(server: number): string {
   return `redlock-${server + 1}`;
-}
-
-function count(answers: readonly OwnedAnswer[], wanted: OwnedAnswer): number {
-  return answers.filter((answer) => answer === wanted).length;
 }
 
 function messageOf(error: unknown): string {

@@ -42,21 +42,14 @@ class ZkMutexContender implements Contender {
     this.#prefix = contenderPrefix(uuidFrom(contest.random));
   }
 
+  /** A link that breaks in mid-try costs no place: once it is back, the node is where it was. */
   async tryAcquire({ signal }: TryLimits) {
-    try {
-      const connection = await this.#session.connected(signal);
-      // Another session: our node died with the last one, and we stand at the end again.
-      if (connection !== this.#connection) this.#place = { state: "none" };
-      this.#connection = connection;
-      const own = this.#place.state === "queued" ? this.#place.name : await this.#enqueue(connection, signal);
-      const { isQueued, predecessor } = placeOf(own, await connection.children(this.#folder));
-      this.#predecessor = predecessor;
-      // Somebody removed our node (an operator broke the lock): the next try makes a new one.
-      if (!isQueued) this.#place = { state: "none" };
-      if (!isQueued || predecessor !== null) return { status: "held" } as const;
-      return this.#grant(connection);
-    } catch (error) {
-      throw this.#asLockError(error);
+    for (;;) {
+      try {
+        return await this.#standInLine(await this.#session.connected(signal), signal);
+      } catch (error) {
+        if (signal.aborted || !isZkError(error, "unreachable")) throw this.#asLockError(error);
+      }
     }
   }
 
@@ -98,7 +91,28 @@ class ZkMutexContender implements Contender {
     return { status: "granted" } as const;
   }
 
-  /** @returns the name of the node made */
+  async #standInLine(connection: ZkConnection, signal: AbortSignal) {
+    // Another session: our node died with the last one, and we stand at the end again.
+    if (connection !== this.#connection) this.#place = { state: "none" };
+    this.#connection = connection;
+    const own = await this.#ownNode(connection, signal);
+    const { isQueued, predecessor } = placeOf(own, await connection.children(this.#folder));
+    this.#predecessor = predecessor;
+    // Somebody removed our node (an operator broke the lock): the next try makes a new one.
+    if (!isQueued) this.#place = { state: "none" };
+    if (!isQueued || predecessor !== null) return { status: "held" } as const;
+    return this.#grant(connection);
+  }
+
+  /** @returns the name of our node: the one we have, the one whose reply was lost, or a new one */
+  async #ownNode(connection: ZkConnection, signal: AbortSignal): Promise<string> {
+    if (this.#place.state === "queued") return this.#place.name;
+    const found = this.#place.state === "requested" ? await this.#findOwn(connection) : undefined;
+    const name = found ?? (await this.#enqueue(connection, signal));
+    this.#place = { state: "queued", name };
+    return name;
+  }
+
   async #enqueue(connection: ZkConnection, signal: AbortSignal): Promise<string> {
     for (;;) {
       // Once the runner has given this try up, its clean-up may have run: a node made now would stay in the queue.
@@ -106,9 +120,7 @@ class ZkMutexContender implements Contender {
       try {
         this.#place = { state: "requested" };
         const path = await connection.create(`${this.#folder}/${this.#prefix}`, "ephemeral-sequential");
-        const name = path.slice(path.lastIndexOf("/") + 1);
-        this.#place = { state: "queued", name };
-        return name;
+        return path.slice(path.lastIndexOf("/") + 1);
       } catch (error) {
         if (!isZkError(error, "no-node")) throw error;
         this.#place = { state: "none" };
@@ -126,8 +138,13 @@ class ZkMutexContender implements Contender {
 
   /** After a create whose reply was lost: answers come in order, so the node is among the children or never was. */
   async #findOwn(connection: ZkConnection): Promise<string | undefined> {
-    const children = await connection.children(this.#folder);
-    return children.find((child) => child.startsWith(this.#prefix));
+    try {
+      const children = await connection.children(this.#folder);
+      return children.find((child) => child.startsWith(this.#prefix));
+    } catch (error) {
+      if (isZkError(error, "no-node")) return undefined;
+      throw error;
+    }
   }
 
   /** An orphan would block the queue until the session ends, which with this process alive is never. */
@@ -174,9 +191,9 @@ export interface ZkMutexOptions extends RunnerOptions {
  * A queue of ephemeral sequential nodes; whoever has the lowest holds, and each waiter watches the one before it.
  *
  * Guarantees one holder at a time, first come first served, one waiter woken per release, and no hold that outlives its
- * session. The create is protected: a node whose reply was lost is found again by its uuid and removed. A holder
- * paused past the session timeout breaks it: until it notices, two believe they hold. `grant.signal` aborts as soon as the
- * connection is lost, whether or not the session survives. Restarted servers keep queue and sessions.
+ * session. The create is protected: a node whose reply was lost is found again by its uuid. A holder paused past the
+ * session timeout breaks it: until it notices, two believe they hold. `grant.signal` aborts as soon as the connection is
+ * lost, whether or not the session survives. Restarted servers keep queue and sessions.
  * No fencing token (`zk-fenced` uses the node's czxid). The session timeout is the server's, counted on its clock;
  * `ttlMs` does not apply.
  *

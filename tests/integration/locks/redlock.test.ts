@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { isLockError, type LockError } from "../../../lib/locks/errors";
+import { createRedlock } from "../../../lib/locks/redlock/redlock";
+import { createLock } from "../../../lib/locks/registry";
+import type { LockRequest, LockStrategy } from "../../../lib/locks/types";
+import { type LockClients, openLockClients } from "../../support/lock-clients";
+import { type OwnRedis, startOwnRedis } from "../../support/own-redis";
+import { waitUntil } from "../../support/wait-until";
+
+describe("redlock on five servers", () => {
+  let servers: OwnRedis[];
+  let clients: LockClients;
+  let lock: LockStrategy;
+  let request: LockRequest;
+
+  before(async () => {
+    servers = await Promise.all(Array.from({ length: 5 }, startOwnRedis));
+  });
+  after(async () => {
+    await lock[Symbol.asyncDispose]();
+    await clients[Symbol.asyncDispose]();
+    await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
+  });
+  beforeEach(async () => {
+    await clients?.[Symbol.asyncDispose]();
+    clients = openLockClients({ redlockUrls: servers.map(({ url }) => url) });
+    lock = createLock("redlock", clients);
+    request = { resource: `test:${randomUUID()}`, waitTimeoutMs: 5_000, ttlMs: 5_000 };
+    await lock.runGuarded({ ...request, resource: `warm:${randomUUID()}` }, async () => "connected");
+  });
+
+  /** Which servers keep something under the resource. */
+  async function keepers(): Promise<(string | null)[]> {
+    return Promise.all(servers.map(({ probe }) => probe.get(request.resource)));
+  }
+
+  async function onServers(indexes: readonly number[], act: (server: OwnRedis) => void | Promise<void>) {
+    await Promise.all(indexes.map((index) => servers[index] && act(servers[index])));
+  }
+
+  it("holds on all five and leaves nothing on any", async () => {
+    await lock.runGuarded(request, async ({ holderId }) => {
+      await waitUntil(async () => (await keepers()).every((value) => value === holderId), { what: "five votes" });
+    });
+    await waitUntil(async () => (await keepers()).every((value) => value === null), { what: "nothing to be left" });
+  });
+
+  it("is contended while another client holds a majority, and takes its minority back", async () => {
+    await onServers([0, 1, 2], async ({ probe }) => void (await probe.set(request.resource, "another", "PX", 60_000)));
+    const outcome = await lock.runGuarded({ ...request, waitTimeoutMs: 300 }, async () => "entered");
+    assert.equal(outcome.status, "contended");
+    const expected = "another,another,another,,";
+    await waitUntil(async () => (await keepers()).join() === expected, { what: expected });
+  });
+
+  it("renews on a majority for as long as the section takes", async () => {
+    const outcome = await lock.runGuarded({ ...request, ttlMs: 400 }, () => clients.clock.sleep(1_500));
+    assert.ok(outcome.status === "completed" && outcome.lease === "held");
+  });
+
+  it("loses its lease when a majority has forgotten it", async () => {
+    const outcome = await lock.runGuarded({ ...request, ttlMs: 400 }, async ({ signal }) => {
+      await onServers([1, 3, 4], async ({ probe }) => void (await probe.flushall()));
+      await clients.clock.sleep(5_000, signal);
+      return signal.aborted;
+    });
+    assert.ok(outcome.status === "completed" && outcome.value && outcome.lease === "lost");
+    await waitUntil(async () => (await keepers()).every((value) => value === null), { what: "nothing to be left" });
+  });
+
+  it("keeps its lease when a minority has forgotten it", async () => {
+    const outcome = await lock.runGuarded({ ...request, ttlMs: 400 }, async ({ signal }) => {
+      await onServers([1, 3], async ({ probe }) => void (await probe.flushall()));
+      await clients.clock.sleep(1_000, signal);
+      return signal.aborted;
+    });
+    assert.ok(outcome.status === "completed" && !outcome.value && outcome.lease === "held");
+  });
+
+  it("stays safe and live with two servers down", async () => {
+    await onServers([0, 4], (server) => server.kill());
+    try {
+      const outcome = await lock.runGuarded(request, () =>
+        lock.runGuarded({ ...request, waitTimeoutMs: 200 }, async () => "entered"),
+      );
+      assert.ok(outcome.status === "completed" && outcome.lease === "held");
+      assert.equal(outcome.value.status, "contended");
+      const startedMs = performance.now();
+      for (let turn = 0; turn < 20; turn++) await lock.runGuarded(request, async () => turn);
+      assert.ok(performance.now() - startedMs < 1_000);
+    } finally {
+      await onServers([0, 4], (server) => server.start());
+    }
+  });
+
+  it("is granted by three while two swallow everything, without waiting for them", async () => {
+    await onServers([1, 2], (server) => server.pause());
+    try {
+      const outcome = await lock.runGuarded(request, async () => "entered");
+      assert.ok(outcome.status === "completed" && outcome.timings.waitMs < 300);
+    } finally {
+      await onServers([1, 2], (server) => server.resume());
+    }
+    await waitUntil(async () => (await keepers()).every((value) => value === null), { what: "the late votes to go" });
+  });
+
+  it("fails with every server's vote when three are down, and leaves nothing on the others", async () => {
+    await onServers([0, 1, 2], (server) => server.kill());
+    try {
+      const failure: LockError = await lock
+        .runGuarded(request, async () => assert.fail("granted by two of five"))
+        .then(
+          () => assert.fail("no error"),
+          (error) => error,
+        );
+      assert.ok(isLockError(failure) && failure.code === "quorum_failed" && failure.isDefinite);
+      assert.deepEqual(
+        failure.votes?.map(({ server, vote }) => `${server} ${vote}`),
+        [
+          "redlock-1 unreachable",
+          "redlock-2 unreachable",
+          "redlock-3 unreachable",
+          "redlock-4 granted",
+          "redlock-5 granted",
+        ],
+      );
+      const isLeft = async (index: number) => (await servers[index]?.probe.exists(request.resource)) === 1;
+      await waitUntil(async () => !(await isLeft(3)) && !(await isLeft(4)), { what: "nothing to be left" });
+    } finally {
+      await onServers([0, 1, 2], (server) => server.start());
+    }
+  });
+
+  it("never grants a quorum that answers later than the TTL allows, and takes it back", async () => {
+    const slow = createRedlock(clients.redlock(), clients, { nodeLimitMs: 10_000 });
+    const late = { ...request, ttlMs: 300, waitTimeoutMs: 0 };
+    await onServers([0, 1, 2], (server) => server.pause());
+    const refused = assert.rejects(
+      slow.runGuarded(late, async () => assert.fail("granted")),
+      (error) => isLockError(error) && error.code === "quorum_failed",
+    );
+    await refused;
+    await onServers([0, 1, 2], (server) => server.resume());
+    await waitUntil(async () => (await keepers()).every((value) => value === null), { what: "nothing to be left" });
+  });
+
+  it("settles a split vote within the wait limit", async () => {
+    const callers = Array.from({ length: 20 }, () => lock.runGuarded(request, async () => "entered"));
+    const outcomes = await Promise.all(callers);
+    assert.ok(outcomes.every(({ status }) => status === "completed"));
+  });
+
+  it("refuses an even number of servers", () => {
+    const isConfig = (error: unknown) => isLockError(error) && error.code === "config_invalid";
+    assert.throws(() => createRedlock(clients.redlock().slice(1), clients), isConfig);
+  });
+});

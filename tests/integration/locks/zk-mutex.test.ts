@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { isLockError } from "../../../lib/locks/errors";
+import { createLock } from "../../../lib/locks/registry";
+import type { LockRequest, LockStrategy } from "../../../lib/locks/types";
+import { type LockClients, lockServers, openLockClients, TEST_SESSION_TIMEOUT_MS } from "../../support/lock-clients";
+import { LockProcess } from "../../support/lock-process";
+import { startTcpRelay, type TcpRelay } from "../../support/tcp-relay";
+import { waitUntil } from "../../support/wait-until";
+
+const isUnavailable = (error: unknown) => isLockError(error) && error.code === "backend_unavailable";
+
+describe("zk-mutex", () => {
+  let clients: LockClients;
+  let lock: LockStrategy;
+  let relayed: LockClients;
+  let relayedLock: LockStrategy;
+  let relay: TcpRelay;
+  let request: LockRequest;
+
+  before(async () => {
+    const [host = "", port] = lockServers().zookeeperHosts.split(",")[0]?.split(":") ?? [];
+    relay = await startTcpRelay({ host, port: Number(port) });
+    clients = openLockClients();
+    lock = createLock("zk-mutex", clients);
+    relayed = openLockClients({ zookeeperHosts: `127.0.0.1:${relay.port}` });
+    relayedLock = createLock("zk-mutex", relayed);
+  });
+  after(async () => {
+    await Promise.all([lock[Symbol.asyncDispose](), relayedLock[Symbol.asyncDispose]()]);
+    await Promise.all([clients[Symbol.asyncDispose](), relayed[Symbol.asyncDispose]()]);
+    await relay.close();
+  });
+  beforeEach(async () => {
+    request = { resource: `test:${randomUUID()}`, waitTimeoutMs: 10_000, ttlMs: 5_000 };
+    relay.heal();
+    await relayedLock.runGuarded(request, async () => "connected");
+  });
+
+  /** The contenders' nodes, as the server has them. */
+  async function queue(): Promise<string[]> {
+    const connection = await clients.zookeeper().connected(AbortSignal.timeout(5_000));
+    return connection.children(`/locks/${request.resource}`);
+  }
+
+  it("queues in Curator's layout", async () => {
+    await lock.runGuarded(request, async () => {
+      const [node = ""] = await queue();
+      assert.match(node, /^_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-lock-\d{10}$/);
+    });
+    assert.deepEqual(await queue(), []);
+  });
+
+  it("serves waiters in the order they queued", async () => {
+    const served: number[] = [];
+    const waiting: Promise<unknown>[] = [];
+    await lock.runGuarded(request, async () => {
+      for (let turn = 0; turn < 10; turn++) {
+        waiting.push(lock.runGuarded(request, async () => served.push(turn)));
+        await waitUntil(async () => (await queue()).length === turn + 2, { what: `waiter ${turn} in the queue` });
+      }
+    });
+    await Promise.all(waiting);
+    assert.deepEqual(served, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
+  it("passes over a waiter in the middle that gave up, and removes its node", async () => {
+    const caller = new AbortController();
+    const served: string[] = [];
+    const waiting = await lock.runGuarded(request, async () => {
+      const middle = lock.runGuarded({ ...request, signal: caller.signal }, async () => served.push("middle"));
+      const refused = assert.rejects(middle, (error) => isLockError(error) && error.code === "aborted");
+      await waitUntil(async () => (await queue()).length === 2, { what: "the middle one in the queue" });
+      const last = lock.runGuarded(request, async () => served.push("last"));
+      await waitUntil(async () => (await queue()).length === 3, { what: "the last one in the queue" });
+      caller.abort();
+      await refused;
+      assert.equal((await queue()).length, 2);
+      return { last };
+    });
+    assert.ok(waiting.status === "completed");
+    await waiting.value.last;
+    assert.deepEqual(served, ["last"]);
+  });
+
+  it("signals the holder at once when its connection breaks, and frees the lock when it is back", async () => {
+    const outcome = await relayedLock.runGuarded(request, async ({ signal }) => {
+      const brokenMs = performance.now();
+      relay.heal();
+      await relayed.clock.sleep(10_000, signal);
+      return performance.now() - brokenMs;
+    });
+    assert.ok(outcome.status === "completed" && outcome.lease === "lost" && outcome.value < 500);
+    await waitUntil(async () => (await queue()).length === 0, { what: "the node to be removed" });
+  });
+
+  it("signals the holder behind a link that swallows everything before the server gives its lock away", async () => {
+    let aborted = false;
+    let isGranted = false;
+    const partitioned = relayedLock.runGuarded(request, async ({ signal }) => {
+      isGranted = true;
+      relay.freeze();
+      await relayed.clock.sleep(20_000, signal);
+      aborted = signal.aborted;
+    });
+    await waitUntil(() => isGranted, { what: "the first holder" });
+    const next = await lock.runGuarded(request, async () => aborted);
+    assert.ok(next.status === "completed" && next.value, "the next holder entered before the first was told");
+    const outcome = await partitioned;
+    assert.ok(outcome.status === "completed" && outcome.lease === "lost");
+  });
+
+  it("opens a new session after an expiry and serves again", async () => {
+    const connection = await relayed.zookeeper().connected(AbortSignal.timeout(5_000));
+    relay.freeze();
+    await waitUntil(() => connection.ended.aborted, { what: "the session to be given up" });
+    relay.heal();
+    const outcome = await relayedLock.runGuarded(request, async () => "entered");
+    assert.equal(outcome.status, "completed");
+    const renewed = await relayed.zookeeper().connected(AbortSignal.timeout(5_000));
+    assert.notEqual(renewed.sessionId, connection.sessionId);
+  });
+
+  it("tells a holder that was paused past its session before it goes on", async () => {
+    const order = { strategyId: "zk-mutex", resource: request.resource, ttlMs: 5_000, waitTimeoutMs: 5_000 };
+    await using paused = new LockProcess({ ...order, callers: 1, holdsEach: 1, holdMs: 500 });
+    await waitUntil(() => paused.has("ready"), { what: "the other process" });
+    paused.go();
+    await waitUntil(() => paused.has("granted"), { what: "its grant" });
+    paused.signal("SIGSTOP");
+    const outcome = await lock.runGuarded(request, async () => "entered");
+    assert.ok(outcome.status === "completed" && outcome.timings.waitMs > TEST_SESSION_TIMEOUT_MS / 2);
+    paused.signal("SIGCONT");
+    await waitUntil(() => paused.has("hold"), { what: "the paused section to end" });
+    const kinds = paused.messages.map(({ type }) => type);
+    assert.ok(kinds.indexOf("lost") !== -1 && kinds.indexOf("lost") < kinds.indexOf("hold"), kinds.join(" "));
+  });
+
+  it("leaves no orphan in the queue when the reply to its create is lost", async () => {
+    relay.swallowReplies();
+    const call = relayedLock.runGuarded({ ...request, waitTimeoutMs: 300 }, async () => assert.fail("granted"));
+    await waitUntil(async () => (await queue()).length === 1, { what: "the create to be carried out" });
+    await assert.rejects(call, isUnavailable);
+    relay.heal();
+    await waitUntil(async () => (await queue()).length === 0, { what: "the orphan to be removed" });
+    // Removed by its owner, not by the end of its session.
+    const outcome = await relayedLock.runGuarded({ ...request, waitTimeoutMs: 2_000 }, async () => "entered");
+    assert.equal(outcome.status, "completed");
+  });
+
+  it("keeps a waiter's place through a short break of its connection", async () => {
+    const served: string[] = [];
+    const waiting = await lock.runGuarded(request, async () => {
+      const first = relayedLock.runGuarded(request, async () => served.push("first"));
+      await waitUntil(async () => (await queue()).length === 2, { what: "the first waiter in the queue" });
+      relay.heal();
+      const second = lock.runGuarded(request, async () => served.push("second"));
+      await waitUntil(async () => (await queue()).length === 3, { what: "the second waiter in the queue" });
+      return { first, second };
+    });
+    assert.ok(waiting.status === "completed");
+    await Promise.all([waiting.value.first, waiting.value.second]);
+    assert.deepEqual(served, ["first", "second"]);
+  });
+
+  it("queues again when an operator removes a waiter's node", async () => {
+    const waiting = await lock.runGuarded(request, async () => {
+      const second = lock.runGuarded(request, async () => "entered");
+      await waitUntil(async () => (await queue()).length === 2, { what: "the waiter in the queue" });
+      const connection = await clients.zookeeper().connected(AbortSignal.timeout(5_000));
+      const [, node = ""] = (await queue()).toSorted((left, right) => left.slice(-10).localeCompare(right.slice(-10)));
+      assert.ok(await connection.remove(`/locks/${request.resource}/${node}`));
+      return { second };
+    });
+    assert.ok(waiting.status === "completed");
+    assert.equal((await waiting.value.second).status, "completed");
+    assert.deepEqual(await queue(), []);
+  });
+
+  it("names the server as unavailable when nothing listens", async () => {
+    await using nowhere = openLockClients({ zookeeperHosts: "127.0.0.1:1" });
+    const startedMs = performance.now();
+    await assert.rejects(
+      createLock("zk-mutex", nowhere).runGuarded(request, async () => 1),
+      isUnavailable,
+    );
+    assert.ok(performance.now() - startedMs < 5_000);
+  });
+});

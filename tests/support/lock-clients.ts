@@ -1,0 +1,65 @@
+import { Redis } from "ioredis";
+import { systemClock } from "../../lib/locks/clock";
+import { systemRandom } from "../../lib/locks/random";
+import { redisOptionsForLocks } from "../../lib/locks/redis/redis-options";
+import type { LockDependencies } from "../../lib/locks/registry";
+import type { LockIncident } from "../../lib/locks/runner-context";
+import { openZkSession } from "../../lib/locks/zookeeper/zk-session";
+import { requireEnv } from "./lab-env";
+
+/** The servers of the lock tests, from the environment. */
+export function lockServers() {
+  requireEnv("REDIS_URL", "REDLOCK_URLS", "ZOOKEEPER_HOSTS");
+  const { REDIS_URL = "", REDLOCK_URLS = "", ZOOKEEPER_HOSTS = "" } = process.env;
+  return { redisUrl: REDIS_URL, redlockUrls: REDLOCK_URLS.split(","), zookeeperHosts: ZOOKEEPER_HOSTS };
+}
+
+export interface LockClients extends LockDependencies, AsyncDisposable {
+  redis(): Redis;
+  redlock(): Redis[];
+  readonly incidents: readonly LockIncident[];
+}
+
+/** Clients of a test's own, opened as they are asked for and closed with it. */
+export function openLockClients(servers: Partial<ReturnType<typeof lockServers>> = {}): LockClients {
+  const { redisUrl, redlockUrls, zookeeperHosts } = { ...lockServers(), ...servers };
+  const closers: (() => unknown)[] = [];
+  const incidents: LockIncident[] = [];
+  const openRedis = (url: string) => {
+    const client = new Redis(url, redisOptionsForLocks);
+    // The lock reports each command that fails; the client's own event says nothing new.
+    client.on("error", () => {});
+    closers.push(() => client.disconnect());
+    return client;
+  };
+  const redis = once(() => openRedis(redisUrl));
+  const redlock = once(() => redlockUrls.map(openRedis));
+  const zookeeper = once(() => {
+    const session = openZkSession(zookeeperHosts, { sessionTimeoutMs: TEST_SESSION_TIMEOUT_MS });
+    closers.push(() => session[Symbol.asyncDispose]());
+    return session;
+  });
+  return {
+    clock: systemClock,
+    random: systemRandom,
+    onIncident: (incident) => incidents.push(incident),
+    redis,
+    redlock,
+    zookeeper,
+    incidents,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(closers.map((close) => close()));
+    },
+  };
+}
+
+/** Short, so that a test need not wait long for an expiry; the test servers' tick allows it. */
+export const TEST_SESSION_TIMEOUT_MS = 2_000;
+
+function once<T>(create: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => {
+    made ??= { value: create() };
+    return made.value;
+  };
+}
