@@ -74,8 +74,16 @@ async function install(root) {
   const npmCli = process.env.npm_execpath;
   const viaNode = npmCli !== undefined && /\.[cm]?js$/.test(npmCli) && existsSync(npmCli);
   const [command, first] = viaNode ? [process.execPath, [npmCli]] : ["npm", []];
-  const args = [...first, "ci", "--no-audit", "--no-fund", "--loglevel=error", "--include=dev"];
-  await run({ command, args, root, limitMs: INSTALL_LIMIT_MS, fix: "npm ci" });
+  const flags = ["--no-audit", "--no-fund", "--loglevel=error", "--include=dev"];
+  const task = { command, root, limitMs: INSTALL_LIMIT_MS };
+  try {
+    await run({ ...task, args: [...first, "ci", ...flags], fix: "npm ci" });
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.includes("EUSAGE")) throw error;
+    // package.json is ahead of the lock file, as after an edit by hand. What is locked stays as it is locked.
+    console.error("package-lock.json does not match package.json; trying npm install --no-save");
+    await run({ ...task, args: [...first, "install", "--no-save", ...flags], fix: "npm install" });
+  }
   writeFileSync(stampFile(root), platformStamp());
 }
 
