@@ -1,8 +1,21 @@
 import { createLocalMutex, localMutexTraits } from "./baseline/local-mutex";
 import { createNone, noneTraits } from "./baseline/none";
 import { LockError } from "./errors";
+import { createEtcdLock, etcdLockTraits } from "./etcd/etcd-lock";
+import type { EtcdCommands } from "./etcd/etcd-port";
+import { createMemcachedAdd, memcachedAddTraits } from "./memcached/memcached-add";
+import type { MemcachedCommands } from "./memcached/memcached-port";
+import { createRedisFenced, redisFencedTraits } from "./redis/redis-fenced";
+import { createRedisGetset, redisGetsetTraits } from "./redis/redis-getset";
 import { createRedisLock, redisLockTraits } from "./redis/redis-lock";
 import type { RedisCommands } from "./redis/redis-port";
+import { createRedisReentrant, redisReentrantTraits } from "./redis/redis-reentrant";
+import { createRedisSetPx, redisSetPxTraits } from "./redis/redis-set-px";
+import { createRedisSetnx, redisSetnxTraits } from "./redis/redis-setnx";
+import { createRedisSetnxExpire, redisSetnxExpireTraits } from "./redis/redis-setnx-expire";
+import { createRedisSetnxGetset, redisSetnxGetsetTraits } from "./redis/redis-setnx-getset";
+import { createRedisSetnxScript, redisSetnxScriptTraits } from "./redis/redis-setnx-script";
+import type { RedisSubscriber } from "./redis/redis-subscriber";
 import { createRedlock, redlockTraits } from "./redlock/redlock";
 import type { RunnerDependencies } from "./runner-context";
 import type { LockStrategy, StrategyTraits } from "./types";
@@ -17,10 +30,16 @@ import type { ZkSession } from "./zookeeper/zk-port";
 export interface LockDependencies extends RunnerDependencies {
   /** An ioredis client made with `redisOptionsForLocks`. */
   redis(): RedisCommands;
+  /** `shareSubscriber` of an ioredis client of its own, made with `redisOptionsForSubscriber`. */
+  redisSubscriber(): RedisSubscriber;
   /** One client for each of the independent servers, in a fixed order, made with `redisOptionsForLocks`. */
   redlock(): readonly RedisCommands[];
+  /** `openMemcached(url)`. */
+  memcached(): MemcachedCommands;
   /** `openZkSession(hosts)`. */
   zookeeper(): ZkSession;
+  /** `openEtcd(url)`. */
+  etcd(): EtcdCommands;
 }
 
 export interface LockEntry {
@@ -32,9 +51,35 @@ export interface LockEntry {
 const entries: readonly LockEntry[] = [
   { traits: noneTraits, create: createNone },
   { traits: localMutexTraits, create: createLocalMutex },
+  { traits: redisSetnxTraits, create: (dependencies) => createRedisSetnx(dependencies.redis(), dependencies) },
+  {
+    traits: redisSetnxExpireTraits,
+    create: (dependencies) => createRedisSetnxExpire(dependencies.redis(), dependencies),
+  },
+  {
+    traits: redisSetnxScriptTraits,
+    create: (dependencies) => createRedisSetnxScript(dependencies.redis(), dependencies),
+  },
+  { traits: redisSetPxTraits, create: (dependencies) => createRedisSetPx(dependencies.redis(), dependencies) },
+  { traits: redisGetsetTraits, create: (dependencies) => createRedisGetset(dependencies.redis(), dependencies) },
+  {
+    traits: redisSetnxGetsetTraits,
+    create: (dependencies) => createRedisSetnxGetset(dependencies.redis(), dependencies),
+  },
   { traits: redisLockTraits, create: (dependencies) => createRedisLock(dependencies.redis(), dependencies) },
+  {
+    traits: redisReentrantTraits,
+    create: (dependencies) =>
+      createRedisReentrant(
+        { commands: dependencies.redis(), subscriber: dependencies.redisSubscriber() },
+        dependencies,
+      ),
+  },
+  { traits: redisFencedTraits, create: (dependencies) => createRedisFenced(dependencies.redis(), dependencies) },
   { traits: redlockTraits, create: (dependencies) => createRedlock(dependencies.redlock(), dependencies) },
+  { traits: memcachedAddTraits, create: (dependencies) => createMemcachedAdd(dependencies.memcached(), dependencies) },
   { traits: zkMutexTraits, create: (dependencies) => createZkMutex(dependencies.zookeeper(), dependencies) },
+  { traits: etcdLockTraits, create: (dependencies) => createEtcdLock(dependencies.etcd(), dependencies) },
 ];
 
 export const lockCatalogue: ReadonlyMap<string, LockEntry> = new Map(entries.map((entry) => [entry.traits.id, entry]));

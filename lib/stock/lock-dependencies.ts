@@ -1,13 +1,15 @@
 import { Redis } from "ioredis";
 import { systemClock } from "../locks/clock";
 import { LockError } from "../locks/errors";
+import { openEtcd } from "../locks/etcd/etcd-client";
+import { openMemcached } from "../locks/memcached/memcached-client";
 import { systemRandom } from "../locks/random";
 import { redisOptionsForLocks } from "../locks/redis/redis-options";
 import type { LockDependencies } from "../locks/registry";
 import type { ZkSession } from "../locks/zookeeper/zk-port";
 import { openZkSession } from "../locks/zookeeper/zk-session";
 import { env } from "../services/current-env";
-import { missingService } from "../services/missing-service";
+import { missingService, type ServiceName } from "../services/missing-service";
 import { processSingleton } from "../services/singleton";
 
 interface Clients {
@@ -41,8 +43,18 @@ function createClients(): Clients {
     opened.push(async () => session[Symbol.asyncDispose]());
     return session;
   });
+  const memcached = once(() => {
+    const client = openMemcached(configured("memcached", env().MEMCACHED_URL));
+    opened.push(async () => client[Symbol.asyncDispose]());
+    return client;
+  });
+  const etcd = once(() => {
+    const client = openEtcd(configured("etcd", env().ETCD_URL));
+    opened.push(async () => client[Symbol.asyncDispose]());
+    return client;
+  });
   return {
-    dependencies: { clock: systemClock, random: systemRandom, redis, redlock, zookeeper },
+    dependencies: { clock: systemClock, random: systemRandom, redis, redlock, memcached, zookeeper, etcd },
     close: async () => {
       await Promise.allSettled(opened.splice(0).map((end) => end()));
     },
@@ -65,7 +77,7 @@ function openRedis(url: string, opened: (() => Promise<void>)[]): Redis {
 }
 
 /** @throws LockError `config_invalid` that says what would make the server available */
-function configured<T>(service: "redis" | "redlock" | "zookeeper", value: T | undefined): T {
+function configured<T>(service: Exclude<ServiceName, "postgres">, value: T | undefined): T {
   if (value !== undefined) return value;
   throw new LockError({
     code: "config_invalid",

@@ -1,5 +1,7 @@
 import { Redis } from "ioredis";
 import { systemClock } from "../../lib/locks/clock";
+import { openEtcd } from "../../lib/locks/etcd/etcd-client";
+import { openMemcached } from "../../lib/locks/memcached/memcached-client";
 import { systemRandom } from "../../lib/locks/random";
 import { redisOptionsForLocks } from "../../lib/locks/redis/redis-options";
 import type { LockDependencies } from "../../lib/locks/registry";
@@ -9,9 +11,15 @@ import { requireEnv } from "./lab-env";
 
 /** The servers of the lock tests, from the environment. */
 export function lockServers() {
-  requireEnv("REDIS_URL", "REDLOCK_URLS", "ZOOKEEPER_HOSTS");
-  const { REDIS_URL = "", REDLOCK_URLS = "", ZOOKEEPER_HOSTS = "" } = process.env;
-  return { redisUrl: REDIS_URL, redlockUrls: REDLOCK_URLS.split(","), zookeeperHosts: ZOOKEEPER_HOSTS };
+  requireEnv("REDIS_URL", "REDLOCK_URLS", "MEMCACHED_URL", "ZOOKEEPER_HOSTS", "ETCD_URL");
+  const { REDIS_URL = "", REDLOCK_URLS = "", MEMCACHED_URL = "", ZOOKEEPER_HOSTS = "", ETCD_URL = "" } = process.env;
+  return {
+    redisUrl: REDIS_URL,
+    redlockUrls: REDLOCK_URLS.split(","),
+    memcachedUrl: MEMCACHED_URL,
+    zookeeperHosts: ZOOKEEPER_HOSTS,
+    etcdUrl: ETCD_URL,
+  };
 }
 
 export interface LockClients extends LockDependencies, AsyncDisposable {
@@ -22,7 +30,7 @@ export interface LockClients extends LockDependencies, AsyncDisposable {
 
 /** Clients of a test's own, opened as they are asked for and closed with it. */
 export function openLockClients(servers: Partial<ReturnType<typeof lockServers>> = {}): LockClients {
-  const { redisUrl, redlockUrls, zookeeperHosts } = { ...lockServers(), ...servers };
+  const { redisUrl, redlockUrls, memcachedUrl, zookeeperHosts, etcdUrl } = { ...lockServers(), ...servers };
   const closers: (() => unknown)[] = [];
   const incidents: LockIncident[] = [];
   const openRedis = (url: string) => {
@@ -39,13 +47,25 @@ export function openLockClients(servers: Partial<ReturnType<typeof lockServers>>
     closers.push(() => session[Symbol.asyncDispose]());
     return session;
   });
+  const memcached = once(() => {
+    const client = openMemcached(memcachedUrl);
+    closers.push(() => client[Symbol.asyncDispose]());
+    return client;
+  });
+  const etcd = once(() => {
+    const client = openEtcd(etcdUrl);
+    closers.push(() => client[Symbol.asyncDispose]());
+    return client;
+  });
   return {
     clock: systemClock,
     random: systemRandom,
     onIncident: (incident) => incidents.push(incident),
     redis,
     redlock,
+    memcached,
     zookeeper,
+    etcd,
     incidents,
     async [Symbol.asyncDispose]() {
       await Promise.all(closers.map((close) => close()));

@@ -10,7 +10,7 @@ import { waitUntil } from "../../support/wait-until";
 
 /** What every lock that spans processes promises, on its real servers. */
 
-const EXCLUSIVE = ["redis-lock", "redlock", "zk-mutex"];
+const EXCLUSIVE = ["redis-lock", "redlock", "memcached-add", "zk-mutex", "etcd-lock"];
 const UNGUARDED = ["none", "local-mutex"];
 const order = { ttlMs: 5_000, waitTimeoutMs: 20_000, callers: 4, holdsEach: 10, holdMs: 3 };
 

@@ -1,0 +1,154 @@
+import { type Clock, systemClock } from "../clock";
+import { LockError } from "../errors";
+import { type EtcdCommands, EtcdError, isEtcdError, type QueuePlace } from "./etcd-port";
+import { EtcdGateway } from "./gateway";
+
+export interface EtcdOptions {
+  readonly clock?: Clock;
+}
+
+/** The parts of etcd's answers that the lock reads. Numbers are strings; zeros and empty lists are left out. */
+interface Header {
+  readonly header: { readonly revision: string };
+}
+interface LeaseAnswer {
+  readonly TTL?: string;
+}
+interface RangeAnswer {
+  readonly kvs?: readonly { readonly key: string }[];
+}
+interface TxnAnswer extends Header {
+  readonly succeeded?: boolean;
+  readonly responses?: readonly { readonly response_range?: RangeAnswer }[];
+}
+interface WatchAnswer {
+  readonly canceled?: boolean;
+  readonly events?: readonly { readonly type?: string }[];
+}
+
+/**
+ * One etcd over its JSON gateway. Connects on first use; a request fails when its connection is lost and after two
+ * seconds without an answer, and is never sent twice.
+ * @param url `http://host:port`
+ * @throws {LockError} `config_invalid` when the address is none
+ */
+export function openEtcd(url: string, { clock = systemClock }: EtcdOptions = {}): EtcdCommands {
+  return new GatewayCommands(new EtcdGateway(baseOf(url), clock));
+}
+
+class GatewayCommands implements EtcdCommands {
+  readonly #gateway: EtcdGateway;
+
+  constructor(gateway: EtcdGateway) {
+    this.#gateway = gateway;
+  }
+
+  async grantLease({ leaseId, ttlSeconds }: { leaseId: bigint; ttlSeconds: number }): Promise<number> {
+    const body = { ID: String(leaseId), TTL: String(ttlSeconds) };
+    const { TTL = "0" } = await this.#gateway.post<LeaseAnswer>("/v3/lease/grant", body);
+    return Number(TTL);
+  }
+
+  async keepLeaseAlive(leaseId: bigint): Promise<number> {
+    const body = { ID: String(leaseId) };
+    const { TTL = "0" } = await this.#gateway.postStreamed<LeaseAnswer>("/v3/lease/keepalive", body);
+    return Number(TTL);
+  }
+
+  async revokeLease(leaseId: bigint): Promise<boolean> {
+    try {
+      await this.#gateway.post("/v3/lease/revoke", { ID: String(leaseId) });
+      return true;
+    } catch (error) {
+      if (isEtcdError(error, "no-lease")) return false;
+      throw error;
+    }
+  }
+
+  /** The operations of a transaction see those before them: the first one reads the queue as it was before the put. */
+  async enqueue({ folder, key, leaseId }: { folder: string; key: string; leaseId: bigint }): Promise<QueuePlace> {
+    const answer = await this.#gateway.post<TxnAnswer>("/v3/kv/txn", {
+      compare: [{ key: base64(key), target: "CREATE", result: "EQUAL", create_revision: "0" }],
+      success: [lastOf(folder), { request_put: { key: base64(key), lease: String(leaseId) } }],
+    });
+    const revision = BigInt(answer.header.revision);
+    // A lease has one key in a folder, and no lease is asked for twice.
+    if (!answer.succeeded) throw new EtcdError("refused", `the key ${key} exists already`);
+    return { createRevision: revision, predecessor: firstKey(answer, 0), revision };
+  }
+
+  async findPlace(queued: { folder: string; key: string; createRevision: bigint }): Promise<QueuePlace | null> {
+    const { folder, key, createRevision } = queued;
+    const answer = await this.#gateway.post<TxnAnswer>("/v3/kv/txn", {
+      success: [readKey(key), lastOf(folder, createRevision - 1n)],
+    });
+    if (firstKey(answer, 0) === null) return null;
+    return { createRevision, predecessor: firstKey(answer, 1), revision: BigInt(answer.header.revision) };
+  }
+
+  async removeKey(key: string): Promise<boolean> {
+    const { deleted = "0" } = await this.#gateway.post<{ deleted?: string }>("/v3/kv/deleterange", {
+      key: base64(key),
+    });
+    return deleted !== "0";
+  }
+
+  async untilDeleted(watch: { key: string; afterRevision: bigint; signal: AbortSignal }): Promise<boolean> {
+    const { key, afterRevision, signal } = watch;
+    let isDeleted = false;
+    const body = {
+      create_request: { key: base64(key), start_revision: String(afterRevision + 1n), filters: ["NOPUT"] },
+    };
+    const isEnough = ({ events = [], canceled = false }: WatchAnswer) => {
+      isDeleted = events.some(({ type }) => type === "DELETE");
+      return isDeleted || canceled;
+    };
+    await this.#gateway.listen("/v3/watch", body, { isEnough, signal });
+    return isDeleted;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#gateway.close();
+  }
+}
+
+/** The key made last under a folder, up to a revision where one is given. */
+function lastOf(folder: string, upToRevision?: bigint) {
+  return {
+    request_range: {
+      key: base64(`${folder}/`),
+      // The first key after everything that begins with the folder: "0" follows "/".
+      range_end: base64(`${folder}0`),
+      sort_target: "CREATE",
+      sort_order: "DESCEND",
+      limit: "1",
+      keys_only: true,
+      ...(upToRevision === undefined ? {} : { max_create_revision: String(upToRevision) }),
+    },
+  };
+}
+
+function readKey(key: string) {
+  return { request_range: { key: base64(key), keys_only: true } };
+}
+
+function firstKey({ responses }: TxnAnswer, index: number): string | null {
+  const key = responses?.[index]?.response_range?.kvs?.[0]?.key;
+  return key === undefined ? null : Buffer.from(key, "base64").toString("utf8");
+}
+
+function base64(text: string): string {
+  return Buffer.from(text, "utf8").toString("base64");
+}
+
+function baseOf(url: string): URL {
+  const withScheme = /^[a-z]+:\/\//.test(url) ? url : `http://${url}`;
+  if (/^https?:/.test(withScheme) && URL.canParse(withScheme)) return new URL(withScheme);
+  throw new LockError({
+    code: "config_invalid",
+    strategyId: "etcd",
+    resource: "-",
+    message: `"${url}" is not http://host:port`,
+    isDefinite: true,
+  });
+}

@@ -1,0 +1,181 @@
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { Clock } from "../clock";
+import { EtcdError, type EtcdErrorKind } from "./etcd-port";
+
+/** Connections kept for requests; a watch has one of its own. */
+const MAX_CONNECTIONS = 64;
+const REQUEST_LIMIT_MS = 2_000;
+
+/** gRPC's numbers for what asking again will not mend: wrong arguments, no permission, not implemented, and the like. */
+const REFUSALS: ReadonlySet<number> = new Set([3, 5, 6, 7, 9, 11, 12, 16]);
+const LEASE_NOT_FOUND = "requested lease not found";
+
+interface GatewayFailure {
+  readonly code?: number;
+  readonly grpc_code?: number;
+  readonly message?: string;
+  readonly error?: string;
+}
+
+interface StreamedMessage<T> {
+  readonly result?: T;
+  readonly error?: GatewayFailure;
+}
+
+/**
+ * etcd's JSON gateway: gRPC requests as POSTs, bytes in base64, 64-bit numbers as strings, zeros left out. Streamed
+ * answers are one JSON object a line.
+ * @see https://etcd.io/docs/v3.4/dev-guide/api_grpc_gateway/
+ */
+export class EtcdGateway {
+  readonly #base: URL;
+  readonly #clock: Clock;
+  readonly #agent: HttpAgent;
+  readonly #open = new Set<ClientRequest>();
+  #isClosed = false;
+
+  constructor(base: URL, clock: Clock) {
+    this.#base = base;
+    this.#clock = clock;
+    const options = { keepAlive: true, maxSockets: MAX_CONNECTIONS };
+    this.#agent = base.protocol === "https:" ? new HttpsAgent(options) : new HttpAgent(options);
+  }
+
+  /** One request, one answer. @throws {EtcdError} also when there is no answer in time */
+  async post<T>(path: string, body: unknown): Promise<T> {
+    const { status, text } = await this.#exchange(path, body);
+    const answer = parseJson<T & GatewayFailure>(text);
+    if (answer === null) throw notAGateway(status);
+    if (status === 200) return answer;
+    throw asEtcdError(answer);
+  }
+
+  /** The first message of a streamed answer, for requests that get no more than one. */
+  async postStreamed<T>(path: string, body: unknown): Promise<T> {
+    const { result, error } = await this.post<StreamedMessage<T>>(path, body);
+    if (result !== undefined) return result;
+    throw asEtcdError(error ?? { message: "the answer is empty" });
+  }
+
+  /**
+   * Hands on each message of a streamed answer until one is enough, the stream ends, or the signal aborts.
+   * @returns whether one was enough
+   */
+  listen<T>(
+    path: string,
+    body: unknown,
+    { isEnough, signal }: { isEnough: (message: T) => boolean; signal: AbortSignal },
+  ): Promise<boolean> {
+    if (signal.aborted || this.#isClosed) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const request = this.#send(path, body, false);
+      const end = (wasEnough: boolean) => {
+        signal.removeEventListener("abort", onAbort);
+        request.destroy();
+        resolve(wasEnough);
+      };
+      const onAbort = () => end(false);
+      signal.addEventListener("abort", onAbort, { once: true });
+      // `close` follows every error, refused connection and end of stream.
+      request.on("error", () => {});
+      request.once("close", () => end(false));
+      request.once("response", (response) => {
+        onLines(response, (line) => {
+          const result = parseJson<StreamedMessage<T>>(line)?.result;
+          if (result === undefined) end(false);
+          else if (isEnough(result)) end(true);
+        });
+      });
+    });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const request of this.#open) request.destroy();
+    this.#agent.destroy();
+  }
+
+  #exchange(path: string, body: unknown): Promise<{ status: number; text: string }> {
+    if (this.#isClosed) return Promise.reject(new EtcdError("refused", "the etcd client has been closed"));
+    return new Promise((resolve, reject) => {
+      const request = this.#send(path, body, true);
+      const fail = (message: string, cause?: unknown) => {
+        this.#clock.clearTimer(timer);
+        reject(new EtcdError("unreachable", `${this.#base.host}: ${message}`, cause));
+      };
+      const timer = this.#clock.setTimer(REQUEST_LIMIT_MS, () => {
+        fail(`no answer within ${REQUEST_LIMIT_MS} ms`);
+        request.destroy();
+      });
+      request.once("error", (error) => fail(error.message, error));
+      request.once("close", () => fail("the connection was closed"));
+      request.once("response", (response) => {
+        let text = "";
+        response.setEncoding("utf8");
+        response.on("data", (chunk: string) => {
+          text += chunk;
+        });
+        response.once("end", () => {
+          this.#clock.clearTimer(timer);
+          resolve({ status: response.statusCode ?? 0, text });
+        });
+      });
+    });
+  }
+
+  #send(path: string, body: unknown, isPooled: boolean): ClientRequest {
+    const text = JSON.stringify(body);
+    const send = this.#base.protocol === "https:" ? httpsRequest : httpRequest;
+    const request = send(new URL(path, this.#base), {
+      method: "POST",
+      agent: isPooled ? this.#agent : false,
+      // A member cut off from its leader ends the watch instead of saying nothing.
+      headers: {
+        "content-type": "application/json",
+        "content-length": Buffer.byteLength(text),
+        "grpc-metadata-hasleader": "true",
+      },
+    });
+    this.#open.add(request);
+    request.once("close", () => this.#open.delete(request));
+    request.end(text);
+    return request;
+  }
+}
+
+function onLines(response: IncomingMessage, onLine: (line: string) => void): void {
+  let rest = "";
+  response.setEncoding("utf8");
+  response.on("data", (chunk: string) => {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) if (line !== "") onLine(line);
+  });
+}
+
+/** @returns null when the text is no JSON */
+function parseJson<T>(text: string): T | null {
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    return null;
+  }
+}
+
+/** A proxy that has lost its etcd may have it back soon; anything else will answer the same again. */
+function notAGateway(status: number): EtcdError {
+  const kind = status >= 500 ? "unreachable" : "refused";
+  return new EtcdError(kind, `what answers (HTTP ${status}) is no etcd with its JSON gateway`);
+}
+
+function asEtcdError(failure: GatewayFailure): EtcdError {
+  const message = failure.message ?? failure.error ?? "the server gave no reason";
+  const code = failure.grpc_code ?? failure.code ?? 0;
+  const kind: EtcdErrorKind = message.includes(LEASE_NOT_FOUND)
+    ? "no-lease"
+    : REFUSALS.has(code)
+      ? "refused"
+      : "unreachable";
+  return new EtcdError(kind, message);
+}
