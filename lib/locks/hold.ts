@@ -3,6 +3,7 @@ import { releaseEntry } from "./contest-entry";
 import { LockError } from "./errors";
 import { LeaseWatchdog } from "./lease-watchdog";
 import type { RunnerContext } from "./runner-context";
+import { settleWithin } from "./settle-within";
 import type { Grant, LockRequest } from "./types";
 
 type SectionResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
@@ -71,19 +72,50 @@ export class Hold {
   }
 
   async #runNested<T>(criticalSection: (grant: Grant) => Promise<T>): Promise<T> {
-    if (this.#over || this.#grant.signal.aborted || !this.#watchdog.isValid) {
-      const { traits } = this.#context.backend;
-      const { resource } = this.#acquired.entry;
-      const message = "the hold this section was to be nested in is over";
-      throw new LockError({ code: "lease_lost", strategyId: traits.id, resource, message, isDefinite: true });
-    }
-    const work = criticalSection(this.#grant);
+    if (this.#over || this.#grant.signal.aborted || !this.#watchdog.isValid) throw this.#holdIsOver();
+    const work = this.#nest(criticalSection);
     this.#nested.add(work);
     try {
       return await work;
     } finally {
       this.#nested.delete(work);
     }
+  }
+
+  async #nest<T>(criticalSection: (grant: Grant) => Promise<T>): Promise<T> {
+    const { contender } = this.#acquired.entry;
+    if (contender.enterAgain && (await this.#bounded(contender.enterAgain())) === "lost") throw this.#holdIsOver();
+    try {
+      return await criticalSection(this.#grant);
+    } finally {
+      if (contender.leaveAgain) await this.#leaveAgain(contender.leaveAgain());
+    }
+  }
+
+  async #bounded<T>(work: Promise<T>): Promise<T> {
+    const { clock, options, backend } = this.#context;
+    const settled = await settleWithin(clock, work, { limitMs: options.tryLimitMs });
+    if (settled.status === "value") return settled.value;
+    if (settled.status === "error") throw settled.error;
+    const { resource } = this.#acquired.entry;
+    const message = `no answer within ${options.tryLimitMs} ms`;
+    const { id: strategyId } = backend.traits;
+    throw new LockError({ code: "backend_unavailable", strategyId, resource, message, isDefinite: true });
+  }
+
+  /** A failure is an incident, not an error: the release takes back what this did not. */
+  async #leaveAgain(work: Promise<void>): Promise<void> {
+    const [left] = await Promise.allSettled([this.#bounded(work)]);
+    if (left.status === "fulfilled") return;
+    const { resource, holderId } = this.#acquired.entry;
+    this.#context.report({ kind: "release_failed", resource, holderId, cause: left.reason });
+  }
+
+  #holdIsOver(): LockError {
+    const { traits } = this.#context.backend;
+    const { resource } = this.#acquired.entry;
+    const message = "the hold this section was to be nested in is over";
+    return new LockError({ code: "lease_lost", strategyId: traits.id, resource, message, isDefinite: true });
   }
 
   readonly #onLost = () => {

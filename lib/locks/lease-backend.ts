@@ -11,8 +11,9 @@ export interface LeaseBackend {
   /**
    * What ends a hold whose holder is gone. `ttl`: the clock, `ttlMs` after the request was sent; the runner watches
    * the validity. `session`: the connection; the contender calls `declareLost`. `none`: nothing does.
+   * `unwatched`: a clock, and the holder never looks at its own, as in much real code: no validity, no loss signalled.
    */
-  readonly leaseKind: "ttl" | "session" | "none";
+  readonly leaseKind: "ttl" | "session" | "none" | "unwatched";
   /** A contender for one grant. Does no I/O. */
   enter(contest: Contest): Contender;
   /** Frees what the backend itself made. Injected clients belong to whoever injected them. */
@@ -32,9 +33,10 @@ export interface Contest {
 }
 
 /**
- * One contender for one resource, from its first try to its release. The runner calls one method at a time, with two
+ * One contender for one resource, from its first try to its release. The runner calls one method at a time, with these
  * exceptions: `release` may come while a try that took too long is still unanswered, and once more when that
- * try turns out to have been granted. Such a contender is never tried again: the runner enters a new one.
+ * try turns out to have been granted; such a contender is never tried again: the runner enters a new one. And sections
+ * nested in a hold call `enterAgain` and `leaveAgain` at any time before its release.
  */
 export interface Contender {
   /**
@@ -49,6 +51,10 @@ export interface Contender {
   waitForTurn?(signal: AbortSignal): Promise<void>;
   /** Extends the hold by `ttlMs` from now, if it is still ours. Throws when the server does not say. */
   renew?(): Promise<"renewed" | "lost">;
+  /** Counts one more entry by the same holder, for locks whose server keeps that count. Called while the hold lasts. */
+  enterAgain?(): Promise<"held" | "lost">;
+  /** Takes one such entry back. `release` takes back what is left of them. */
+  leaveAgain?(): Promise<void>;
   /**
    * Makes the critical section's work durable, for locks that live in a transaction. Called after a section that did
    * not throw; its failure is the call's failure.

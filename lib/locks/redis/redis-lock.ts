@@ -1,10 +1,10 @@
-import type { Contender, Contest, LeaseBackend } from "../lease-backend";
+import type { LeaseBackend } from "../lease-backend";
 import { LeaseRunner } from "../lease-runner";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
-import { releaseScript, renewScript } from "./owner-scripts";
+import { OwnedContender, type Take } from "./owned-contender";
+import { RedisCalls } from "./redis-calls";
 import type { RedisCommands } from "./redis-port";
-import { asRedisError, type RedisScript, runScript } from "./script";
 
 export const redisLockTraits: StrategyTraits = {
   id: "redis-lock",
@@ -21,50 +21,10 @@ export const redisLockTraits: StrategyTraits = {
   survives: { holderCrash: "survives", holderPause: "breaks", serverRestart: "breaks" },
 };
 
-class RedisLockContender implements Contender {
-  readonly #client: RedisCommands;
-  readonly #contest: Contest;
-  /** False while it is certain that the server keeps nothing of ours. */
-  #mayHold = false;
-
-  constructor(client: RedisCommands, contest: Contest) {
-    this.#client = client;
-    this.#contest = contest;
-  }
-
-  async tryAcquire() {
-    const { resource, holderId, ttlMs } = this.#contest;
-    this.#mayHold = true;
-    const reply = await this.#asked(this.#client.call("SET", resource, holderId, "NX", "PX", ttlMs));
-    if (reply === "OK") return { status: "granted" } as const;
-    this.#mayHold = false;
-    return { status: "held" } as const;
-  }
-
-  async renew() {
-    return (await this.#runOwned(renewScript, [this.#contest.ttlMs])) ? "renewed" : "lost";
-  }
-
-  async release() {
-    if (!this.#mayHold) return "released";
-    return (await this.#runOwned(releaseScript, [])) ? "released" : "not_held";
-  }
-
-  async #runOwned(script: RedisScript, values: number[]): Promise<boolean> {
-    const { resource, holderId } = this.#contest;
-    return (
-      (await this.#asked(runScript(this.#client, script, { keys: [resource], values: [holderId, ...values] }))) === 1
-    );
-  }
-
-  async #asked(command: Promise<unknown>): Promise<unknown> {
-    try {
-      return await command;
-    } catch (error) {
-      throw asRedisError(error, { strategyId: redisLockTraits.id, resource: this.#contest.resource });
-    }
-  }
-}
+const take: Take = async (calls, { resource, holderId, ttlMs }) => {
+  const reply = await calls.call("SET", resource, holderId, "NX", "PX", ttlMs);
+  return { status: reply === "OK" ? "granted" : "held" };
+};
 
 /**
  * A lease in one Redis: `SET resource holderId NX PX ttlMs`, freed and renewed only by its holder.
@@ -87,7 +47,10 @@ export function createRedisLock(
   const backend: LeaseBackend = {
     traits: redisLockTraits,
     leaseKind: "ttl",
-    enter: (contest) => new RedisLockContender(client, contest),
+    enter: (contest) => {
+      const calls = new RedisCalls(client, { strategyId: redisLockTraits.id, resource: contest.resource });
+      return new OwnedContender(calls, contest, take);
+    },
   };
   return new LeaseRunner(backend, dependencies, options);
 }

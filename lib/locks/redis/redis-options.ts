@@ -18,3 +18,15 @@ export const redisOptionsForLocks = {
   enableReadyCheck: false,
   disableClientInfo: true,
 } as const satisfies RedisOptions;
+
+/** For the connection that listens: whoever shares it subscribes again, and knows then that messages may be missing. */
+export const redisOptionsForSubscriber = {
+  ...redisOptionsForLocks,
+  autoResubscribe: false,
+} as const satisfies RedisOptions;
+
+/** For a `RedisSession`. */
+export const redisOptionsForSession = {
+  ...redisOptionsForLocks,
+  retryStrategy: () => null,
+} as const satisfies RedisOptions;

@@ -5,3 +5,12 @@
 export interface RedisCommands {
   call(command: string, ...parameters: (string | number)[]): Promise<unknown>;
 }
+
+/**
+ * A connection that nobody else uses, for commands whose meaning hangs on it (`WATCH`). Once lost it stays so: a command
+ * sent on a new connection would not know what the old one was watching.
+ */
+export interface RedisSession extends RedisCommands {
+  readonly isLost: boolean;
+  close(): void;
+}

@@ -1,0 +1,17 @@
+import { Redis } from "ioredis";
+import { redisOptionsForSession } from "./redis-options";
+import type { RedisSession } from "./redis-port";
+
+/** A connection of one's own. It connects at the first command. */
+export function openRedisSession(url: string): RedisSession {
+  const client = new Redis(url, redisOptionsForSession);
+  // Every command that fails says so itself.
+  client.on("error", () => {});
+  return {
+    get isLost() {
+      return client.status === "close" || client.status === "end";
+    },
+    call: (command, ...parameters) => client.call(command, ...parameters),
+    close: () => client.disconnect(),
+  };
+}
