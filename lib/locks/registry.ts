@@ -8,7 +8,7 @@ import type { MemcachedCommands } from "./memcached/memcached-port";
 import { createRedisFenced, redisFencedTraits } from "./redis/redis-fenced";
 import { createRedisGetset, redisGetsetTraits } from "./redis/redis-getset";
 import { createRedisLock, redisLockTraits } from "./redis/redis-lock";
-import type { RedisCommands } from "./redis/redis-port";
+import type { RedisCommands, RedisSession } from "./redis/redis-port";
 import { createRedisReentrant, redisReentrantTraits } from "./redis/redis-reentrant";
 import { createRedisSetPx, redisSetPxTraits } from "./redis/redis-set-px";
 import { createRedisSetnx, redisSetnxTraits } from "./redis/redis-setnx";
@@ -32,6 +32,8 @@ export interface LockDependencies extends RunnerDependencies {
   redis(): RedisCommands;
   /** `shareSubscriber` of an ioredis client of its own, made with `redisOptionsForSubscriber`. */
   redisSubscriber(): RedisSubscriber;
+  /** A new one each time; `openRedisSession(url)`. Whoever asks for it closes it. */
+  redisSession(): RedisSession;
   /** One client for each of the independent servers, in a fixed order, made with `redisOptionsForLocks`. */
   redlock(): readonly RedisCommands[];
   /** `openMemcached(url)`. */

@@ -1,10 +1,12 @@
-import { Redis } from "ioredis";
+import { Redis, type RedisOptions } from "ioredis";
 import { systemClock } from "../locks/clock";
 import { LockError } from "../locks/errors";
 import { openEtcd } from "../locks/etcd/etcd-client";
 import { openMemcached } from "../locks/memcached/memcached-client";
 import { systemRandom } from "../locks/random";
-import { redisOptionsForLocks } from "../locks/redis/redis-options";
+import { redisOptionsForLocks, redisOptionsForSubscriber } from "../locks/redis/redis-options";
+import { openRedisSession } from "../locks/redis/redis-session";
+import { shareSubscriber } from "../locks/redis/redis-subscriber";
 import type { LockDependencies } from "../locks/registry";
 import type { ZkSession } from "../locks/zookeeper/zk-port";
 import { openZkSession } from "../locks/zookeeper/zk-session";
@@ -34,6 +36,10 @@ function clients(): Clients {
 function createClients(): Clients {
   const opened: (() => Promise<void>)[] = [];
   const redis = once(() => openRedis(configured("redis", env().REDIS_URL), opened));
+  const redisSubscriber = once(() =>
+    shareSubscriber(openRedis(configured("redis", env().REDIS_URL), opened, redisOptionsForSubscriber)),
+  );
+  const redisSession = () => openRedisSession(configured("redis", env().REDIS_URL));
   const redlock = once(() => {
     const urls = configured("redlock", env().REDLOCK_URLS);
     return urls.map((url) => openRedis(url, opened));
@@ -54,15 +60,25 @@ function createClients(): Clients {
     return client;
   });
   return {
-    dependencies: { clock: systemClock, random: systemRandom, redis, redlock, memcached, zookeeper, etcd },
+    dependencies: {
+      clock: systemClock,
+      random: systemRandom,
+      redis,
+      redisSubscriber,
+      redisSession,
+      redlock,
+      memcached,
+      zookeeper,
+      etcd,
+    },
     close: async () => {
       await Promise.allSettled(opened.splice(0).map((end) => end()));
     },
   };
 }
 
-function openRedis(url: string, opened: (() => Promise<void>)[]): Redis {
-  const client = new Redis(url, redisOptionsForLocks);
+function openRedis(url: string, opened: (() => Promise<void>)[], options: RedisOptions = redisOptionsForLocks): Redis {
+  const client = new Redis(url, options);
   // The lock reports every command that fails; here an outage is said once, not at every attempt to reconnect.
   let saidSo = false;
   client.on("connect", () => {

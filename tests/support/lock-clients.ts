@@ -1,9 +1,11 @@
-import { Redis } from "ioredis";
+import { Redis, type RedisOptions } from "ioredis";
 import { systemClock } from "../../lib/locks/clock";
 import { openEtcd } from "../../lib/locks/etcd/etcd-client";
 import { openMemcached } from "../../lib/locks/memcached/memcached-client";
 import { systemRandom } from "../../lib/locks/random";
-import { redisOptionsForLocks } from "../../lib/locks/redis/redis-options";
+import { redisOptionsForLocks, redisOptionsForSubscriber } from "../../lib/locks/redis/redis-options";
+import { openRedisSession } from "../../lib/locks/redis/redis-session";
+import { shareSubscriber } from "../../lib/locks/redis/redis-subscriber";
 import type { LockDependencies } from "../../lib/locks/registry";
 import type { LockIncident } from "../../lib/locks/runner-context";
 import { openZkSession } from "../../lib/locks/zookeeper/zk-session";
@@ -33,15 +35,16 @@ export function openLockClients(servers: Partial<ReturnType<typeof lockServers>>
   const { redisUrl, redlockUrls, memcachedUrl, zookeeperHosts, etcdUrl } = { ...lockServers(), ...servers };
   const closers: (() => unknown)[] = [];
   const incidents: LockIncident[] = [];
-  const openRedis = (url: string) => {
-    const client = new Redis(url, redisOptionsForLocks);
+  const openRedis = (url: string, options: RedisOptions = redisOptionsForLocks) => {
+    const client = new Redis(url, options);
     // The lock reports each command that fails; the client's own event says nothing new.
     client.on("error", () => {});
     closers.push(() => client.disconnect());
     return client;
   };
   const redis = once(() => openRedis(redisUrl));
-  const redlock = once(() => redlockUrls.map(openRedis));
+  const redisSubscriber = once(() => shareSubscriber(openRedis(redisUrl, redisOptionsForSubscriber)));
+  const redlock = once(() => redlockUrls.map((url) => openRedis(url)));
   const zookeeper = once(() => {
     const session = openZkSession(zookeeperHosts, { sessionTimeoutMs: TEST_SESSION_TIMEOUT_MS });
     closers.push(() => session[Symbol.asyncDispose]());
@@ -62,6 +65,8 @@ export function openLockClients(servers: Partial<ReturnType<typeof lockServers>>
     random: systemRandom,
     onIncident: (incident) => incidents.push(incident),
     redis,
+    redisSubscriber,
+    redisSession: () => openRedisSession(redisUrl),
     redlock,
     memcached,
     zookeeper,
