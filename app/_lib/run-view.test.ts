@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { runDocument, runSample } from "../../tests/support/run-fixture";
+import { figuresOf, IDLE_VIEW, nodeRowsOf, type RunAction, type RunView, reduceRun, withSample } from "./run-view";
+
+const running = runDocument({ status: "running" });
+const after = (...actions: RunAction[]): RunView => actions.reduce(reduceRun, IDLE_VIEW);
+const sampleAction = (seq: number): RunAction => ({ type: "event", event: { event: "sample", data: runSample(seq) } });
+
+describe("a run as the page follows it", () => {
+  it("goes from opening through running to finished", () => {
+    assert.equal(after({ type: "open" }).phase, "opening");
+    assert.equal(after({ type: "open" }, { type: "attach", document: running }).phase, "running");
+    const end = after(
+      { type: "attach", document: running },
+      { type: "event", event: { event: "finished", data: runDocument() } },
+    );
+    assert.equal(end.phase, "finished");
+    assert.equal(end.document?.status, "finished");
+    assert.equal(end.stream, "closed");
+  });
+
+  it("waits for the samples of a run that was over when it was joined", () => {
+    const joined = after(
+      { type: "attach", document: running },
+      { type: "event", event: { event: "run", data: runDocument() } },
+    );
+    assert.equal(joined.phase, "running");
+  });
+
+  it("keeps samples in order and none twice, however often a stream is joined anew", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 30 }), { maxLength: 60 }), (sequence) => {
+        const view = after({ type: "attach", document: running }, ...sequence.map(sampleAction));
+        const expected = [...new Set(sequence)].sort((a, b) => a - b);
+        assert.deepEqual(
+          view.samples.map((sample) => sample.seq),
+          expected,
+        );
+      }),
+    );
+  });
+
+  it("stays the same object when a sample is there already", () => {
+    const samples = [runSample(1), runSample(2)];
+    assert.equal(withSample(samples, runSample(1)), samples);
+  });
+
+  it("does not let a late event of another run replace the run on the page", () => {
+    const other = runDocument({ id: "run-2" });
+    const view = after(
+      { type: "attach", document: running },
+      { type: "event", event: { event: "finished", data: other } },
+    );
+    assert.equal(view.document?.id, "run-1");
+    assert.equal(view.phase, "running");
+  });
+
+  it("is not put away while it runs", () => {
+    assert.equal(after({ type: "attach", document: running }, { type: "reset" }).phase, "running");
+    assert.equal(after({ type: "attach", document: runDocument() }, { type: "reset" }).phase, "idle");
+    assert.equal(after({ type: "open" }, { type: "reset" }).phase, "idle");
+  });
+
+  it("takes word of a lost stream only while it runs", () => {
+    assert.equal(after({ type: "attach", document: running }, { type: "stream", stream: "lost" }).stream, "lost");
+    assert.equal(
+      after({ type: "attach", document: runDocument() }, { type: "stream", stream: "lost" }).stream,
+      "closed",
+    );
+  });
+});
+
+describe("figures", () => {
+  it("come from the last sample while the sale runs", () => {
+    const samples = [
+      runSample(1, { inFlight: 90, orders: 40, stockLeft: 70 }),
+      runSample(2, { inFlight: 20, orders: 131, stockLeft: 26, oversold: 31 }),
+    ];
+    const figures = figuresOf(running, samples);
+    assert.equal(figures.tone, "running");
+    assert.equal(figures.orders, 131);
+    assert.equal(figures.oversold, 31);
+    assert.equal(figures.lostUpdates, 57);
+    assert.equal(figures.peakInFlight, 90);
+    assert.equal(figures.certified, false);
+  });
+
+  it("come from the document afterwards", () => {
+    const figures = figuresOf(runDocument(), [runSample(1, { oversold: 9 })]);
+    assert.equal(figures.tone, "safe");
+    assert.equal(figures.oversold, 0);
+    assert.equal(figures.soldPerSecond, 50);
+    assert.equal(figures.certified, true);
+  });
+});
+
+describe("node rows", () => {
+  it("keep their number from the start to the end", () => {
+    assert.equal(nodeRowsOf(runDocument({ status: "running", nodes: [] }), []).length, 3);
+    assert.equal(nodeRowsOf(runDocument(), []).length, 3);
+  });
+
+  it("show the moment while running and the peak afterwards", () => {
+    const live = { node: "node-1", sold: 5, requests: 9, inFlight: 7, waiters: 6, p50Ms: 1, p99Ms: 2 };
+    assert.equal(nodeRowsOf(running, [runSample(1, { nodes: [live] })])[0]?.inFlight, 7);
+    assert.equal(nodeRowsOf(runDocument(), [])[0]?.inFlight, 40);
+  });
+});
