@@ -17,7 +17,9 @@ if (major < 20 || (major === 20 && minor < 9)) {
 try {
   // Imported only now: an older Node.js should read the sentence above, not a syntax error.
   const { ensurePackages } = await import("./shared/ensure-packages.mjs");
-  process.env.LAB_PACKAGES_STEP = JSON.stringify(await ensurePackages(root));
+  const step = await ensurePackages(root);
+  // One that a parent process handed over says more: it may have been the one that installed.
+  process.env.LAB_PACKAGES_STEP ??= JSON.stringify(step);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);

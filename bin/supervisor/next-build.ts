@@ -74,8 +74,10 @@ async function build(paths: InstancePaths, options: { distDir: string; signal?: 
   const logFile = path.join(paths.logsDir, "build.log");
   writeFileSync(logFile, output);
   if (result.code === 0) return;
-  const tail = output.split("\n").slice(-12).join("\n");
-  throw new Error(`next build ended with ${result.code ?? "a time-out"}:\n${tail}\nwhole output: ${logFile}`);
+  // Its first lines say what is wrong; the last ones are a stack.
+  const telling = output.split("\n").filter((line) => line.trim() !== "" && !/^\s+at /.test(line));
+  const excerpt = telling.slice(0, 20).join("\n");
+  throw new Error(`next build ended with ${result.code ?? "a time-out"}:\n${excerpt}\nwhole output: ${logFile}`);
 }
 
 /** One hash over names and contents of all files the build reads; tests are no part of it. */
