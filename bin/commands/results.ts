@@ -14,6 +14,9 @@ interface ResultsFlags extends SaleFlags {
   readonly out: string;
 }
 
+/** What the main table is about: one of each way to guard a row. `--strategies all` measures the whole catalogue. */
+const MAIN_STRATEGIES = ["none", "local-mutex", "sql-guarded", "sql-optimistic", "redis-lock", "redlock", "zk-mutex"];
+
 const BROKEN = 1;
 const CANNOT_RUN = 2;
 
@@ -22,7 +25,7 @@ export function addResultsCommand(program: Command): void {
   const command = program
     .command("results")
     .description("measure the strategies under the main sale and write docs/results.md; exit 1 when a claim fails")
-    .option("--strategies <ids>", "`all`, or ids separated by commas", strategyList, "all")
+    .option("--strategies <ids>", "`all`, or ids separated by commas", strategyList, MAIN_STRATEGIES)
     .option("--repeats <n>", "runs of each, interleaved", wholeNumber(1, 100), 5)
     .option("--out <file>", "where the page is written", join(ROOT, "docs", "results.md"));
   addSaleOptions(command).action(async (flags: ResultsFlags) => {
@@ -41,11 +44,18 @@ async function runResults(flags: ResultsFlags): Promise<number> {
   const runs = await sweep(lab, { strategies, repeats: flags.repeats, flags }, process.stderr);
   const broken = [...unavailable.map(({ id, reason }) => `${id} was not measured: ${reason}`), ...brokenClaims(runs)];
   const summaries = strategies.map((strategy) => summarise(strategy, runs));
-  const page = resultsPage({ summaries, runs, broken, command: `npm run lab -- results --repeats ${flags.repeats}` });
+  const page = resultsPage({ summaries, runs, broken, command: commandOf(process.argv.slice(2)) });
   await mkdir(dirname(flags.out), { recursive: true });
   await writeFile(flags.out, page);
   if (flags.json) console.log(JSON.stringify({ broken, summaries }, null, 2));
   else console.log(page);
   console.error(`written to ${relative(process.cwd(), flags.out)}`);
   return broken.length === 0 ? 0 : BROKEN;
+}
+
+/** What was typed, for the page: without the place of the page and the way to the lab, which are this machine's. */
+function commandOf(argv: readonly string[]): string {
+  const isLocal = (index: number) =>
+    ["--out", "--url"].some((flag) => argv[index] === flag || argv[index - 1] === flag);
+  return ["npm run lab --", ...argv.filter((_, index) => !isLocal(index))].join(" ");
 }

@@ -11,7 +11,7 @@ export interface ProgressOutput {
 const PLAIN_INTERVAL_MS = 5_000;
 
 export class Progress {
-  private shownAtMs = Number.NEGATIVE_INFINITY;
+  private shownAtMs = performance.now();
   private isLineOpen = false;
 
   constructor(
