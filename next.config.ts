@@ -8,6 +8,7 @@ const config: NextConfig = {
     "pg",
     "ioredis",
     "node-zookeeper-client",
+    "memcache-client",
     "hdr-histogram-js",
     "@prisma/client",
     "@prisma/adapter-pg",

@@ -2,6 +2,7 @@ import type { Pool } from "pg";
 import { createLock, type LockDependencies, lockCatalogue } from "../locks/registry";
 import type { StrategyTraits } from "../locks/types";
 import { LockedStock } from "./locked-stock";
+import { MemcachedCas, memcachedCasTraits } from "./memcached-cas";
 import { SqlGuarded, sqlGuardedTraits } from "./sql-guarded";
 import { SqlOptimistic, sqlOptimisticTraits } from "./sql-optimistic";
 import { StockStore } from "./stock-store";
@@ -26,6 +27,11 @@ const atomicEntries: readonly StockEntry[] = [
   {
     traits: sqlOptimisticTraits,
     create: (store, { locks }) => new SqlOptimistic(store, () => locks.random.fraction()),
+  },
+  {
+    traits: memcachedCasTraits,
+    create: (store, { locks }) =>
+      new MemcachedCas({ store, client: locks.memcached(), random: () => locks.random.fraction() }),
   },
 ];
 

@@ -8,7 +8,7 @@ import type { OperationTrace, StockOutcome, StockStrategy, StockTarget } from ".
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { couponFacts, makeCoupon, makeProduct, productFacts } from "../../support/rows";
 
-requireEnv("DATABASE_URL", "REDIS_URL", "REDLOCK_URLS", "ZOOKEEPER_HOSTS");
+requireEnv("DATABASE_URL", "REDIS_URL", "REDLOCK_URLS", "MEMCACHED_URL", "ZOOKEEPER_HOSTS", "ETCD_URL");
 setEnv({ STORE_NODE: "stock-test" });
 
 const STOCK = 8;
