@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { isSameProcess } from "../shared/process-identity.mjs";
 import { tailOf } from "./owned-process";
@@ -30,37 +30,51 @@ export interface DetachedStart {
 export async function startDetached({ paths, args, out }: DetachedStart): Promise<LabState> {
   mkdirSync(paths.logsDir, { recursive: true });
   const logFile = path.join(paths.logsDir, "supervisor.log");
-  const log = openSync(logFile, "w");
+  // Appended to, because two starts at once share it; emptied when nobody can be writing.
+  if (!readLiveState(paths)) writeFileSync(logFile, "");
+  const log = openSync(logFile, "a");
   const child = spawn(process.execPath, ["bin/bootstrap.mjs", "up", "--instance", paths.instance, ...args], {
     cwd: ROOT,
     detached: true,
     stdio: ["ignore", log, log],
   });
   closeSync(log);
-  let isOver = false;
-  child.once("exit", () => {
-    isOver = true;
-  });
   const stopWaiting = stopOnInterrupt(child);
   const printer = new StepPrinter(out);
   try {
-    return await waitFor(
-      () => {
-        const state = readState(paths);
-        const mine = state?.supervisor.pid === child.pid ? state : null;
-        if (mine) printer.show(mine.steps);
-        if (mine?.status === "ready") return mine;
-        if (isOver)
-          throw new Error(mine?.error ?? `the lab did not come up:\n${tailOf(logFile, 15)}\n  log: ${logFile}`);
-        return null;
-      },
-      { what: "the lab to be ready", timeoutMs: START_TIMEOUT_MS, pollMs: 100 },
-    );
+    const question = { what: "the lab to be ready", timeoutMs: START_TIMEOUT_MS, pollMs: 100 };
+    return await waitFor(() => readyState({ paths, child, printer, logFile }), question);
+  } catch (error) {
+    child.kill("SIGTERM");
+    throw error;
   } finally {
     printer.clear();
     stopWaiting();
     child.unref();
   }
+}
+
+/** @returns null while it is starting */
+function readyState(start: {
+  readonly paths: InstancePaths;
+  readonly child: ChildProcess;
+  readonly printer: StepPrinter;
+  readonly logFile: string;
+}): LabState | null {
+  const { paths, child, printer, logFile } = start;
+  // Asked before the state is read: what it wrote last is then in what is read.
+  const isOver = child.exitCode !== null || child.signalCode !== null;
+  const state = readState(paths);
+  if (state && state.supervisor.pid === child.pid) {
+    printer.show(state.steps);
+    if (state.status === "ready") return state;
+    if (isOver && state.error !== null) throw new Error(state.error);
+  }
+  if (!isOver) return null;
+  // Another start came first; ours has waited for it and left.
+  const other = readLiveState(paths);
+  if (other?.status === "ready") return other;
+  throw new Error(`the lab did not come up:\n${tailOf(logFile, 15)}\n  log: ${logFile}`);
 }
 
 /** While it is not ready, a Ctrl-C here means: do not start. */
