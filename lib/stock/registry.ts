@@ -1,8 +1,11 @@
 import type { Pool } from "pg";
 import { createLock, type LockDependencies, lockCatalogue } from "../locks/registry";
 import type { StrategyTraits } from "../locks/types";
+import { CountedRows } from "./counted-rows";
 import { LockedStock } from "./locked-stock";
 import { MemcachedCas, memcachedCasTraits } from "./memcached-cas";
+import { createRedisDecrement, redisDecrementTraits } from "./redis-decrement";
+import { createRedisWatch, redisWatchTraits } from "./redis-watch";
 import { SqlGuarded, sqlGuardedTraits } from "./sql-guarded";
 import { SqlOptimistic, sqlOptimisticTraits } from "./sql-optimistic";
 import { StockStore } from "./stock-store";
@@ -41,6 +44,26 @@ const lockedEntries: readonly StockEntry[] = [...lockCatalogue.values()].map(({ 
   create: (store, { locks }) => new LockedStock(createLock(traits.id, locks), store),
 }));
 
+/** Strategies that count the stock outside of PostgreSQL. */
+const countedEntries: readonly StockEntry[] = [
+  {
+    traits: redisWatchTraits,
+    create: (store, { pool, locks }) =>
+      createRedisWatch({
+        store,
+        rows: new CountedRows(pool, redisWatchTraits.id),
+        redis: locks.redis(),
+        openSession: () => locks.redisSession(),
+        random: () => locks.random.fraction(),
+      }),
+  },
+  {
+    traits: redisDecrementTraits,
+    create: (store, { pool, locks }) =>
+      createRedisDecrement({ store, rows: new CountedRows(pool, redisDecrementTraits.id), redis: locks.redis() }),
+  },
+];
+
 /** Order of the families in every list: from nothing at all to a coordination service. */
 const familyOrder: readonly StrategyTraits["family"][] = [
   "baseline",
@@ -52,7 +75,7 @@ const familyOrder: readonly StrategyTraits["family"][] = [
   "etcd",
 ];
 
-const byFamily = [...atomicEntries, ...lockedEntries].sort(
+const byFamily = [...atomicEntries, ...lockedEntries, ...countedEntries].sort(
   (a, b) => familyOrder.indexOf(a.traits.family) - familyOrder.indexOf(b.traits.family),
 );
 

@@ -75,4 +75,36 @@ export interface StockStrategy extends AsyncDisposable {
    * for all nodes, before a run opens; purchases outside of runs find the stock by themselves.
    */
   prepare?(target: StockTarget, stock: number): Promise<void>;
+  /** What the strategy counts elsewhere, beside the row, for those that do. */
+  drift?(target: StockTarget): Promise<StockDrift>;
+  /** Brings the two together again after crashes and lost replies. Safe at any time, on several nodes at once. */
+  reconcile?(target: StockTarget, options?: ReconcileOptions): Promise<Reconciliation>;
+}
+
+/** A count that is kept outside of PostgreSQL, and the row it stands for. Units throughout. */
+export interface StockDrift {
+  /** Null: nothing is counted there yet. */
+  readonly counter: number | null;
+  readonly stock: number;
+  /** Taken from the counter for orders that are on their way, or were lost on it. */
+  readonly pending: number;
+  /** counter - stock. Below zero: units that nobody can buy. Above: units promised that the row does not have. */
+  readonly drift: number;
+}
+
+export interface ReconcileOptions {
+  /** Leaves younger entries alone: their orders may be on their way. 0 where nobody is buying. */
+  readonly olderThanMs?: number;
+}
+
+/** Units that were settled, by what was found. */
+export interface Reconciliation {
+  /** Their orders were there. */
+  readonly kept: number;
+  /** There was no order; they are on sale again. */
+  readonly givenBack: number;
+  /** Too young to judge. */
+  readonly pending: number;
+  /** By how much the counter was moved to agree with the row, besides. */
+  readonly corrected: number;
 }

@@ -7,11 +7,15 @@ export function openRedisSession(url: string): RedisSession {
   const client = new Redis(url, redisOptionsForSession);
   // Every command that fails says so itself.
   client.on("error", () => {});
+  let isClosed = false;
   return {
     get isLost() {
-      return client.status === "close" || client.status === "end";
+      return isClosed || client.status === "close" || client.status === "end";
     },
     call: (command, ...parameters) => client.call(command, ...parameters),
-    close: () => client.disconnect(),
+    close: () => {
+      isClosed = true;
+      client.disconnect();
+    },
   };
 }

@@ -1,0 +1,66 @@
+import type { RedisSession } from "../locks/redis/redis-port";
+
+export interface BorrowLimits {
+  readonly limitMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * A few connections for work that must have one to itself. They are opened as they are needed, lent one at a time in the
+ * order of asking, and kept for the next; one that failed is thrown away.
+ */
+export class RedisSessionPool implements AsyncDisposable {
+  private readonly idle: RedisSession[] = [];
+  private readonly lent = new Set<RedisSession>();
+  /** Those who wait, first come first; each is handed a session, or told that there is room for a new one. */
+  private readonly line = new Set<(session: RedisSession) => void>();
+
+  constructor(
+    private readonly open: () => RedisSession,
+    private readonly size: number,
+  ) {}
+
+  /** @returns null when no connection was free within the limits */
+  async borrow({ limitMs, signal }: BorrowLimits): Promise<RedisSession | null> {
+    const session = this.takeIdle();
+    if (session) return session;
+    return new Promise((resolve) => {
+      const end = (got: RedisSession | null) => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", giveUp);
+        this.line.delete(end);
+        resolve(got);
+      };
+      const giveUp = () => end(null);
+      const timer = setTimeout(giveUp, Math.max(0, limitMs));
+      this.line.add(end);
+      if (signal?.aborted) giveUp();
+      else signal?.addEventListener("abort", giveUp, { once: true });
+    });
+  }
+
+  /** Gives a session back. Whoever cannot vouch for what it is watching closes it first. */
+  giveBack(session: RedisSession): void {
+    this.lent.delete(session);
+    if (!session.isLost) this.idle.push(session);
+    const [first] = this.line;
+    const next = first ? this.takeIdle() : null;
+    if (next) first?.(next);
+  }
+
+  private takeIdle(): RedisSession | null {
+    for (let session = this.idle.pop(); session; session = this.idle.pop()) {
+      if (!session.isLost) return this.lend(session);
+    }
+    return this.lent.size < this.size ? this.lend(this.open()) : null;
+  }
+
+  private lend(session: RedisSession): RedisSession {
+    this.lent.add(session);
+    return session;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const session of [...this.idle.splice(0), ...this.lent]) session.close();
+  }
+}

@@ -1,0 +1,155 @@
+import type { RedisSession } from "../locks/redis/redis-port";
+import { asRedisError } from "../locks/redis/script";
+import type { StrategyTraits } from "../locks/types";
+import { elapsedMs, nowNs } from "../services/monotonic";
+import { type Contended, CountedStock, type CounterTaker } from "./counted-stock";
+import { isOneEach, type RedisCounter, type Taken } from "./redis-counter";
+import type { CountedDependencies } from "./redis-decrement";
+import { RedisSessionPool } from "./redis-session-pool";
+import { sleepMs } from "./sleep";
+import { resourceOf, type StockRequest } from "./types";
+
+export const redisWatchTraits: StrategyTraits = {
+  id: "redis-watch",
+  family: "redis",
+  kind: "atomic",
+  mechanism:
+    "Stock in Redis: WATCH and read the counter, decrement in MULTI/EXEC, try again if it moved; then the order.",
+  remark: "retries",
+  needs: ["redis"],
+  waiting: "retry",
+  fair: false,
+  expiryClock: "none",
+  fencingSource: null,
+  expected: { alone: "safe", threeNodes: "safe" },
+  survives: { holderCrash: "survives", holderPause: "survives", serverRestart: "survives" },
+};
+
+/** Connections a process keeps for its tries; a try needs one to itself from WATCH to EXEC. */
+const SESSIONS = 16;
+/** First and longest bound of the pause between two tries, drawn at random below it (full jitter). */
+const FIRST_BACKOFF_MS = 4;
+const MAX_BACKOFF_MS = 64;
+
+export interface RedisWatchDependencies extends CountedDependencies {
+  readonly openSession: () => RedisSession;
+  readonly random: () => number;
+}
+
+class WatchTaker implements CounterTaker {
+  private readonly sessions: RedisSessionPool;
+
+  constructor(
+    openSession: () => RedisSession,
+    private readonly random: () => number,
+  ) {
+    this.sessions = new RedisSessionPool(openSession, SESSIONS);
+  }
+
+  async take(request: StockRequest, counter: RedisCounter): Promise<Taken | Contended> {
+    const { trace, signal } = request;
+    trace.waitNs ??= nowNs();
+    const startedNs = trace.waitNs;
+    for (let attempt = (trace.attempts ?? 0) + 1; ; attempt += 1) {
+      trace.attempts = attempt;
+      const taken = await this.tryOnSession(request, counter, request.waitTimeoutMs - elapsedMs(startedNs));
+      if (taken !== "conflict" && taken !== "no session") return taken;
+      const waitedMs = elapsedMs(startedNs);
+      const pauseMs = this.pauseMs(attempt);
+      if (taken === "no session" || waitedMs + pauseMs >= request.waitTimeoutMs || signal?.aborted) {
+        return { status: "contended", waitedMs, attempts: attempt };
+      }
+      await sleepMs(pauseMs);
+    }
+  }
+
+  private async tryOnSession(
+    request: StockRequest,
+    counter: RedisCounter,
+    limitMs: number,
+  ): Promise<Taken | "conflict" | "no session"> {
+    const { trace, signal } = request;
+    const askedNs = nowNs();
+    const session = await this.sessions.borrow({ limitMs, signal });
+    trace.poolWaitNs = (trace.poolWaitNs ?? 0n) + (nowNs() - askedNs);
+    if (!session) return "no session";
+    try {
+      return await tryOnce(session, request, counter);
+    } catch (error) {
+      // Nobody knows what it is watching now, or whether a transaction is open on it.
+      session.close();
+      throw asRedisError(error, { strategyId: redisWatchTraits.id, resource: resourceOf(request.target) });
+    } finally {
+      this.sessions.giveBack(session);
+    }
+  }
+
+  private pauseMs(attempt: number): number {
+    const boundMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(attempt, 10));
+    return Math.round(this.random() * boundMs);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.sessions[Symbol.asyncDispose]();
+  }
+}
+
+/** One try on a connection of its own: two round trips, with `holdMs` of work in between. */
+async function tryOnce(
+  session: RedisSession,
+  request: StockRequest,
+  counter: RedisCounter,
+): Promise<Taken | "conflict"> {
+  const { trace, buyerId, quantity, target } = request;
+  const { counter: key, buyers } = counter.keys;
+  const [, read, claimed, time] = await Promise.all([
+    session.call("WATCH", key, buyers),
+    session.call("GET", key),
+    isOneEach(target) ? session.call("SISMEMBER", buyers, buyerId) : 0,
+    session.call("TIME"),
+  ]);
+  trace.readNs = nowNs();
+  const left = Number(read);
+  const refused: Taken | null =
+    read === null
+      ? { status: "uncounted" }
+      : claimed === 1
+        ? { status: "already_claimed" }
+        : left < quantity
+          ? { status: "sold_out", left }
+          : null;
+  if (refused) {
+    await session.call("UNWATCH");
+    return refused;
+  }
+  await sleepMs(request.holdMs);
+  trace.writeNs = nowNs();
+  const [seconds] = time as [string, string];
+  const commands = counter.takeCommands({ opId: trace.opId, buyerId, quantity }, Number(seconds) * 1_000);
+  const replies = await Promise.all([
+    session.call("MULTI"),
+    ...commands.map(([command = "", ...parameters]) => session.call(String(command), ...parameters)),
+    session.call("EXEC"),
+  ]);
+  return replies.at(-1) === null ? "conflict" : { status: "taken", left: left - quantity };
+}
+
+/**
+ * Optimistic concurrency on a counter in Redis: `WATCH` it, read it, and decrement it in a transaction that does nothing if
+ * it has moved meanwhile. The order and the row in PostgreSQL follow in one guarded statement.
+ *
+ * - Guarantees: what `redis-decrement` does. Of all who read the same value one gets through; under heat most tries are
+ *   wasted, and a buyer who is out of time gets `contended`.
+ * - Breaks under: a crash, or a lost reply, between EXEC and the order. The unit is then neither sold nor on sale
+ *   until `reconcile` finds it in the journal; nothing is sold twice.
+ * - Fencing token: none; the watch plays its part. A connection that is lost loses its watch, so it is not opened again.
+ * - Clock: the server's, for the age of journal entries; the caller's own deadline.
+ * - Units: integer stock units; `holdMs` passes between the read and the write of every try.
+ *
+ * @throws {LockError} `backend_unavailable` when nothing was sold, `outcome_unknown` when the order's reply was lost
+ * @see https://redis.io/docs/latest/develop/using-commands/transactions/
+ */
+export function createRedisWatch({ openSession, random, ...dependencies }: RedisWatchDependencies): CountedStock {
+  const taker = new WatchTaker(openSession, random);
+  return new CountedStock({ traits: redisWatchTraits, taker, ...dependencies });
+}
