@@ -1,0 +1,229 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, before, describe, it } from "node:test";
+import { isLockError } from "../../../lib/locks/errors";
+import { createMemcachedAdd } from "../../../lib/locks/memcached/memcached-add";
+import { openMemcached } from "../../../lib/locks/memcached/memcached-client";
+import { isMemcachedError } from "../../../lib/locks/memcached/memcached-port";
+import { createLock } from "../../../lib/locks/registry";
+import type { LockRequest } from "../../../lib/locks/types";
+import { type LockClients, lockServers, openLockClients } from "../../support/lock-clients";
+import { startOwnMemcached } from "../../support/own-memcached";
+import { startTcpRelay } from "../../support/tcp-relay";
+import { waitUntil } from "../../support/wait-until";
+
+const fresh = (overrides: Partial<LockRequest> = {}): LockRequest => ({
+  resource: `test:${randomUUID()}`,
+  waitTimeoutMs: 10_000,
+  ttlMs: 5_000,
+  ...overrides,
+});
+
+const isUnavailable = (error: unknown) => isLockError(error) && error.code === "backend_unavailable";
+const isConfig = (error: unknown) => isLockError(error) && error.code === "config_invalid";
+
+describe("memcached-add", () => {
+  let clients: LockClients;
+  before(() => {
+    clients = openLockClients();
+  });
+  after(() => clients[Symbol.asyncDispose]());
+
+  const keeper = async ({ resource }: LockRequest) => (await clients.memcached().gets(resource))?.value ?? null;
+
+  it("keeps the holder under the resource's own name, and nothing after the release", async () => {
+    const request = fresh();
+    await createLock("memcached-add", clients).runGuarded(request, async ({ holderId }) => {
+      assert.equal(await keeper(request), holderId);
+    });
+    assert.equal(await keeper(request), null);
+  });
+
+  it("stops believing in its lease before the server gives it away, wherever in its second the server is", async () => {
+    const lock = createMemcachedAdd(clients.memcached(), clients, { watchdog: false });
+    const holds = Array.from({ length: 10 }, async (_, index) => {
+      await clients.clock.sleep(index * 100);
+      const own = fresh({ ttlMs: 1_000 });
+      return lock.runGuarded(own, async ({ signal, holderId }) => {
+        const grantedMs = clients.clock.nowMs();
+        await clients.clock.sleep(5_000, signal);
+        assert.equal(await keeper(own), holderId, `gone while believed in, ${index * 100} ms into the second`);
+        await waitUntil(async () => (await keeper(own)) === null, { what: "the server to expire it" });
+        return clients.clock.nowMs() - grantedMs;
+      });
+    });
+    for (const outcome of await Promise.all(holds)) {
+      assert.ok(outcome.status === "completed" && outcome.lease === "lost");
+      assert.ok(outcome.value < 3_100, `kept for ${Math.round(outcome.value)} ms`);
+    }
+  });
+
+  it("renews its lease while the section takes longer than the server keeps it", async () => {
+    const request = fresh({ ttlMs: 1_000 });
+    const outcome = await createLock("memcached-add", clients).runGuarded(request, async ({ holderId }) => {
+      await clients.clock.sleep(3_500);
+      return (await keeper(request)) === holderId;
+    });
+    assert.ok(outcome.status === "completed" && outcome.value && outcome.lease === "held");
+  });
+
+  it("frees nobody else's hold after its own lease ran out", async () => {
+    const lock = createMemcachedAdd(clients.memcached(), clients, { watchdog: false });
+    const request = fresh({ ttlMs: 300 });
+    let isSecondIn = false;
+    const slow = lock.runGuarded(request, async ({ signal }) => {
+      await waitUntil(() => isSecondIn, { what: "the second holder" });
+      return signal.aborted;
+    });
+    const second = await lock.runGuarded({ ...request, ttlMs: 5_000 }, async ({ holderId }) => {
+      isSecondIn = true;
+      const first = await slow;
+      assert.ok(first.status === "completed" && first.value && first.lease === "lost");
+      return (await keeper(request)) === holderId;
+    });
+    assert.ok(second.status === "completed" && second.value && second.lease === "held");
+  });
+
+  it("signals the holder whose item somebody else has replaced, and leaves that alone", async () => {
+    const request = fresh({ ttlMs: 600 });
+    const outcome = await createLock("memcached-add", clients).runGuarded(request, async ({ signal }) => {
+      await clients.memcached().set({ key: request.resource, value: "another", expirySeconds: 60 });
+      await clients.clock.sleep(5_000, signal);
+      return signal.aborted;
+    });
+    assert.ok(outcome.status === "completed" && outcome.value && outcome.lease === "lost");
+    assert.equal(await keeper(request), "another");
+  });
+
+  it("refuses a TTL that Memcached would take for a date", async () => {
+    const month = fresh({ ttlMs: 31 * 24 * 60 * 60 * 1_000 });
+    const call = createLock("memcached-add", clients).runGuarded(month, async () => assert.fail("granted"));
+    await assert.rejects(call, isConfig);
+  });
+
+  it("lets a second holder in after flush_all: the flaw it is here to show", async () => {
+    await using server = await startOwnMemcached();
+    await using own = openLockClients({ memcachedUrl: server.url });
+    const lock = createLock("memcached-add", own);
+    const request = fresh();
+    const first = await lock.runGuarded(request, async () => {
+      assert.equal((await lock.runGuarded({ ...request, waitTimeoutMs: 0 }, async () => 1)).status, "contended");
+      assert.equal(await server.send("flush_all"), "OK\r\n");
+      return lock.runGuarded(request, async () => "second holder");
+    });
+    assert.ok(first.status === "completed" && first.value.status === "completed");
+    assert.equal(first.lease, "lost");
+  });
+
+  it("names the server as unavailable when nothing listens", async () => {
+    await using nowhere = openLockClients({ memcachedUrl: "127.0.0.1:1" });
+    const startedMs = performance.now();
+    await assert.rejects(
+      createLock("memcached-add", nowhere).runGuarded(fresh(), async () => 1),
+      isUnavailable,
+    );
+    assert.ok(performance.now() - startedMs < 5_000);
+  });
+
+  it("names the server as unavailable when it swallows everything, also for a hold that is being released", async () => {
+    await using server = await startOwnMemcached();
+    const relay = await startTcpRelay({ host: "127.0.0.1", port: server.port });
+    await using own = openLockClients({ memcachedUrl: `127.0.0.1:${relay.port}` });
+    const lock = createLock("memcached-add", own);
+    const held = await lock.runGuarded(fresh(), async () => relay.freeze());
+    assert.ok(held.status === "completed" && held.timings.releaseMs < 2_000);
+    assert.deepEqual(
+      own.incidents.map(({ kind }) => kind),
+      ["release_failed"],
+    );
+    const startedMs = performance.now();
+    await assert.rejects(
+      lock.runGuarded(fresh(), async () => 1),
+      isUnavailable,
+    );
+    assert.ok(performance.now() - startedMs < 6_000);
+    await relay.close();
+  });
+
+  it("takes back an acquire that the server carries out after the caller has gone", async () => {
+    await using server = await startOwnMemcached();
+    await using own = openLockClients({ memcachedUrl: server.url });
+    const lock = createLock("memcached-add", own);
+    await lock.runGuarded(fresh(), async () => "connected");
+    const request = fresh({ waitTimeoutMs: 200, ttlMs: 60_000 });
+    server.pause();
+    await assert.rejects(
+      lock.runGuarded(request, async () => 1),
+      isUnavailable,
+    );
+    server.resume();
+    // One add and one cas by the first call, and as many by the late one.
+    await waitUntil(async () => /STAT cmd_set [4-9]/.test(await server.send("stats")), {
+      what: "the late add to be carried out",
+    });
+    await waitUntil(async () => (await own.memcached().gets(request.resource)) === null, {
+      what: "it to be taken back",
+    });
+  });
+
+  it("tells a waiter of a server that died and stays away", async () => {
+    await using server = await startOwnMemcached();
+    await using own = openLockClients({ memcachedUrl: server.url });
+    const lock = createLock("memcached-add", own);
+    const request = fresh();
+    const outcome = await lock.runGuarded(request, async () => {
+      const waiting = lock.runGuarded(request, async () => 1);
+      await server.kill();
+      await assert.rejects(waiting, isUnavailable);
+      return "survived";
+    });
+    assert.ok(outcome.status === "completed" && outcome.value === "survived");
+  });
+
+  it("waits out a short restart, after which the lock is free: the flaw again", async () => {
+    await using server = await startOwnMemcached();
+    await using own = openLockClients({ memcachedUrl: server.url });
+    const lock = createLock("memcached-add", own);
+    const request = fresh();
+    await lock.runGuarded(request, async () => {
+      const waiting = lock.runGuarded(request, async () => "second holder");
+      await server.kill();
+      await server.start();
+      assert.equal((await waiting).status, "completed");
+    });
+  });
+});
+
+describe("openMemcached", () => {
+  it("refuses addresses that are none", () => {
+    for (const url of ["", "http://127.0.0.1:11211", "memcached://", "127.0.0.1:port", "a b:1"]) {
+      assert.throws(() => openMemcached(url), isConfig, url);
+    }
+  });
+
+  it("does not connect again once closed", async () => {
+    const client = openMemcached(lockServers().memcachedUrl);
+    await client.gets("test:nothing");
+    await client[Symbol.asyncDispose]();
+    await assert.rejects(client.gets("test:nothing"), (error) => isMemcachedError(error, "refused"));
+  });
+
+  it("says of each command what the server said", async () => {
+    await using clients = openLockClients();
+    const client = clients.memcached();
+    const key = `test:${randomUUID()}`;
+    assert.equal(await client.gets(key), null);
+    assert.equal(await client.increment(key, 1), null);
+    assert.equal(await client.add({ key, value: "7", expirySeconds: 60 }), true);
+    assert.equal(await client.add({ key, value: "8", expirySeconds: 60 }), false);
+    const version = await client.gets(key);
+    assert.ok(version?.value === "7");
+    assert.equal(await client.increment(key, 2), 9);
+    assert.equal(await client.cas({ key, value: "6", expirySeconds: 60 }, version), "changed");
+    const current = await client.gets(key);
+    assert.ok(current?.value === "9");
+    assert.equal(await client.cas({ key, value: "6", expirySeconds: -1 }, current), "stored");
+    assert.equal(await client.cas({ key, value: "5", expirySeconds: 60 }, current), "gone");
+    await assert.rejects(client.gets("x".repeat(300)), (error) => isMemcachedError(error, "refused"));
+  });
+});

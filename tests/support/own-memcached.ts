@@ -1,0 +1,33 @@
+import { askText } from "../../bin/provision/text-protocol";
+import { freePort, type OwnServer, startOwnServer } from "./own-server";
+
+/** A memcached of a test's own. Killed or flushed, it has forgotten everything. */
+export interface OwnMemcached extends OwnServer {
+  readonly url: string;
+  readonly port: number;
+  /** Sends one line as it is. @returns the answer */
+  send(line: string): Promise<string>;
+}
+
+export async function startOwnMemcached(): Promise<OwnMemcached> {
+  const port = await freePort();
+  const send = (line: string) =>
+    askText({
+      host: "127.0.0.1",
+      port,
+      send: `${line}\r\n`,
+      timeoutMs: 2_000,
+      isWhole: (answer) => answer.endsWith("\r\n"),
+    });
+  // It refuses to run as root unless told which user to become.
+  const user = process.getuid?.() === 0 ? ["-u", "nobody"] : [];
+  const server = await startOwnServer({
+    command: "memcached",
+    args: ["-l", "127.0.0.1", "-p", String(port), "-U", "0", ...user],
+    isReady: async () => {
+      const [version] = await Promise.allSettled([send("version")]);
+      return version.status === "fulfilled" && version.value.startsWith("VERSION");
+    },
+  });
+  return { ...server, url: `memcached://127.0.0.1:${port}`, port, send };
+}

@@ -1,0 +1,68 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { waitUntil } from "./wait-until";
+
+/** A server process of a test's own, to stop, pause and start. */
+export interface OwnServer extends AsyncDisposable {
+  /** Kills it. */
+  kill(): Promise<void>;
+  /** Starts it again, on the same port. */
+  start(): Promise<void>;
+  /** Stops it in its tracks: connections stay open, nothing is answered. */
+  pause(): void;
+  resume(): void;
+}
+
+export interface OwnServerPlan {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly isReady: () => Promise<boolean>;
+}
+
+/** Below the range the system hands out to outgoing connections. */
+const FIRST_PORT = 28_014;
+const PORTS = 86;
+
+export async function startOwnServer({ command, args, isReady }: OwnServerPlan): Promise<OwnServer> {
+  let child: ChildProcess | null = null;
+
+  async function start(): Promise<void> {
+    child = spawn(command, args, { stdio: "ignore" });
+    child.on("error", (error) => {
+      throw new Error(`these tests need ${command} on the PATH`, { cause: error });
+    });
+    await waitUntil(isReady, { what: `${command} to answer`, withinMs: 30_000 });
+  }
+
+  async function kill(): Promise<void> {
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exit = once(child, "exit");
+    child.kill("SIGKILL");
+    await exit;
+  }
+
+  await start();
+  return {
+    start,
+    kill,
+    pause: () => child?.kill("SIGSTOP"),
+    resume: () => child?.kill("SIGCONT"),
+    [Symbol.asyncDispose]: kill,
+  };
+}
+
+export async function freePort(): Promise<number> {
+  for (let attempt = 0; attempt < 500; attempt++) {
+    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+    const server = createServer().listen(port, "127.0.0.1");
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once("listening", () => resolve(true));
+      server.once("error", () => resolve(false));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
+  throw new Error(`found no free port from ${FIRST_PORT} on`);
+}
