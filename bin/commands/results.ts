@@ -1,4 +1,5 @@
 import { mkdir, writeFile } from "node:fs/promises";
+import { loadavg } from "node:os";
 import { dirname, join, relative } from "node:path";
 import type { Command } from "commander";
 import { summarise } from "../runs/aggregate";
@@ -37,6 +38,8 @@ export function addResultsCommand(program: Command): void {
 }
 
 async function runResults(flags: ResultsFlags): Promise<number> {
+  // Before the lab is started, which is work too.
+  const [loadBefore = 0] = loadavg();
   const lab = await labOf(flags);
   const { strategies, unavailable } = await selectStrategies(lab, flags.strategies);
   const note = await engineNote(lab, flags.engine);
@@ -44,7 +47,7 @@ async function runResults(flags: ResultsFlags): Promise<number> {
   const runs = await sweep(lab, { strategies, repeats: flags.repeats, flags }, process.stderr);
   const broken = [...unavailable.map(({ id, reason }) => `${id} was not measured: ${reason}`), ...brokenClaims(runs)];
   const summaries = strategies.map((strategy) => summarise(strategy, runs));
-  const page = resultsPage({ summaries, runs, broken, command: commandOf(process.argv.slice(2)) });
+  const page = resultsPage({ summaries, runs, broken, command: commandOf(process.argv.slice(2)), loadBefore });
   await mkdir(dirname(flags.out), { recursive: true });
   await writeFile(flags.out, page);
   if (flags.json) console.log(JSON.stringify({ broken, summaries }, null, 2));

@@ -38,16 +38,18 @@ export interface ResultsContext {
   readonly broken: readonly string[];
   /** The command that measured, for the reader to repeat it. */
   readonly command: string;
+  /** The machine's load average over the minute before the first run: what else it was busy with. */
+  readonly loadBefore: number;
 }
 
-export function resultsPage({ summaries, runs, broken, command }: ResultsContext): string {
+export function resultsPage({ summaries, runs, broken, command, loadBefore }: ResultsContext): string {
   const sample = runs.flatMap(({ document }) => (document === null ? [] : [document]))[0];
   const lines = [
     "# Results",
     "",
     `Written by \`${command}\`; do not edit by hand.`,
     "",
-    ...(sample ? circumstances(sample, runs) : ["No run could be made."]),
+    ...(sample ? circumstances(sample, { runs, loadBefore }) : ["No run could be made."]),
     "",
     "| strategy | verdict | oversold | lost updates | orders | sold/s | p50 ms | p99 ms |",
     "|---|---|---|---|---|---|---|---|",
@@ -65,7 +67,10 @@ export function resultsPage({ summaries, runs, broken, command }: ResultsContext
   return lines.join("\n");
 }
 
-function circumstances(sample: RunDocument, runs: readonly SweepRun[]): string[] {
+function circumstances(
+  sample: RunDocument,
+  { runs, loadBefore }: Pick<ResultsContext, "runs" | "loadBefore">,
+): string[] {
   const { config, machine, versions } = sample;
   const startedAt = new Date(sample.startedAtEpochMs).toISOString().slice(0, 10);
   const engines = new Set(runs.flatMap(({ document }) => document?.client?.engine ?? []));
@@ -75,6 +80,7 @@ function circumstances(sample: RunDocument, runs: readonly SweepRun[]): string[]
     `- Sale: ${config.stock} units, ${load}, ${config.nodes} store nodes, ${config.holdMs} ms of work per purchase`,
     `- Version: ${versions.lab ?? "unknown"}, ${startedAt}`,
     `- Machine: ${machine.cpus} x ${machine.cpuModel}, ${Math.round(machine.memoryMb / 1_024)} GB, ${machine.os}; stores, servers and load share it`,
+    `- Load average before: ${loadBefore.toFixed(2)}${loadBefore > machine.cpus / 2 ? " (the machine was busy with something else: the times say little)" : ""}`,
     `- Load: ${[...engines].join(", ") || config.engine}`,
     `- With: ${services.map(([name, version]) => `${name} ${version}`).join(", ")}`,
   ];

@@ -170,10 +170,11 @@ describe("claims of the results page", () => {
   it("are printed as they are, failed ones too", () => {
     const runs = [sweepRun({ strategy: "sql-guarded" })];
     const summaries = [summarise("sql-guarded", runs)];
-    const page = resultsPage({ summaries, runs, broken: ["it broke"], command: "x" });
+    const page = resultsPage({ summaries, runs, broken: ["it broke"], command: "x", loadBefore: 7.5 });
     assert.match(page, /FAILED: it broke/);
     assert.match(page, /\| `sql-guarded` \| safe 1 of 1 \|/);
     assert.match(page, /abc1234/);
+    assert.match(page, /7\.50 \(the machine was busy/);
   });
 });
 

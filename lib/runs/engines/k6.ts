@@ -25,13 +25,17 @@ export interface K6EngineOptions {
   readonly rootDir: string;
 }
 
+/** By binary and repository: every look at the catalogue asks, and starting k6 for its version costs a process. */
+const detections = new Map<string, Promise<EngineAvailability>>();
+
 export function createK6Engine({ binary = "k6", rootDir }: K6EngineOptions): LoadEngine {
-  let detection: Promise<EngineAvailability> | null = null;
   const detect = async (): Promise<EngineAvailability> => {
-    detection ??= detectK6(binary, rootDir);
+    const key = `${binary}\n${rootDir}`;
+    const detection = detections.get(key) ?? detectK6(binary, rootDir);
+    detections.set(key, detection);
     const found = await detection;
     // Absence is not remembered: k6 may be installed while the lab runs.
-    if (!found.available) detection = null;
+    if (!found.available) detections.delete(key);
     return found;
   };
   return {
