@@ -327,7 +327,7 @@ describe("an outage", () => {
     server.isDown = true;
     const call = runner().runGuarded({ ...request, waitTimeoutMs: 10_000 }, async () => "entered");
     await assert.rejects(clock.settle(call), code("backend_unavailable"));
-    assert.ok(clock.nowMs() < 3_000, `${clock.nowMs()} ms`);
+    assert.ok(clock.nowMs() < 5_000, `${clock.nowMs()} ms`);
     assert.equal(clock.pendingTimers, 0);
   });
 
@@ -350,7 +350,7 @@ describe("an outage", () => {
     server.losesReplyTo = (kind) => kind === "try";
     const call = runner().runGuarded({ ...request, waitTimeoutMs: 10_000 }, async () => "entered");
     await assert.rejects(clock.settle(call), code("backend_unavailable"));
-    assert.ok(clock.nowMs() < 5_000, `${clock.nowMs()} ms`);
+    assert.ok(clock.nowMs() < 8_000, `${clock.nowMs()} ms`);
     assert.equal(server.callsOf("release").length, server.callsOf("try").length);
     assert.equal(server.holderOf(resource), null);
   });

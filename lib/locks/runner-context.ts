@@ -42,7 +42,7 @@ export const DEFAULT_RUNNER_OPTIONS: RunnerOptions = {
   watchdog: true,
   tryLimitMs: 2_000,
   releaseLimitMs: 1_000,
-  outagePatienceMs: 2_000,
+  outagePatienceMs: 4_000,
   driftFactor: 0.01,
   driftMs: 2,
 };

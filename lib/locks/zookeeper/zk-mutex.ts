@@ -182,6 +182,9 @@ async function createFolder(connection: ZkConnection, folder: string): Promise<v
   }
 }
 
+/** Longer than elsewhere: giving a try up gives the place in the queue up, and the session notices silence by itself. */
+const DEFAULT_TRY_LIMIT_MS = 4_000;
+
 export interface ZkMutexOptions extends RunnerOptions {
   /** Node under which every resource has one of its own. Curator's and kazoo's lock path is `<root>/<resource>`. */
   readonly root: string;
@@ -205,11 +208,11 @@ export function createZkMutex(
   dependencies: RunnerDependencies,
   options: Partial<ZkMutexOptions> = {},
 ): LockStrategy {
-  const { root = "/locks", ...runnerOptions } = options;
+  const { root = "/locks", tryLimitMs = DEFAULT_TRY_LIMIT_MS, ...runnerOptions } = options;
   const backend: LeaseBackend = {
     traits: zkMutexTraits,
     leaseKind: "session",
     enter: (contest) => new ZkMutexContender(session, contest, root),
   };
-  return new LeaseRunner(backend, dependencies, runnerOptions);
+  return new LeaseRunner(backend, dependencies, { tryLimitMs, ...runnerOptions });
 }

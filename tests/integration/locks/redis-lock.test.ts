@@ -86,7 +86,7 @@ describe("redis-lock", () => {
       createLock("redis-lock", clients).runGuarded(fresh(), async () => 1),
       isUnavailable,
     );
-    assert.ok(performance.now() - startedMs < 5_000);
+    assert.ok(performance.now() - startedMs < 8_000);
   });
 
   it("names the server as unavailable when it swallows everything, also for a hold that is being released", async () => {
@@ -105,7 +105,7 @@ describe("redis-lock", () => {
       lock.runGuarded(fresh(), async () => 1),
       isUnavailable,
     );
-    assert.ok(performance.now() - startedMs < 6_000);
+    assert.ok(performance.now() - startedMs < 9_000);
     await relay.close();
   });
 

@@ -185,6 +185,6 @@ describe("zk-mutex", () => {
       createLock("zk-mutex", nowhere).runGuarded(request, async () => 1),
       isUnavailable,
     );
-    assert.ok(performance.now() - startedMs < 5_000);
+    assert.ok(performance.now() - startedMs < 8_000);
   });
 });

@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { it } from "node:test";
+import { fileURLToPath } from "node:url";
+import { requireEnv } from "../../support/lab-env";
+
+const repository = fileURLToPath(new URL("../../..", import.meta.url));
+
+it("the example of lib/locks/README.md runs as it stands", () => {
+  requireEnv("REDIS_URL");
+  const readme = readFileSync(path.join(repository, "lib/locks/README.md"), "utf8");
+  const example = /```ts\n([\s\S]*?)```/.exec(readme)?.[1];
+  assert.ok(example, "the README has no example");
+  // Inside the repository, where its packages are found, and out of git's sight.
+  mkdirSync(path.join(repository, ".lab"), { recursive: true });
+  const folder = mkdtempSync(path.join(repository, ".lab/readme-"));
+  try {
+    const script = path.join(folder, "example.mts");
+    writeFileSync(script, example.replaceAll('"./lib/', '"../../lib/'));
+    const { stdout, stderr } = spawnSync(process.execPath, ["--import", "tsx", script], {
+      encoding: "utf8",
+      cwd: repository,
+      timeout: 20_000,
+    });
+    assert.equal(stdout.trim(), "paid, lease held", stderr);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
