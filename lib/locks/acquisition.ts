@@ -98,9 +98,9 @@ export class Acquisition {
   /** A grant counts only while its lease, counted from before the request was sent, can still be relied on. */
   async #judge(reply: TryReply, entry: ContestEntry, sentAtMs: number): Promise<TryVerdict> {
     this.#heard = true;
+    this.poolWaitMs += reply.poolWaitMs ?? 0;
     if (reply.status === "held") return { status: "held" };
     const { clock, options, backend } = this.#context;
-    this.poolWaitMs += reply.poolWaitMs ?? 0;
     const leaseMs = reply.validForMs ?? this.#request.ttlMs;
     const validUntilMs = backend.leaseKind === "ttl" ? sentAtMs + dependableMs(leaseMs, options) : Infinity;
     if (clock.nowMs() < validUntilMs && !entry.lost.aborted && !this.#stop.aborted) {
@@ -166,7 +166,7 @@ export class Acquisition {
     const { options, backend } = this.#context;
     const limitMs =
       backend.leaseKind === "ttl" ? Math.min(options.tryLimitMs, this.#request.ttlMs) : options.tryLimitMs;
-    if (backend.traits.waiting === "row-queue") return limitMs + Math.max(0, this.#leftMs());
+    if (backend.waitsInTry) return limitMs + Math.max(0, this.#leftMs());
     if (this.#request.waitTimeoutMs === 0) return limitMs;
     return Math.min(limitMs, Math.max(SHORTEST_TRY_MS, this.#leftMs()));
   }

@@ -14,6 +14,8 @@ export interface LeaseBackend {
    * `unwatched`: a clock, and the holder never looks at its own, as in much real code: no validity, no loss signalled.
    */
   readonly leaseKind: "ttl" | "session" | "none" | "unwatched";
+  /** A try may take as long as the caller's wait, because the server itself queues callers (`TryLimits.waitLimitMs`). */
+  readonly waitsInTry?: boolean;
   /** A contender for one grant. Does no I/O. */
   enter(contest: Contest): Contender;
   /** Frees what the backend itself made. Injected clients belong to whoever injected them. */
@@ -89,4 +91,6 @@ export interface GrantedReply {
 
 export interface HeldReply {
   readonly status: "held";
+  /** Time of this try spent on a pooled connection. */
+  readonly poolWaitMs?: number;
 }

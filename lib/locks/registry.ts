@@ -5,6 +5,10 @@ import { createEtcdLock, etcdLockTraits } from "./etcd/etcd-lock";
 import type { EtcdCommands } from "./etcd/etcd-port";
 import { createMemcachedAdd, memcachedAddTraits } from "./memcached/memcached-add";
 import type { MemcachedCommands } from "./memcached/memcached-port";
+import type { PostgresForLocks } from "./postgres/pg-port";
+import { createSqlAdvisory, sqlAdvisoryTraits } from "./postgres/sql-advisory";
+import { createSqlRowLock, sqlRowLockTraits } from "./postgres/sql-row-lock";
+import { createSqlTableLock, sqlTableLockTraits } from "./postgres/sql-table-lock";
 import { createRedisFenced, redisFencedTraits } from "./redis/redis-fenced";
 import { createRedisGetset, redisGetsetTraits } from "./redis/redis-getset";
 import { createRedisLock, redisLockTraits } from "./redis/redis-lock";
@@ -28,6 +32,8 @@ import type { ZkSession } from "./zookeeper/zk-port";
  * A function may throw (a LockError `config_invalid`) when its server is not configured.
  */
 export interface LockDependencies extends RunnerDependencies {
+  /** The database with the guarded rows. */
+  postgres(): PostgresForLocks;
   /** An ioredis client made with `redisOptionsForLocks`. */
   redis(): RedisCommands;
   /** `shareSubscriber` of an ioredis client of its own, made with `redisOptionsForSubscriber`. */
@@ -53,6 +59,9 @@ export interface LockEntry {
 const entries: readonly LockEntry[] = [
   { traits: noneTraits, create: createNone },
   { traits: localMutexTraits, create: createLocalMutex },
+  { traits: sqlRowLockTraits, create: (dependencies) => createSqlRowLock(dependencies.postgres(), dependencies) },
+  { traits: sqlTableLockTraits, create: (dependencies) => createSqlTableLock(dependencies.postgres(), dependencies) },
+  { traits: sqlAdvisoryTraits, create: (dependencies) => createSqlAdvisory(dependencies.postgres(), dependencies) },
   { traits: redisSetnxTraits, create: (dependencies) => createRedisSetnx(dependencies.redis(), dependencies) },
   {
     traits: redisSetnxExpireTraits,

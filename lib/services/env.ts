@@ -50,6 +50,10 @@ const envSchema = z.object({
   LOCK_TTL_MS: millis(5_000, 120_000),
   WAIT_TIMEOUT_MS: millis(10_000, 60_000),
   PG_POOL_SIZE: z.coerce.number().int().min(1).max(200).default(16),
+  /** How `sql-row-lock` meets a locked row. */
+  SQL_ROW_LOCK: z.enum(["wait", "nowait", "skip-locked"]).default("wait"),
+  /** How long `sql-advisory` holds: `session` is the variant that frees early when its connection is dropped. */
+  SQL_ADVISORY: z.enum(["transaction", "session"]).default("transaction"),
   /** Commit the lab was started from, for run documents. */
   LAB_COMMIT: z.string().default("unknown"),
   /** k6 binary the lab may launch; empty: the built-in generator is used. */

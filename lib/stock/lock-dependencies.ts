@@ -13,6 +13,7 @@ import { openZkSession } from "../locks/zookeeper/zk-session";
 import { env } from "../services/current-env";
 import { missingService, type ServiceName } from "../services/missing-service";
 import { processSingleton } from "../services/singleton";
+import { postgresForLocks } from "./postgres-for-locks";
 
 interface Clients {
   readonly dependencies: LockDependencies;
@@ -35,6 +36,7 @@ function clients(): Clients {
 
 function createClients(): Clients {
   const opened: (() => Promise<void>)[] = [];
+  const postgres = once(() => postgresForLocks(opened));
   const redis = once(() => openRedis(configured("redis", env().REDIS_URL), opened));
   const redisSubscriber = once(() =>
     shareSubscriber(openRedis(configured("redis", env().REDIS_URL), opened, redisOptionsForSubscriber)),
@@ -63,6 +65,7 @@ function createClients(): Clients {
     dependencies: {
       clock: systemClock,
       random: systemRandom,
+      postgres,
       redis,
       redisSubscriber,
       redisSession,

@@ -1,10 +1,10 @@
 import type { PoolClient } from "pg";
 import { LockError } from "../locks/errors";
-import type { Grant, LockStrategy } from "../locks/types";
+import type { Grant, LockRequest, LockStrategy, LockTimings } from "../locks/types";
 import { nowNs } from "../services/monotonic";
 import { sleepMs } from "./sleep";
 import { isUniqueViolation, type StockRow, type StockStore } from "./stock-store";
-import { resourceOf, type StockOutcome, type StockRequest, type StockStrategy } from "./types";
+import { type OperationTrace, resourceOf, type StockOutcome, type StockRequest, type StockStrategy } from "./types";
 
 /**
  * A lock round the naive read-modify-write that real code has: read the stock, compute, work for `holdMs`, write the
@@ -29,21 +29,22 @@ export class LockedStock implements StockStrategy {
   async reduceStock(request: StockRequest): Promise<StockOutcome> {
     const { trace } = request;
     trace.waitNs = nowNs();
-    const outcome = await this.lock.runGuarded(
-      {
-        resource: resourceOf(request.target),
-        waitTimeoutMs: request.waitTimeoutMs,
-        ttlMs: request.ttlMs,
-        ...(request.signal ? { signal: request.signal } : {}),
-      },
-      (grant) => this.criticalSection(request, grant),
-    );
-    if (outcome.status === "contended") {
-      trace.attempts = outcome.attempts;
-      return { status: "contended", waitedMs: outcome.waitedMs, attempts: outcome.attempts };
+    try {
+      const outcome = await this.lock.runGuarded(lockRequestOf(request), (grant) =>
+        this.criticalSection(request, grant),
+      );
+      if (outcome.status === "contended") {
+        trace.attempts = outcome.attempts;
+        return { status: "contended", waitedMs: outcome.waitedMs, attempts: outcome.attempts };
+      }
+      noteTimings(trace, outcome.timings);
+      // Where the lock lives in a transaction, the sale counts from its commit, which is through now.
+      if (outcome.value.status === "sold") trace.committedNs ??= nowNs();
+      return outcome.value;
+    } catch (error) {
+      if (error instanceof AlreadyClaimed) return { status: "already_claimed" };
+      throw error;
     }
-    trace.attempts = outcome.timings.attempts;
-    return outcome.value;
   }
 
   private async criticalSection(request: StockRequest, grant: Grant): Promise<StockOutcome> {
@@ -77,9 +78,10 @@ export class LockedStock implements StockStrategy {
     trace.writtenValue = stock - request.quantity;
     const row = await this.write(request, grant, trace.writtenValue);
     trace.writeAccepted = row !== undefined && row !== "duplicate";
-    if (row === "duplicate") return { status: "already_claimed" };
+    // Thrown, so that a lock that lives in a transaction rolls it back.
+    if (row === "duplicate") throw new AlreadyClaimed();
     if (row?.order_id === undefined) throw this.fenceStale(request);
-    trace.committedNs = nowNs();
+    if (grant.tx === null) trace.committedNs = nowNs();
     return { status: "sold", orderId: row.order_id };
   }
 
@@ -134,6 +136,22 @@ export class LockedStock implements StockStrategy {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.lock[Symbol.asyncDispose]();
   }
+}
+
+/** Ends the critical section of a buyer who has the coupon already. */
+class AlreadyClaimed extends Error {}
+
+function lockRequestOf({ target, waitTimeoutMs, ttlMs, signal }: StockRequest): LockRequest {
+  return { resource: resourceOf(target), waitTimeoutMs, ttlMs, ...(signal ? { signal } : {}) };
+}
+
+/** Waiting for a pooled connection is not waiting for the lock: the latter began when the connection was there. */
+function noteTimings(trace: OperationTrace, { attempts, poolWaitMs }: LockTimings): void {
+  trace.attempts = attempts;
+  if (poolWaitMs === 0) return;
+  const poolWaitNs = BigInt(Math.round(poolWaitMs * 1e6));
+  trace.poolWaitNs = (trace.poolWaitNs ?? 0n) + poolWaitNs;
+  if (trace.waitNs !== undefined) trace.waitNs += poolWaitNs;
 }
 
 /** The token PostgreSQL is to check; null where there is none, or where it is to be left out. */

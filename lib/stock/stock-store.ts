@@ -1,5 +1,6 @@
 import type { Pool, PoolClient, QueryConfig } from "pg";
 import { LockError } from "../locks/errors";
+import { isRefusal, SQL_STATE, sqlStateOf } from "../locks/postgres/sql-state";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import { type StatementName, stockStatement } from "./stock-sql";
 import { resourceOf, type StockRequest } from "./types";
@@ -10,9 +11,6 @@ export interface StockRow {
   readonly version?: number;
   readonly order_id?: string;
 }
-
-/** PostgreSQL's code for a broken unique index. */
-const UNIQUE_VIOLATION = "23505";
 
 /**
  * Hot-path access to PostgreSQL: prepared statements on pooled connections, pool wait measured apart from the
@@ -40,8 +38,8 @@ export class StockStore {
       failure = error as Error;
       throw this.translate(request, statement, failure);
     } finally {
-      // A connection that failed outside of SQL is not given back to the pool.
-      if (!statement.tx) client.release(failure && !hasSqlState(failure) ? failure : undefined);
+      // A connection that failed otherwise than by an answer is not used again.
+      if (!statement.tx) client.release(failure && !isRefusal(failure) ? failure : undefined);
     }
   }
 
@@ -70,9 +68,9 @@ export class StockStore {
 
   private translate(request: StockRequest, statement: Statement, error: Error): Error {
     if (isUniqueViolation(error)) return error;
-    const answered = hasSqlState(error) && !sqlState(error).startsWith("57P") && !sqlState(error).startsWith("08");
-    // A read changes nothing, and a statement the server refused changed nothing; a lost reply leaves it open.
-    const isDefinite = answered || statement.name === "read";
+    // A read changes nothing, nor does a statement the server refused, nor one whose transaction is yet to be committed;
+    // a lost reply leaves it open.
+    const isDefinite = isRefusal(error) || statement.name === "read" || statement.tx !== undefined;
     return new LockError({
       code: isDefinite ? "backend_unavailable" : "outcome_unknown",
       strategyId: statement.strategyId,
@@ -100,14 +98,5 @@ export interface Statement {
 }
 
 export function isUniqueViolation(error: unknown): boolean {
-  return error instanceof Error && sqlState(error) === UNIQUE_VIOLATION;
-}
-
-function sqlState(error: Error): string {
-  return (error as { code?: string }).code ?? "";
-}
-
-/** True when the server itself answered with an error, as opposed to a broken connection. */
-function hasSqlState(error: Error): boolean {
-  return "severity" in error && /^[0-9A-Z]{5}$/.test(sqlState(error));
+  return sqlStateOf(error) === SQL_STATE.uniqueViolation;
 }

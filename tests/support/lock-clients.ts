@@ -10,6 +10,7 @@ import type { LockDependencies } from "../../lib/locks/registry";
 import type { LockIncident } from "../../lib/locks/runner-context";
 import { openZkSession } from "../../lib/locks/zookeeper/zk-session";
 import { requireEnv } from "./lab-env";
+import { openTestPostgres } from "./postgres-for-tests";
 
 /** The servers of the lock tests, from the environment. */
 export function lockServers() {
@@ -42,6 +43,11 @@ export function openLockClients(servers: Partial<ReturnType<typeof lockServers>>
     closers.push(() => client.disconnect());
     return client;
   };
+  const postgres = once(() => {
+    const opened = openTestPostgres();
+    closers.push(() => opened[Symbol.asyncDispose]());
+    return opened;
+  });
   const redis = once(() => openRedis(redisUrl));
   const redisSubscriber = once(() => shareSubscriber(openRedis(redisUrl, redisOptionsForSubscriber)));
   const redlock = once(() => redlockUrls.map((url) => openRedis(url)));
@@ -64,6 +70,7 @@ export function openLockClients(servers: Partial<ReturnType<typeof lockServers>>
     clock: systemClock,
     random: systemRandom,
     onIncident: (incident) => incidents.push(incident),
+    postgres,
     redis,
     redisSubscriber,
     redisSession: () => openRedisSession(redisUrl),

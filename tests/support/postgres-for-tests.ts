@@ -1,0 +1,70 @@
+import { createHash } from "node:crypto";
+import pg from "pg";
+import type { PostgresForLocks } from "../../lib/locks/postgres/pg-port";
+import { lockableRow } from "../../lib/stock/postgres-for-locks";
+import { requireEnv } from "./lab-env";
+
+/** Rows for resources that stand for no product or coupon; enough that two of a test's rarely meet. */
+const TEST_ROWS = 4_096;
+const MAKE_TEST_ROWS = `
+  SELECT pg_advisory_xact_lock(7242);
+  CREATE TABLE IF NOT EXISTS test_lock_rows (id int PRIMARY KEY);
+  INSERT INTO test_lock_rows SELECT generate_series(0, ${TEST_ROWS - 1})
+    WHERE NOT EXISTS (SELECT FROM test_lock_rows)`;
+
+export interface TestPostgres extends PostgresForLocks, AsyncDisposable {
+  readonly pool: pg.Pool;
+  /** Shows in pg_stat_activity. */
+  readonly applicationName: string;
+}
+
+export type TestPostgresOptions = Pick<PostgresForLocks, "rowLock" | "advisory"> & {
+  readonly databaseUrl?: string;
+  readonly poolSize?: number;
+};
+
+let opened = 0;
+
+/** Pools of a test's own, made at first use. Any resource has a row here: products and coupons theirs, others one by hash. */
+export function openTestPostgres(options: TestPostgresOptions = {}): TestPostgres {
+  opened += 1;
+  const applicationName = `lock-test-${process.pid}-${opened}`;
+  const pools = new Map<string, pg.Pool>();
+  const open = (use: string, onConnect?: (client: pg.ClientBase) => Promise<unknown>) => {
+    const known = pools.get(use);
+    if (known) return known;
+    requireEnv("DATABASE_URL");
+    const pool = new pg.Pool({
+      connectionString: options.databaseUrl ?? process.env.DATABASE_URL,
+      max: options.poolSize ?? 8,
+      connectionTimeoutMillis: 10_000,
+      application_name: applicationName,
+      ...(onConnect ? { onConnect } : {}),
+    });
+    pool.on("error", () => {});
+    pool.on("connect", (client) => client.on("error", () => {}));
+    pools.set(use, pool);
+    return pool;
+  };
+  let tableMade: Promise<unknown> | null = null;
+  const makeTable = (client: pg.ClientBase) => {
+    tableMade ??= client.query(MAKE_TEST_ROWS);
+    return tableMade;
+  };
+  return {
+    ...options,
+    applicationName,
+    get pool() {
+      return open("work", makeTable);
+    },
+    sessionPool: () => open("sessions"),
+    rowOf: (resource) => lockableRow(resource) ?? { table: "test_lock_rows", id: hashedId(resource) },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...pools.values()].map((pool) => pool.end()));
+    },
+  };
+}
+
+function hashedId(resource: string): number {
+  return createHash("sha256").update(resource).digest().readUInt32BE(0) % TEST_ROWS;
+}
