@@ -73,23 +73,23 @@ return 1
 
 /**
  * Starts counting, unless somebody has: the units PostgreSQL has, less those in the journal, which it may not know of.
- * KEYS[1] counter · KEYS[2] journal · ARGV[1] stock · returns 1 started, 0 was there · atomic.
+ * KEYS[1] counter · KEYS[2] journal · ARGV[1] stock · ARGV[2] seconds it may be trusted for · returns nothing · atomic.
  */
 const startScript = defineScript(`
 local left = tonumber(ARGV[1])
 for _, entry in ipairs(redis.call("HVALS", KEYS[2])) do
   left = left - tonumber(string.match(entry, "^%d+"))
 end
-return redis.call("SETNX", KEYS[1], math.max(left, 0))
+redis.call("SET", KEYS[1], math.max(left, 0), "NX", "EX", ARGV[2])
 `);
 
 /**
  * Sets the counter anew and forgets what was before.
- * KEYS[1] counter · KEYS[2] buyers · KEYS[3] journal · ARGV[1] stock · returns nothing · atomic.
+ * KEYS[1] counter · KEYS[2] buyers · KEYS[3] journal · ARGV[1] stock · ARGV[2] seconds to keep it · returns nothing · atomic.
  */
 const resetScript = defineScript(`
 redis.call("DEL", KEYS[2], KEYS[3])
-redis.call("SET", KEYS[1], ARGV[1])
+redis.call("SET", KEYS[1], ARGV[1], "EX", ARGV[2])
 `);
 
 /**
@@ -98,7 +98,7 @@ redis.call("SET", KEYS[1], ARGV[1])
  */
 const correctScript = defineScript(`
 if redis.call("GET", KEYS[1]) ~= ARGV[1] or redis.call("HLEN", KEYS[2]) > 0 then return 0 end
-redis.call("SET", KEYS[1], ARGV[2])
+redis.call("SET", KEYS[1], ARGV[2], "KEEPTTL")
 return 1
 `);
 
@@ -111,6 +111,10 @@ local now = redis.call("TIME")
 return {redis.call("GET", KEYS[1]), redis.call("HGETALL", KEYS[2]), now[1], now[2]}
 `);
 
+/** A counter the shop started follows what others sell from the row after this long at the latest. */
+const SHOP_COUNTER_SECONDS = 30;
+/** Longer than any run: a counter that was lost in mid-run shows. */
+const RUN_COUNTER_SECONDS = 3_600;
 /** Members of one SADD. */
 const BUYERS_A_COMMAND = 1_000;
 
@@ -160,12 +164,16 @@ export class RedisCounter {
   /** Two steps: buyers first, so that nobody is sold a second one in between. */
   async start(stock: number, buyers: readonly string[]): Promise<void> {
     await this.remember(buyers);
-    await this.calls.run(startScript, [this.keys.counter, this.keys.journal], [stock]);
+    await this.calls.run(startScript, [this.keys.counter, this.keys.journal], [stock, SHOP_COUNTER_SECONDS]);
   }
 
   /** Two steps, for a target that nobody is buying from. */
   async reset(stock: number, buyers: readonly string[]): Promise<void> {
-    await this.calls.run(resetScript, [this.keys.counter, this.keys.buyers, this.keys.journal], [stock]);
+    await this.calls.run(
+      resetScript,
+      [this.keys.counter, this.keys.buyers, this.keys.journal],
+      [stock, RUN_COUNTER_SECONDS],
+    );
     await this.remember(buyers);
   }
 

@@ -24,7 +24,8 @@ async function main(): Promise<void> {
     say({ type: "granted", atNs: String(fromNs) });
     grant.signal.addEventListener("abort", () => say({ type: "lost", atNs: String(nowNs()) }), { once: true });
     await clients.clock.sleep(order.holdMs);
-    say({ type: "hold", holderId: grant.holderId, fromNs: String(fromNs), toNs: String(nowNs()) });
+    const fencingToken = grant.fencingToken === null ? null : String(grant.fencingToken);
+    say({ type: "hold", holderId: grant.holderId, fromNs: String(fromNs), toNs: String(nowNs()), fencingToken });
   }
 
   async function call(): Promise<void> {

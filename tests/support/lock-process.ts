@@ -7,6 +7,8 @@ export interface ProcessHold {
   readonly holderId: string;
   readonly fromNs: bigint;
   readonly toNs: bigint;
+  /** Null where the strategy has none. */
+  readonly fencingToken: bigint | null;
 }
 
 export interface LockProcessOrder {
@@ -25,7 +27,13 @@ export type LockProcessMessage =
   | { readonly type: "ready" }
   | { readonly type: "granted"; readonly atNs: string }
   | { readonly type: "lost"; readonly atNs: string }
-  | { readonly type: "hold"; readonly holderId: string; readonly fromNs: string; readonly toNs: string }
+  | {
+      readonly type: "hold";
+      readonly holderId: string;
+      readonly fromNs: string;
+      readonly toNs: string;
+      readonly fencingToken: string | null;
+    }
   | { readonly type: "contended" }
   | { readonly type: "failed"; readonly message: string }
   | { readonly type: "done" };
@@ -57,11 +65,12 @@ export class LockProcess implements AsyncDisposable {
   }
 
   holds(): ProcessHold[] {
-    return this.messages.flatMap((message) =>
-      message.type === "hold"
-        ? [{ holderId: message.holderId, fromNs: BigInt(message.fromNs), toNs: BigInt(message.toNs) }]
-        : [],
-    );
+    return this.messages.flatMap((message) => {
+      if (message.type !== "hold") return [];
+      const { holderId, fromNs, toNs, fencingToken: token } = message;
+      const fencingToken = token === null ? null : BigInt(token);
+      return [{ holderId, fromNs: BigInt(fromNs), toNs: BigInt(toNs), fencingToken }];
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -5,35 +5,30 @@ import { isLockError } from "../../../lib/locks/errors";
 import { createLock } from "../../../lib/locks/registry";
 import type { LockRequest, LockStrategy } from "../../../lib/locks/types";
 import { type LockClients, openLockClients } from "../../support/lock-clients";
-import { LockProcess, type LockProcessOrder, type ProcessHold } from "../../support/lock-process";
+import { LockProcess } from "../../support/lock-process";
+import { overlaps, RACE, race } from "../../support/lock-race";
 import { waitUntil } from "../../support/wait-until";
 
 /** What every lock that spans processes promises, on its real servers. */
 
-const EXCLUSIVE = ["redis-lock", "redlock", "memcached-add", "zk-mutex", "etcd-lock"];
+const EXCLUSIVE = [
+  "redis-setnx",
+  "redis-setnx-expire",
+  "redis-setnx-script",
+  "redis-set-px",
+  "redis-getset",
+  "redis-setnx-getset",
+  "redis-lock",
+  "redis-reentrant",
+  "redis-fenced",
+  "redlock",
+  "memcached-add",
+  "zk-mutex",
+  "etcd-lock",
+];
+/** Nothing ends a dead holder's hold while anybody asks for it: the flaw they are here to show. */
+const BLOCKED_BY_THE_DEAD = ["redis-setnx", "redis-getset"];
 const UNGUARDED = ["none", "local-mutex"];
-const order = { ttlMs: 5_000, waitTimeoutMs: 20_000, callers: 4, holdsEach: 10, holdMs: 3 };
-
-/** Three processes contend; @returns their holds in the order of their start */
-async function race(strategyId: string): Promise<ProcessHold[]> {
-  const resource = `race:${randomUUID()}`;
-  const full: LockProcessOrder = { ...order, strategyId, resource };
-  await using one = new LockProcess(full);
-  await using two = new LockProcess(full);
-  await using three = new LockProcess(full);
-  const all = [one, two, three];
-  for (const stage of ["ready", "done"] as const) {
-    await waitUntil(() => all.every((one) => one.has(stage) || one.has("failed")), { what: stage, withinMs: 40_000 });
-    const failures = all.flatMap(({ messages }) => messages.filter(({ type }) => type === "failed"));
-    assert.deepEqual(failures, []);
-    if (stage === "ready") for (const one of all) one.go();
-  }
-  return all.flatMap((one) => one.holds()).toSorted((left, right) => Number(left.fromNs - right.fromNs));
-}
-
-function overlaps(holds: readonly ProcessHold[]): number {
-  return holds.filter((hold, index) => index > 0 && hold.fromNs < (holds[index - 1]?.toNs ?? 0n)).length;
-}
 
 for (const strategyId of EXCLUSIVE) {
   describe(strategyId, () => {
@@ -58,7 +53,7 @@ for (const strategyId of EXCLUSIVE) {
 
     it("lets one in at a time while three processes contend", async () => {
       const holds = await race(strategyId);
-      assert.equal(holds.length, 3 * order.callers * order.holdsEach);
+      assert.equal(holds.length, 3 * RACE.callers * RACE.holdsEach);
       assert.equal(overlaps(holds), 0);
       assert.equal(new Set(holds.map(({ holderId }) => holderId)).size, holds.length);
     });
@@ -88,7 +83,7 @@ for (const strategyId of EXCLUSIVE) {
     it("is freed although the caller's signal aborts during the section", async () => {
       const caller = new AbortController();
       const outcome = await lock.runGuarded({ ...fresh(), signal: caller.signal }, async () => caller.abort());
-      assert.ok(outcome.status === "completed" && outcome.lease === "held");
+      assert.ok(outcome.status === "completed" && outcome.lease !== "lost");
       assert.equal((await tryNow()).status, "completed");
     });
 
@@ -107,9 +102,10 @@ for (const strategyId of EXCLUSIVE) {
       assert.ok(outcome.status === "completed" && outcome.value.status === "contended");
     });
 
-    it("goes to the next caller after a holder was killed", async () => {
-      const { resource } = fresh({ waitTimeoutMs: 10_000 });
+    const isBlocked = BLOCKED_BY_THE_DEAD.includes(strategyId);
+    it(`${isBlocked ? "goes to nobody" : "goes to the next caller"} after a holder was killed`, async () => {
       const ttlMs = 1_000;
+      const { resource } = fresh({ ttlMs, waitTimeoutMs: isBlocked ? 3 * ttlMs : 10_000 });
       const crash = { strategyId, resource, ttlMs, waitTimeoutMs: 5_000, callers: 1, holdsEach: 1, holdMs: 60_000 };
       await using holder = new LockProcess(crash);
       await waitUntil(() => holder.has("ready"), { what: "the holder's process" });
@@ -118,7 +114,7 @@ for (const strategyId of EXCLUSIVE) {
       assert.equal((await tryNow()).status, "contended");
       holder.signal("SIGKILL");
       const outcome = await lock.runGuarded(request, async () => "entered");
-      assert.equal(outcome.status, "completed");
+      assert.equal(outcome.status, isBlocked ? "contended" : "completed");
     });
   });
 }
