@@ -41,7 +41,9 @@ if [ ! -e "$hook" ]; then
 fi
 # Another apt may be at work: the update may then fail, and the installation waits for its turn.
 apt-get update || echo 'apt-get update failed; going on with the package lists there are'
-apt-get -o DPkg::Lock::Timeout=240 install -y --no-install-recommends "$@"
+install() { apt-get -o DPkg::Lock::Timeout=240 install -y --no-install-recommends "$@"; }
+# A second try, because one that waited for another apt may find its downloads tidied away.
+install "$@" || install "$@"
 `;
 
 /** @throws Error with apt's last line when it fails */

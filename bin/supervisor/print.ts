@@ -60,7 +60,7 @@ export class StepPrinter {
 
   private showRunning(): void {
     if (this.out.isTTY !== true || this.running.length === 0) return;
-    const line = `… ${this.running.join(", ")}`.slice(0, Math.max(10, (this.out.columns ?? 80) - 1));
+    const line = `… ${this.running.join(", ")}`.slice(0, Math.max(10, (this.out.columns || 80) - 1));
     this.out.write(line);
     this.hasStatusLine = true;
   }

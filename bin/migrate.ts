@@ -1,0 +1,10 @@
+import { applyMigrations } from "../lib/services/migrations";
+import { seed } from "../prisma/seed";
+
+/** Applies the migrations and seeds, then ends: the one-shot service of docker-compose.yml. */
+const databaseUrl = process.env.DATABASE_URL;
+if (!databaseUrl) throw new Error("DATABASE_URL is not set");
+const applied = await applyMigrations(databaseUrl);
+console.log(applied.length > 0 ? `applied ${applied.join(", ")}` : "migrations up to date");
+const counts = await seed(databaseUrl);
+console.log(`${counts.products} products, ${counts.coupons} coupons`);

@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, it } from "node:test";
+import { parse } from "yaml";
+import { z } from "zod";
+import { K6_VERSION } from "../bin/k6/find";
+import { ROOT } from "../bin/supervisor/paths";
+import { DASHBOARD, STORE_NODE_NAMES } from "../bin/supervisor/store-nodes";
+import { type Env, parseEnv } from "../lib/services/env";
+
+/** No container engine is needed: the file is held to the code that reads its settings. */
+
+const read = (file: string) => readFileSync(path.join(ROOT, file), "utf8");
+
+const serviceSchema = z.object({
+  image: z.string(),
+  environment: z.record(z.string(), z.string()).default({}),
+  ports: z.array(z.string()).default([]),
+  restart: z.string(),
+  healthcheck: z.object({ test: z.array(z.string()).min(2) }).optional(),
+  depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
+  command: z.array(z.string()).optional(),
+});
+type Service = z.infer<typeof serviceSchema>;
+
+const { services } = z
+  .object({ services: z.record(z.string(), serviceSchema) })
+  .parse(parse(read("docker-compose.yml"), { merge: true }));
+
+const nginx = read("deploy/nginx.conf");
+const labServices = Object.entries(services).filter(([, { environment }]) => environment.STORE_NODE !== undefined);
+const storeServices = labServices.filter(([, { environment }]) => environment.STORE_NODE !== DASHBOARD);
+
+/** `${NAME:-default}` as compose fills it in when nothing is set. */
+function environmentOf(service: Service): Record<string, string> {
+  const fill = (text: string) => text.replace(/\$\{[A-Z_0-9]+:-([^}]*)\}/g, "$1");
+  return Object.fromEntries(Object.entries(service.environment).map(([name, value]) => [name, fill(value)]));
+}
+
+/** Node.js' and Next's own. */
+const NOT_OURS = ["NODE_ENV"];
+
+function hostsOf(parsed: Env): string[] {
+  const urls = [parsed.DATABASE_URL, parsed.REDIS_URL ?? "", ...(parsed.REDLOCK_URLS ?? []), parsed.ETCD_URL ?? ""];
+  const bare = [parsed.MEMCACHED_URL ?? "", parsed.ZOOKEEPER_HOSTS ?? ""].map((host) => `tcp://${host}`);
+  return [...urls, ...bare].map((url) => new URL(url).hostname);
+}
+
+describe("docker-compose.yml", () => {
+  it("has the dashboard and the same store nodes as `npm start`", () => {
+    assert.deepEqual(labServices.map(([name]) => name).sort(), [DASHBOARD, ...STORE_NODE_NAMES].sort());
+    for (const [name, service] of labServices) assert.equal(service.environment.STORE_NODE, name);
+  });
+
+  for (const [name, service] of labServices) {
+    it(`sets only variables that lib/services/env.ts knows, to values that parse (${name})`, () => {
+      const environment = environmentOf(service);
+      const parsed = parseEnv(environment);
+      const known = new Set<string>([...Object.keys(parsed), ...NOT_OURS]);
+      const unknown = Object.keys(environment).filter((key) => environment[key] !== "" && !known.has(key));
+      assert.deepEqual(unknown, []);
+      assert.equal(parsed.HOST, "0.0.0.0", "a container is reached from outside of its loopback interface");
+    });
+
+    it(`names servers that are services it waits for (${name})`, () => {
+      const hosts = hostsOf(parseEnv(environmentOf(service)));
+      for (const host of hosts) {
+        assert.ok(services[host], `${host} is no service`);
+        if (host !== "postgres") assert.equal(service.depends_on[host]?.condition, "service_healthy", host);
+      }
+      // PostgreSQL is waited for by way of the migrations.
+      assert.equal(service.depends_on.migrate?.condition, "service_completed_successfully");
+    });
+
+    it(`tells every process of the same store nodes, at the ports they listen on (${name})`, () => {
+      const listed = parseEnv(environmentOf(service)).STORE_NODES;
+      const expected = storeServices.map(([node, { environment }]) => ({
+        name: node,
+        url: `http://${node}:${environment.PORT}`,
+      }));
+      assert.deepEqual(listed, expected);
+    });
+  }
+
+  it("gives Redlock five servers of their own", () => {
+    const [, first] = labServices[0] ?? assert.fail("no lab service");
+    const urls = parseEnv(environmentOf(first)).REDLOCK_URLS ?? [];
+    assert.equal(urls.length, 5);
+    assert.equal(new Set(urls.map((url) => new URL(url).hostname)).size, 5);
+    assert.ok(!urls.some((url) => new URL(url).hostname === "redis"));
+  });
+
+  it("migrates the database the store nodes use", () => {
+    const [, first] = labServices[0] ?? assert.fail("no lab service");
+    assert.equal(services.migrate?.environment.DATABASE_URL, first.environment.DATABASE_URL);
+    const script = services.migrate?.command?.at(-1) ?? "";
+    assert.ok(read(script).includes("applyMigrations"), `${script} applies the migrations`);
+  });
+
+  for (const [name, service] of Object.entries(services)) {
+    it(`pins the version of its image (${name})`, () => {
+      const tag = service.image.split(":").at(-1) ?? "";
+      assert.match(tag, /^v?\d+\.\d+(\.\d+)?(-[a-z]+)?$/, service.image);
+    });
+
+    it(`is checked for health while it runs, or ends by itself (${name})`, () => {
+      const isLongRunning = service.restart === "unless-stopped";
+      assert.equal(service.healthcheck !== undefined, isLongRunning);
+    });
+
+    it(`publishes nothing beyond this machine (${name})`, () => {
+      for (const port of service.ports) assert.match(port, /^127\.0\.0\.1:/);
+    });
+  }
+
+  it("publishes nginx and nothing else", () => {
+    const published = Object.entries(services).filter(([, { ports }]) => ports.length > 0);
+    assert.deepEqual(
+      published.map(([name]) => name),
+      ["nginx"],
+    );
+  });
+
+  it("runs the k6 that the lab installs elsewhere, in the k6 service and in its own image", () => {
+    assert.equal(services.k6?.image, `grafana/k6:${K6_VERSION}`);
+    assert.ok(read("Dockerfile").includes(`FROM grafana/k6:${K6_VERSION} AS k6`));
+  });
+});
+
+describe("deploy/nginx.conf", () => {
+  const upstream = (name: string) => {
+    const block = new RegExp(`upstream ${name} \\{([^}]*)\\}`).exec(nginx)?.[1] ?? "";
+    return [...block.matchAll(/server ([a-z0-9-]+):(\d+);/g)].map(([, host, port]) => `${host}:${port}`);
+  };
+
+  it("sends sales to every store node and the rest to the dashboard", () => {
+    const expected = storeServices.map(([name, { environment }]) => `${name}:${environment.PORT}`);
+    assert.deepEqual(upstream("store_nodes"), expected);
+    assert.deepEqual(upstream("dashboard"), [`dashboard:${services.dashboard?.environment.PORT}`]);
+  });
+
+  it("passes server-sent events on at once", () => {
+    const block = /location ~ \^\/api\/runs\/\[\^\/\]\+\/events\$ \{([^}]*)\}/.exec(nginx)?.[1] ?? "";
+    assert.match(block, /proxy_buffering off;/);
+  });
+
+  it("never sends a purchase twice", () => {
+    assert.match(nginx, /proxy_next_upstream off;/);
+  });
+});
+
+describe("Dockerfile", () => {
+  const dockerfile = read("Dockerfile");
+
+  it("pins its images and does not run as root", () => {
+    const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map((match) => match[1] ?? "");
+    assert.ok(bases.length >= 3);
+    for (const base of bases) assert.match(base, /:\d+\.\d+\.\d+(-[a-z-]+)?$/);
+    const lastUser = dockerfile.match(/^USER (\S+)$/gm)?.at(-1);
+    assert.equal(lastUser, "USER node");
+  });
+
+  it("starts a program that is there", () => {
+    const command = /^CMD (\[.*\])$/m.exec(dockerfile)?.[1] ?? assert.fail("no CMD");
+    const entry = z.array(z.string()).parse(JSON.parse(command)).at(-1) ?? "";
+    assert.ok(read(entry).length > 0);
+  });
+});
