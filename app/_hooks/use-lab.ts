@@ -39,10 +39,8 @@ export function useLab(start: LabStart) {
   }, [view, put]);
 
   useRunWatch(!busy, (newest) => {
-    if (newest.status === "running") run.attach(newest);
-    else if (newest.status === "finished" && !lastRuns.has(newest.id) && newest.id !== view.document?.id) {
-      put(newest, null);
-    }
+    const isNews = newest.id !== view.document?.id && !lastRuns.has(newest.id);
+    if (newest.status === "running" || (newest.status === "finished" && isNews)) run.attach(newest);
   });
 
   const { start: open, attach } = run;

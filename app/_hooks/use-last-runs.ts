@@ -34,9 +34,9 @@ export function useLastRuns(initial: InitialRuns, strategy: string) {
     });
   }, [run, samples]);
 
-  const put = useCallback((document: RunDocument, itsSamples: readonly RunSample[] | null) => {
+  const put = useCallback((document: RunDocument, itsSamples: readonly RunSample[]) => {
     setLatest((known) => new Map(known).set(document.strategy, document));
-    if (itsSamples !== null) setSamples((known) => new Map(known).set(document.id, itsSamples));
+    setSamples((known) => new Map(known).set(document.id, itsSamples));
   }, []);
 
   return useMemo(

@@ -8,6 +8,11 @@ const running = runDocument({ status: "running" });
 const after = (...actions: RunAction[]): RunView => actions.reduce(reduceRun, IDLE_VIEW);
 const sampleAction = (seq: number): RunAction => ({ type: "event", event: { event: "sample", data: runSample(seq) } });
 
+const overActions: RunAction[] = [
+  { type: "attach", document: running },
+  { type: "event", event: { event: "finished", data: runDocument() } },
+];
+
 describe("a run as the page follows it", () => {
   it("goes from opening through running to finished", () => {
     assert.equal(after({ type: "open" }).phase, "opening");
@@ -23,7 +28,7 @@ describe("a run as the page follows it", () => {
 
   it("waits for the samples of a run that was over when it was joined", () => {
     const joined = after(
-      { type: "attach", document: running },
+      { type: "attach", document: runDocument() },
       { type: "event", event: { event: "run", data: runDocument() } },
     );
     assert.equal(joined.phase, "running");
@@ -59,16 +64,13 @@ describe("a run as the page follows it", () => {
 
   it("is not put away while it runs", () => {
     assert.equal(after({ type: "attach", document: running }, { type: "reset" }).phase, "running");
-    assert.equal(after({ type: "attach", document: runDocument() }, { type: "reset" }).phase, "idle");
+    assert.equal(after(...overActions, { type: "reset" }).phase, "idle");
     assert.equal(after({ type: "open" }, { type: "reset" }).phase, "idle");
   });
 
   it("takes word of a lost stream only while it runs", () => {
     assert.equal(after({ type: "attach", document: running }, { type: "stream", stream: "lost" }).stream, "lost");
-    assert.equal(
-      after({ type: "attach", document: runDocument() }, { type: "stream", stream: "lost" }).stream,
-      "closed",
-    );
+    assert.equal(after(...overActions, { type: "stream", stream: "lost" }).stream, "closed");
   });
 });
 

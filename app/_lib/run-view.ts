@@ -24,7 +24,8 @@ export function reduceRun(view: RunView, action: RunAction): RunView {
     case "open":
       return { ...IDLE_VIEW, phase: "opening" };
     case "attach":
-      return { phase: phaseOf(action.document), document: action.document, samples: [], stream: "closed" };
+      // Over or not, its stream has the samples and ends with `finished`.
+      return { phase: "running", document: action.document, samples: [], stream: "closed" };
     case "event":
       return reduceEvent(view, action.event);
     case "stream":
@@ -32,10 +33,6 @@ export function reduceRun(view: RunView, action: RunAction): RunView {
     case "reset":
       return view.phase === "finished" || view.phase === "opening" ? IDLE_VIEW : view;
   }
-}
-
-function phaseOf(document: RunDocument): RunView["phase"] {
-  return document.status === "running" ? "running" : "finished";
 }
 
 function reduceEvent(view: RunView, event: RunEvent): RunView {

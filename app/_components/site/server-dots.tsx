@@ -21,10 +21,14 @@ function ServerItem({ service, reachable }: { service: CatalogueService; reachab
   const present = service.present && reachable;
   return (
     <li className={styles.item}>
-      <button type="button" className={styles.server} aria-describedby={tipId}>
+      <button
+        type="button"
+        className={styles.server}
+        aria-label={`${service.label}: ${present ? "present" : "absent"}`}
+        aria-describedby={tipId}
+      >
         <Dot present={present} />
         {service.label}
-        <span className="visually-hidden">{present ? ", present" : ", absent"}</span>
       </button>
       <span className={styles.tip} role="tooltip" id={tipId}>
         {reasonOf(service, reachable)}

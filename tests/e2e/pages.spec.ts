@@ -1,0 +1,126 @@
+import { lowContrast } from "./contrast";
+import { expect, test } from "./lab";
+
+/** Every page: on a phone, in both themes, and with what it must show. */
+
+const PAGES = ["/?strategy=none", "/?strategy=sql-guarded", "/compare", "/runs", "/strategies", "/nothing-here"];
+
+async function newestRun(request: {
+  get: (url: string) => Promise<{ json: () => Promise<unknown> }>;
+}): Promise<string> {
+  const { runs } = (await (await request.get("/api/runs?limit=1")).json()) as { runs: { id: string }[] };
+  const id = runs[0]?.id;
+  if (id === undefined) throw new Error("no run to look at; sale.spec.ts makes some");
+  return id;
+}
+
+test.beforeAll(async ({ request }) => {
+  const response = await request.post("/api/runs", {
+    data: { strategy: "none", stock: 20, vus: 80, engine: "builtin", launch: true },
+  });
+  expect(response.status()).toBe(201);
+  const { id } = (await response.json()) as { id: string };
+  await expect
+    .poll(async () => ((await (await request.get(`/api/runs/${id}`)).json()) as { status: string }).status, {
+      timeout: 40_000,
+    })
+    .toBe("finished");
+});
+
+test("no page scrolls sideways on a phone", async ({ page, request, expectedErrors }) => {
+  expectedErrors.push(/status of 404/);
+  await page.setViewportSize({ width: 390, height: 844 });
+  for (const path of [...PAGES, `/runs/${await newestRun(request)}`]) {
+    await page.goto(path);
+    await expect(page.locator("main")).toBeVisible();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(390);
+  }
+});
+
+for (const theme of ["light", "dark"] as const) {
+  test(`text can be read in the ${theme} theme on every page`, async ({ page, request, expectedErrors }) => {
+    expectedErrors.push(/status of 404/);
+    await page.emulateMedia({ colorScheme: theme });
+    for (const path of [...PAGES, `/runs/${await newestRun(request)}`]) {
+      await page.goto(path);
+      await expect(page.locator("main")).toBeVisible();
+      expect(await page.evaluate(lowContrast), path).toEqual([]);
+    }
+  });
+}
+
+test("the theme follows the system until it is chosen, and the choice is kept", async ({ page }) => {
+  const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.goto("/strategies");
+  const light = await paper();
+  await page.emulateMedia({ colorScheme: "dark" });
+  const dark = await paper();
+  expect(dark).not.toBe(light);
+
+  await page.getByRole("button", { name: /^Theme: system/ }).click();
+  await expect(page.getByRole("button", { name: /^Theme: light/ })).toBeVisible();
+  expect(await paper()).toBe(light);
+  await page.reload();
+  expect(await paper()).toBe(light);
+  await page.getByRole("button", { name: /^Theme: light/ }).click();
+  await expect(page.getByRole("button", { name: /^Theme: dark/ })).toBeVisible();
+  expect(await paper()).toBe(dark);
+});
+
+test("who asked for less motion gets none", async ({ page }) => {
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  await page.goto("/?strategy=none");
+  const glide = () =>
+    page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--glide").trim());
+  expect(await glide()).toBe("0s");
+  await page.emulateMedia({ reducedMotion: "no-preference" });
+  expect(await glide()).not.toBe("0s");
+});
+
+test("a run has a page of its own with its evidence and its data", async ({ page, request }) => {
+  const id = await newestRun(request);
+  await page.goto("/runs");
+  await page.getByRole("link", { name: id }).click();
+  await expect(page).toHaveURL(new RegExp(`/runs/${id}$`));
+  for (const region of ["Verdict", "Node by node", "The checks", "The phases of a purchase", "Versions and machine"]) {
+    await expect(page.getByRole("region", { name: region, exact: true })).toBeVisible();
+  }
+  await expect(page.locator("figure canvas")).toHaveCount(4);
+  const document = await request.get((await page.getByRole("link", { name: "Document" }).getAttribute("href")) ?? "");
+  expect(((await document.json()) as { id: string }).id).toBe(id);
+  const history = await request.get((await page.getByRole("link", { name: "History" }).getAttribute("href")) ?? "");
+  expect((await history.text()).split("\n")[0]).toContain('"type":"run"');
+  await page.getByRole("link", { name: "Run it again" }).click();
+  await expect(page).toHaveURL(/strategy=none.*stock=20.*buyers=80/);
+});
+
+test("the strategies say what they promise and what breaks it", async ({ page }) => {
+  await page.goto("/strategies");
+  const sheet = page.locator("article#redis-lock");
+  await expect(sheet).toContainText("Holder pauses");
+  await expect(sheet).toContainText("lets two in");
+  await sheet.getByRole("link", { name: "Set up a sale with it" }).click();
+  await expect(page).toHaveURL(/strategy=redis-lock/);
+});
+
+test("an address that leads nowhere says so", async ({ page, expectedErrors }) => {
+  expectedErrors.push(/status of 404/);
+  const response = await page.goto("/runs/no-such-run");
+  expect(response?.status()).toBe(404);
+  await expect(page.getByRole("heading", { name: "There is nothing at this address." })).toBeVisible();
+  await expect(page.getByRole("link", { name: "see all runs" })).toBeVisible();
+});
+
+test("a phone gets a native chooser and keeps Run in sight", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto("/?strategy=none");
+  await expect(page).toHaveURL(/engine=/);
+  await page.getByRole("combobox", { name: "Strategy" }).selectOption("redlock");
+  await expect(page).toHaveURL(/strategy=redlock/);
+  await page.mouse.wheel(0, 2_000);
+  await expect(page.getByRole("button", { name: "Run sale" })).toBeInViewport();
+  await expect(page.getByLabel("Stock", { exact: true })).toBeHidden();
+  await page.getByRole("button", { name: /100 units, 500 buyers/ }).click();
+  await expect(page.getByLabel("Stock", { exact: true })).toBeVisible();
+});

@@ -1,0 +1,86 @@
+import { expect, SALE_LIMIT_MS, SMALL_SALE, test } from "./lab";
+
+/** The main job in the browser: pick a strategy, run a sale, read the verdict. */
+
+const SAFE_STRATEGIES = ["sql-guarded", "sql-optimistic", "redis-lock", "redlock", "zk-mutex"];
+
+test.describe.configure({ mode: "default", timeout: SALE_LIMIT_MS + 30_000 });
+
+test("a sale without a lock is seen to oversell", async ({ lab, page }) => {
+  await lab.open({ strategy: "none" });
+  const runId = await lab.sale(() => lab.run.click());
+
+  expect(await lab.oversoldCount()).toBeGreaterThan(0);
+  await expect(lab.verdict).toContainText("Unsafe.");
+  await expect(page.getByText("nobody can deliver")).toBeVisible();
+
+  await page.getByRole("link", { name: "Open this run" }).click();
+  await expect(page).toHaveURL(new RegExp(`/runs/${runId}$`));
+  await expect(page.getByTestId("verdict")).toContainText("Unsafe.");
+  expect(Number((await page.getByTestId("oversold").innerText()).replaceAll(",", ""))).toBeGreaterThan(0);
+});
+
+for (const strategy of SAFE_STRATEGIES) {
+  test(`a sale under ${strategy} is seen to be safe`, async ({ lab, page }) => {
+    await lab.open({ strategy: "none", ...SMALL_SALE });
+    await lab.strategy(strategy);
+    await lab.sale(() => lab.run.click());
+
+    await expect(page.locator("article code").first()).toHaveText(strategy);
+    await expect(lab.oversold).toHaveText("0");
+    await expect(lab.verdict).toContainText("Safe.");
+    await expect(page.getByRole("region", { name: "The checks" })).toContainText("all clear");
+    await expect(page.getByText(`${SMALL_SALE.stock} order rows in PostgreSQL`)).toBeVisible();
+  });
+}
+
+test("the comparison shows the sales side by side", async ({ page }) => {
+  await page.goto("/compare");
+  await expect(page.getByTestId("compare-none")).toContainText("Unsafe");
+  for (const strategy of SAFE_STRATEGIES) {
+    await expect(page.getByTestId(`compare-${strategy}`)).toContainText("Safe");
+  }
+  const rows = page.locator("tbody tr");
+  await page.getByRole("button", { name: "oversold" }).click();
+  await expect(page.getByRole("columnheader", { name: "oversold" })).toHaveAttribute("aria-sort", "descending");
+  const first = rows.first().locator("td.num").first();
+  expect(Number((await first.innerText()).replaceAll(",", ""))).toBeGreaterThan(0);
+});
+
+test("a coupon can be sold too", async ({ lab, page }) => {
+  await lab.open({ strategy: "sql-guarded", ...SMALL_SALE });
+  await page.getByLabel("Target").selectOption("coupon");
+  const runId = await lab.sale(() => lab.run.click());
+  await expect(lab.oversold).toHaveText("0");
+  await page.goto(`/runs/${runId}`);
+  await expect(page.getByRole("region", { name: "Configuration" })).toContainText(/coupon \d+/);
+});
+
+test("figures move without the layout moving", async ({ lab, page }) => {
+  await lab.open({ strategy: "redis-lock", ...SMALL_SALE });
+  const table = page.getByRole("region", { name: "Node by node" });
+  const tops: (number | undefined)[] = [];
+  const measure = async () => tops.push((await table.boundingBox())?.y);
+  await lab.sale(async () => {
+    await lab.run.click();
+    await expect(lab.stage).toHaveAttribute("data-status", "running");
+    await measure();
+    await expect(page.locator("dl dd").first()).not.toHaveText(/^0/, { timeout: SALE_LIMIT_MS });
+    await measure();
+  });
+  await measure();
+  expect(new Set(tops).size, `tops of the table: ${tops.join(", ")}`).toBe(1);
+});
+
+test("a sale opened elsewhere is followed without a click", async ({ lab, page, request }) => {
+  await lab.open({ strategy: "sql-guarded" });
+  const response = await request.post("/api/runs", {
+    data: { strategy: "redis-lock", stock: 40, vus: 160, engine: "builtin", launch: true },
+  });
+  expect(response.status()).toBe(201);
+  const { id } = (await response.json()) as { id: string };
+  await expect(page.locator(`[data-run="${id}"]`)).toBeVisible({ timeout: SALE_LIMIT_MS });
+  await expect(page.locator(`[data-run="${id}"]`)).toHaveAttribute("data-status", "finished", {
+    timeout: SALE_LIMIT_MS,
+  });
+});
