@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, before, describe, it } from "node:test";
+import { self } from "../shared/process-identity.mjs";
+import { instancePaths } from "./paths";
+import { type LabState, readLiveState, readState, writeState } from "./state";
+
+let root = "";
+before(() => {
+  root = mkdtempSync(path.join(tmpdir(), "state-"));
+});
+after(() => rmSync(root, { recursive: true, force: true }));
+
+const READY: LabState = {
+  version: 1,
+  instance: "a",
+  status: "ready",
+  supervisor: self(),
+  startedAtEpochMs: 1,
+  commit: "abc",
+  steps: [{ name: "Redis", status: "done", detail: "7.0", durationMs: 3 }],
+  dashboardUrl: "http://127.0.0.1:3000",
+  nodes: [{ name: "node-1", url: "http://127.0.0.1:3001" }],
+  env: { DATABASE_URL: "postgresql://lab@127.0.0.1/lab" },
+  missing: { etcd: "not installed; fix" },
+  processes: [],
+  error: null,
+};
+
+describe("a lab's state file", () => {
+  it("gives back what was written, to its owner only", () => {
+    const paths = instancePaths("a", root);
+    writeState(paths, READY);
+    assert.deepEqual(readState(paths), READY);
+    assert.equal(statSync(paths.stateFile).mode & 0o077, 0);
+  });
+
+  it("is alive while its supervisor is, whatever process has that pid later", () => {
+    const paths = instancePaths("b", root);
+    writeState(paths, READY);
+    assert.equal(readLiveState(paths)?.status, "ready");
+    writeState(paths, { ...READY, supervisor: { pid: process.pid, start: "another" } });
+    assert.equal(readLiveState(paths), null);
+    assert.equal(readState(paths)?.supervisor.start, "another", "it still says what to clean up");
+  });
+
+  it("is not alive once stopped", () => {
+    const paths = instancePaths("c", root);
+    writeState(paths, { ...READY, status: "stopped" });
+    assert.equal(readLiveState(paths), null);
+  });
+
+  it("counts for nothing when it is absent, damaged or of another version", () => {
+    const paths = instancePaths("d", root);
+    assert.equal(readState(paths), null);
+    mkdirSync(paths.dir, { recursive: true });
+    writeFileSync(paths.stateFile, '{"version": 1');
+    assert.equal(readState(paths), null);
+    writeFileSync(paths.stateFile, JSON.stringify({ ...READY, version: 2 }));
+    assert.equal(readState(paths), null);
+  });
+
+  it("has a name that cannot leave its folder", () => {
+    assert.throws(() => instancePaths("../main", root), /is no instance name/);
+    assert.throws(() => instancePaths("", root), /is no instance name/);
+  });
+});
