@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { describe, it } from "node:test";
+import { fenceKey } from "../../../lib/locks/redis/redis-fenced";
+import { createLock } from "../../../lib/locks/registry";
+import type { LockRequest } from "../../../lib/locks/types";
+import { openLockClients } from "../../support/lock-clients";
+import { overlaps, RACE, race } from "../../support/lock-race";
+import { startOwnRedis } from "../../support/own-redis";
+
+const fresh = (): LockRequest => ({ resource: `test:${randomUUID()}`, waitTimeoutMs: 10_000, ttlMs: 5_000 });
+
+describe("redis-fenced", () => {
+  it("gives tokens that rise from hold to hold over all processes", async () => {
+    const holds = await race("redis-fenced");
+    assert.equal(overlaps(holds), 0);
+    const tokens = holds.map(({ fencingToken }) => fencingToken);
+    const expected = Array.from({ length: 3 * RACE.callers * RACE.holdsEach }, (_, index) => BigInt(index + 1));
+    assert.deepEqual(tokens, expected);
+  });
+
+  it("counts each resource by itself, in a key that never expires, and counts no refusal", async () => {
+    await using clients = openLockClients();
+    await using lock = createLock("redis-fenced", clients);
+    const request = fresh();
+    const tokens: (bigint | null)[] = [];
+    for (let turn = 0; turn < 3; turn += 1) {
+      await lock.runGuarded(request, async ({ fencingToken }) => {
+        tokens.push(fencingToken);
+        const refused = await lock.runGuarded({ ...request, waitTimeoutMs: 0 }, async () => "in");
+        assert.equal(refused.status, "contended");
+      });
+    }
+    assert.deepEqual(tokens, [1n, 2n, 3n]);
+    assert.equal(fenceKey(request.resource), `redisson_lock_token:{${request.resource}}`);
+    assert.equal(await clients.redis().get(fenceKey(request.resource)), "3");
+    assert.equal(await clients.redis().pttl(fenceKey(request.resource)), -1);
+    await lock.runGuarded(fresh(), async ({ fencingToken }) => assert.equal(fencingToken, 1n));
+  });
+
+  it("starts at 1 again on a server that was restarted empty: the flaw it declares", async () => {
+    await using own = await startOwnRedis();
+    await using clients = openLockClients({ redisUrl: own.url });
+    await using lock = createLock("redis-fenced", clients);
+    const request = fresh();
+    const tokenNow = async () => {
+      const outcome = await lock.runGuarded(request, async ({ fencingToken }) => fencingToken);
+      return outcome.status === "completed" ? outcome.value : assert.fail("contended");
+    };
+    assert.deepEqual([await tokenNow(), await tokenNow()], [1n, 2n]);
+    await own.kill();
+    await own.start();
+    assert.equal(await tokenNow(), 1n);
+  });
+});

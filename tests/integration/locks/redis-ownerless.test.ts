@@ -1,0 +1,229 @@
+import assert from "node:assert/strict";
+import { fork } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+import { breakLock } from "../../../lib/locks/redis/break-lock";
+import { ownerlessKey } from "../../../lib/locks/redis/ownerless";
+import { createRedisGetset } from "../../../lib/locks/redis/redis-getset";
+import { createRedisLock } from "../../../lib/locks/redis/redis-lock";
+import type { RedisCommands } from "../../../lib/locks/redis/redis-port";
+import { createRedisSetnxGetset } from "../../../lib/locks/redis/redis-setnx-getset";
+import { createLock } from "../../../lib/locks/registry";
+import type { LockOutcome, LockRequest } from "../../../lib/locks/types";
+import { makeGate } from "../../support/gate";
+import { type LockClients, openLockClients } from "../../support/lock-clients";
+import { LockProcess } from "../../support/lock-process";
+import { waitUntil } from "../../support/wait-until";
+
+/** The flaws of the Redis locks without an owner. That they exclude while nothing goes wrong, every-lock.test.ts shows. */
+
+const FAILPOINT = fileURLToPath(new URL("../../support/failpoint-main.ts", import.meta.url));
+const TTL_MS = 200;
+
+describe("Redis locks without an owner", () => {
+  let clients: LockClients;
+  let request: LockRequest;
+
+  before(() => {
+    clients = openLockClients();
+  });
+  after(() => clients[Symbol.asyncDispose]());
+  beforeEach(() => {
+    request = { resource: `test:${randomUUID()}`, waitTimeoutMs: 5_000, ttlMs: TTL_MS };
+  });
+
+  const tryOnce = (id: string) =>
+    createLock(id, clients).runGuarded({ ...request, waitTimeoutMs: 0 }, async () => "in");
+  const keptBy = (id: string) => clients.redis().get(ownerlessKey(id, request.resource));
+  const leftMsOf = (id: string) => clients.redis().pttl(ownerlessKey(id, request.resource));
+
+  /** A caller that stays in its section until it is let out. */
+  function stay(id: string, ttlMs = TTL_MS) {
+    const inside = makeGate();
+    const call = createLock(id, clients).runGuarded({ ...request, ttlMs }, () => inside.pass());
+    return { entered: inside.reached, leave: () => inside.open(), call };
+  }
+
+  async function killHolder(strategyId: string): Promise<void> {
+    const { resource, ttlMs, waitTimeoutMs } = request;
+    const order = { strategyId, resource, ttlMs, waitTimeoutMs, callers: 1, holdsEach: 1, holdMs: 60_000 };
+    await using holder = new LockProcess(order);
+    await waitUntil(() => holder.has("ready"), { what: "the holder's process" });
+    holder.go();
+    await waitUntil(() => holder.has("granted"), { what: "the holder's grant" });
+    holder.signal("SIGKILL");
+  }
+
+  for (const [id, value] of [
+    ["redis-setnx", /^1$/],
+    ["redis-setnx-expire", /^1$/],
+    ["redis-setnx-script", /^true$/],
+    ["redis-set-px", /^1$/],
+    ["redis-getset", /^\d{13}$/],
+    ["redis-setnx-getset", /^\d{13}$/],
+  ] as const) {
+    const expires = !["redis-setnx", "redis-getset", "redis-setnx-getset"].includes(id);
+    it(`${id} keeps a value that names nobody, ${expires ? "with" : "without"} an expiry`, async () => {
+      const holder = stay(id, 5_000);
+      await holder.entered;
+      assert.match((await keptBy(id)) ?? "", value);
+      const leftMs = await leftMsOf(id);
+      assert.ok(expires ? leftMs > 0 && leftMs <= 5_000 : leftMs === -1, `PTTL ${leftMs}`);
+      holder.leave();
+      await holder.call;
+      assert.equal(await keptBy(id), null);
+    });
+  }
+
+  for (const id of ["redis-setnx-expire", "redis-setnx-script", "redis-set-px"]) {
+    it(`${id} deletes another's lock after a hold longer than its TTL, and lets a third in`, async () => {
+      const first = stay(id);
+      await first.entered;
+      const second = stay(id, 60_000);
+      await second.entered;
+      assert.equal((await tryOnce(id)).status, "contended", "the second one's lock is there");
+      first.leave();
+      const outcome = await first.call;
+      assert.ok(outcome.status === "completed" && outcome.lease === "held", "it never learns that it was not alone");
+      assert.equal((await tryOnce(id)).status, "completed", "the third is in while the second still is");
+      second.leave();
+      const robbed = await second.call;
+      assert.ok(robbed.status === "completed" && robbed.lease === "lost");
+    });
+  }
+
+  it("redis-lock, with an owner, leaves the second one's lock alone", async () => {
+    const inside = makeGate();
+    const first = createRedisLock(clients.redis(), clients, { watchdog: false }).runGuarded(request, inside.pass);
+    await inside.reached;
+    const second = stay("redis-lock", 60_000);
+    await second.entered;
+    inside.open();
+    await first;
+    assert.equal((await tryOnce("redis-lock")).status, "contended");
+    second.leave();
+    await second.call;
+  });
+
+  it("redis-setnx blocks for ever after its holder is killed, until an operator breaks the lock", async () => {
+    await killHolder("redis-setnx");
+    const outcome = await createLock("redis-setnx", clients).runGuarded(
+      { ...request, waitTimeoutMs: 5 * TTL_MS },
+      async () => "in",
+    );
+    assert.equal(outcome.status, "contended");
+    assert.equal(await leftMsOf("redis-setnx"), -1);
+    assert.deepEqual(await breakLock(clients.redis(), request.resource), ["redis-setnx"]);
+    assert.equal((await tryOnce("redis-setnx")).status, "completed");
+    assert.deepEqual(await breakLock(clients.redis(), request.resource), []);
+  });
+
+  it("redis-setnx-expire killed between its two commands leaves a lock that never expires", async () => {
+    const holder = fork(FAILPOINT, [request.resource], { execArgv: ["--import", "tsx"] });
+    const exit = once(holder, "exit");
+    try {
+      assert.deepEqual(await once(holder, "message"), ["between", undefined]);
+    } finally {
+      holder.kill("SIGKILL");
+      await exit;
+    }
+    assert.equal(await leftMsOf("redis-setnx-expire"), -1);
+    const outcome = await createLock("redis-setnx-expire", clients).runGuarded(
+      { ...request, waitTimeoutMs: 5 * TTL_MS },
+      async () => "in",
+    );
+    assert.equal(outcome.status, "contended");
+    assert.deepEqual(await breakLock(clients.redis(), request.resource), ["redis-setnx-expire"]);
+    assert.equal((await tryOnce("redis-setnx-expire")).status, "completed");
+  });
+
+  describe("that keep a time of day", () => {
+    let nowAtEpochMs: number;
+
+    beforeEach(() => {
+      nowAtEpochMs = 1_800_000_000_000;
+    });
+    const skewed = (aheadMs = 0) => ({
+      ...clients,
+      clock: { ...clients.clock, epochMs: () => nowAtEpochMs + aheadMs },
+    });
+    const once0 = { waitTimeoutMs: 0 };
+    const enter = async () => "in";
+    const hold = (lock: ReturnType<typeof createRedisGetset>) => {
+      const inside = makeGate();
+      const call: Promise<LockOutcome<void>> = lock.runGuarded({ ...request, ...once0 }, () => inside.pass());
+      return { entered: inside.reached, leave: () => inside.open(), call };
+    };
+
+    it("redis-getset lets somebody in once the hold is older than the TTL", async () => {
+      const lock = createRedisGetset(clients.redis(), skewed());
+      const holder = hold(lock);
+      await holder.entered;
+      nowAtEpochMs += TTL_MS;
+      assert.equal((await lock.runGuarded({ ...request, ...once0 }, enter)).status, "contended");
+      nowAtEpochMs += TTL_MS + 1;
+      assert.equal((await lock.runGuarded({ ...request, ...once0 }, enter)).status, "completed");
+      holder.leave();
+      await holder.call;
+    });
+
+    it("redis-getset is made younger by every loser, so that retries keep a dead holder's lock alive", async () => {
+      const lock = createRedisGetset(clients.redis(), skewed());
+      const holder = hold(lock);
+      await holder.entered;
+      const takenAt = Number(await keptBy("redis-getset"));
+      for (let retry = 1; retry <= 10; retry += 1) {
+        nowAtEpochMs += TTL_MS - 1;
+        assert.equal((await lock.runGuarded({ ...request, ...once0 }, enter)).status, "contended", `retry ${retry}`);
+        assert.equal(await keptBy("redis-getset"), String(nowAtEpochMs), "the loser wrote its own time");
+      }
+      assert.ok(nowAtEpochMs - takenAt > 9 * TTL_MS);
+      assert.deepEqual(await breakLock(clients.redis(), request.resource), ["redis-getset"]);
+      assert.equal((await lock.runGuarded({ ...request, ...once0 }, enter)).status, "completed");
+      holder.leave();
+      await holder.call;
+    });
+
+    it("redis-setnx-getset is stolen from a live holder by a client whose clock is ahead", async () => {
+      const holder = hold(createRedisSetnxGetset(clients.redis(), skewed()));
+      await holder.entered;
+      const rightClock = createRedisSetnxGetset(clients.redis(), skewed());
+      assert.equal((await rightClock.runGuarded({ ...request, ...once0 }, enter)).status, "contended");
+      const thief = hold(createRedisSetnxGetset(clients.redis(), skewed(TTL_MS + 10)));
+      await thief.entered;
+      holder.leave();
+      const outcome = await holder.call;
+      assert.equal(outcome.status, "completed");
+      assert.equal(await keptBy("redis-setnx-getset"), null, "its ownerless DEL removed the thief's lock in turn");
+      thief.leave();
+      await thief.call;
+    });
+
+    it("redis-setnx-getset grants one of two that find it expired, and the loser moves the winner's expiry", async () => {
+      const dead = hold(createRedisSetnxGetset(clients.redis(), skewed()));
+      await dead.entered;
+      nowAtEpochMs += TTL_MS + 10;
+      const swap = makeGate();
+      const late: RedisCommands = {
+        call: async (command, ...parameters) => {
+          if (command === "GETSET") await swap.pass();
+          return clients.redis().call(command, ...parameters);
+        },
+      };
+      const loser = createRedisSetnxGetset(late, skewed(5)).runGuarded({ ...request, ...once0 }, enter);
+      await swap.reached;
+      const winner = hold(createRedisSetnxGetset(clients.redis(), skewed()));
+      await winner.entered;
+      const expiresAt = Number(await keptBy("redis-setnx-getset"));
+      swap.open();
+      assert.equal((await loser).status, "contended");
+      assert.equal(Number(await keptBy("redis-setnx-getset")), expiresAt + 5);
+      for (const holder of [dead, winner]) {
+        holder.leave();
+        await holder.call;
+      }
+    });
+  });
+});

@@ -1,0 +1,289 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { Redis } from "ioredis";
+import { isLockError } from "../../../lib/locks/errors";
+import { redisOptionsForSubscriber } from "../../../lib/locks/redis/redis-options";
+import type { RedisCommands } from "../../../lib/locks/redis/redis-port";
+import { createRedisReentrant } from "../../../lib/locks/redis/redis-reentrant";
+import { shareSubscriber } from "../../../lib/locks/redis/redis-subscriber";
+import { lockScript, UNLOCK_MESSAGE, unlockChannel, unlockScript } from "../../../lib/locks/redis/redisson-protocol";
+import { createLock } from "../../../lib/locks/registry";
+import type { LockIncident } from "../../../lib/locks/runner-context";
+import type { LockRequest, LockStrategy } from "../../../lib/locks/types";
+import { makeGate } from "../../support/gate";
+import { type LockClients, lockServers, openLockClients } from "../../support/lock-clients";
+import { startOwnRedis } from "../../support/own-redis";
+import { startTcpRelay } from "../../support/tcp-relay";
+import { waitUntil } from "../../support/wait-until";
+
+describe("redis-reentrant", () => {
+  let clients: LockClients;
+  let lock: LockStrategy;
+  let request: LockRequest;
+
+  before(() => {
+    clients = openLockClients();
+    lock = createLock("redis-reentrant", clients);
+  });
+  after(async () => {
+    await lock[Symbol.asyncDispose]();
+    await clients[Symbol.asyncDispose]();
+  });
+  beforeEach(() => {
+    request = { resource: `test:${randomUUID()}`, waitTimeoutMs: 10_000, ttlMs: 30_000 };
+  });
+
+  const hash = () => clients.redis().hgetall(request.resource);
+  const listeners = async () => Number((await clients.redis().pubsub("NUMSUB", unlockChannel(request.resource)))[1]);
+  const someoneListens = () => waitUntil(async () => (await listeners()) > 0, { what: "a waiter's subscription" });
+
+  function stay(overrides: Partial<LockRequest> = {}) {
+    const inside = makeGate();
+    const call = lock.runGuarded({ ...request, ...overrides }, () => inside.pass());
+    return { entered: inside.reached, leave: () => inside.open(), call };
+  }
+
+  describe("on the wire", () => {
+    it("is a hash of one field, <client UUID>:<thread>, whose value is the hold count", async () => {
+      await lock.runGuarded(request, async (grant) => {
+        const [[field = "", count] = [], ...others] = Object.entries(await hash());
+        assert.deepEqual(others, []);
+        assert.match(field, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}:\d+$/);
+        assert.equal(count, "1");
+        const leftMs = await clients.redis().pttl(request.resource);
+        assert.ok(leftMs > 25_000 && leftMs <= 30_000, `PTTL ${leftMs}`);
+        await grant.runNested(async (again) => {
+          assert.deepEqual(await hash(), { [field]: "2" });
+          await again.runNested(async () => assert.deepEqual(await hash(), { [field]: "3" }));
+        });
+        assert.deepEqual(await hash(), { [field]: "1" });
+      });
+      assert.equal(await clients.redis().exists(request.resource), 0);
+    });
+
+    it("uses one client UUID for all holds and a thread of its own for each", async () => {
+      const fields: string[] = [];
+      for (const turn of [1, 2]) {
+        const { resource } = request;
+        await lock.runGuarded({ ...request, resource: `${resource}.${turn}` }, async () => {
+          fields.push(...(await clients.redis().hkeys(`${resource}.${turn}`)));
+        });
+      }
+      const [first, second] = fields.map((field) => field.split(":"));
+      assert.equal(first?.[0], second?.[0]);
+      assert.notEqual(first?.[1], second?.[1]);
+    });
+
+    it("says 0 on redisson_lock__channel:{name} at the last release, and nothing at a nested one", async () => {
+      const heard: string[] = [];
+      const ear = new Redis(lockServers().redisUrl);
+      try {
+        ear.on("message", (_channel, text: string) => heard.push(text));
+        await ear.subscribe(`redisson_lock__channel:{${request.resource}}`);
+        await lock.runGuarded(request, async (grant) => {
+          await grant.runNested(async () => {});
+          assert.deepEqual(heard, []);
+        });
+        await waitUntil(() => heard.length > 0, { what: "the message" });
+        assert.deepEqual(heard, ["0"]);
+      } finally {
+        ear.disconnect();
+      }
+    });
+
+    it("leaves the braces of a name that has its own alone", () => {
+      assert.equal(unlockChannel("a{b}c"), "redisson_lock__channel:a{b}c");
+    });
+
+    it("answers nil to the holder, and to others how long the lock is still taken", async () => {
+      const { resource } = request;
+      const lockAs = (field: string) => clients.redis().eval(lockScript.source, 1, resource, 5_000, field);
+      const unlockAs = (field: string) =>
+        clients.redis().eval(unlockScript.source, 2, resource, unlockChannel(resource), UNLOCK_MESSAGE, 5_000, field);
+      assert.equal(await lockAs("a:1"), null);
+      assert.equal(await lockAs("a:1"), null);
+      const leftMs = Number(await lockAs("a:2"));
+      assert.ok(leftMs > 4_000 && leftMs <= 5_000, `${leftMs} ms`);
+      assert.equal(await unlockAs("a:2"), null);
+      assert.equal(await unlockAs("a:1"), 0);
+      assert.equal(await unlockAs("a:1"), 1);
+      assert.equal(await unlockAs("a:1"), null);
+    });
+  });
+
+  it("wakes a waiter by its message, long before the TTL", async () => {
+    const holder = stay();
+    await holder.entered;
+    const waiter = lock.runGuarded(request, async () => performance.now());
+    await someoneListens();
+    const releasedMs = performance.now();
+    holder.leave();
+    const outcome = await waiter;
+    assert.ok(outcome.status === "completed");
+    assert.ok(outcome.value - releasedMs < 1_000, `${outcome.value - releasedMs} ms`);
+    assert.ok(outcome.timings.attempts <= 3, `${outcome.timings.attempts} attempts`);
+  });
+
+  it("wakes one waiter of a process a release, so that a crowd asks no oftener than it must", async () => {
+    const holder = stay();
+    await holder.entered;
+    const crowd = Array.from({ length: 20 }, () => lock.runGuarded(request, async () => {}));
+    await someoneListens();
+    holder.leave();
+    const attempts = (await Promise.all(crowd)).map((outcome) =>
+      outcome.status === "completed" ? outcome.timings.attempts : assert.fail("contended"),
+    );
+    const total = attempts.reduce((sum, count) => sum + count, 0);
+    assert.ok(total <= 4 * crowd.length, `${total} attempts for ${crowd.length} grants`);
+    await waitUntil(async () => (await listeners()) === 0, { what: "the subscription to end with the last waiter" });
+  });
+
+  it("waits the rest of the TTL when the message is lost, and no longer", async () => {
+    const ttlMs = 1_000;
+    const { resource } = request;
+    // Another client takes the lock and dies: nobody will ever say a word.
+    await clients.redis().eval(lockScript.source, 1, resource, ttlMs, "another:1");
+    const startedMs = performance.now();
+    const outcome = await lock.runGuarded(request, async () => performance.now() - startedMs);
+    assert.ok(outcome.status === "completed");
+    assert.ok(outcome.value >= 0.9 * ttlMs && outcome.value < 2 * ttlMs, `${outcome.value} ms`);
+    assert.ok(outcome.timings.attempts <= 4, `${outcome.timings.attempts} attempts: it polled`);
+  });
+
+  it("leaves no wake-up with a waiter that gave up at the moment of the release", async () => {
+    const holder = stay();
+    await holder.entered;
+    const caller = new AbortController();
+    const impatient = lock.runGuarded({ ...request, signal: caller.signal }, async () => "in");
+    const refused = assert.rejects(impatient, (error) => isLockError(error) && error.code === "aborted");
+    await someoneListens();
+    const patient = lock.runGuarded(request, async () => performance.now());
+    const releasedMs = performance.now();
+    holder.leave();
+    caller.abort();
+    await refused;
+    const outcome = await patient;
+    assert.ok(outcome.status === "completed" && outcome.value - releasedMs < 1_000);
+  });
+
+  it("renews its lease while the section takes longer than the TTL", async () => {
+    const outcome = await lock.runGuarded({ ...request, ttlMs: 300 }, async () => {
+      await clients.clock.sleep(1_000);
+      return Object.values(await hash());
+    });
+    assert.ok(outcome.status === "completed" && outcome.lease === "held");
+    assert.deepEqual(outcome.value, ["1"]);
+  });
+
+  it("refuses a nested section once the server has forgotten the hold", async () => {
+    const outcome = await lock.runGuarded(request, async (grant) => {
+      await clients.redis().del(request.resource);
+      await assert.rejects(
+        grant.runNested(async () => assert.fail("entered")),
+        (error) => isLockError(error) && error.code === "lease_lost",
+      );
+      return grant.signal.aborted;
+    });
+    assert.ok(outcome.status === "completed" && outcome.value && outcome.lease === "lost");
+    assert.deepEqual(await hash(), {});
+  });
+
+  it("takes back at its release what a nested section could not, and says so", async () => {
+    let broken = false;
+    const commands: RedisCommands = {
+      call: async (command, ...parameters) => {
+        if (!broken) return clients.redis().call(command, ...parameters);
+        broken = false;
+        throw new Error("the connection broke");
+      },
+    };
+    const incidents: LockIncident[] = [];
+    const parts = { commands, subscriber: clients.redisSubscriber() };
+    await using fragile = createRedisReentrant(parts, { ...clients, onIncident: (it) => incidents.push(it) });
+    const outcome = await fragile.runGuarded(request, async (grant) => {
+      await grant.runNested(async () => {
+        broken = true;
+      });
+      return Object.values(await hash());
+    });
+    assert.ok(outcome.status === "completed" && outcome.lease === "held");
+    assert.deepEqual(outcome.value, ["2"]);
+    assert.deepEqual(
+      incidents.map(({ kind }) => kind),
+      ["release_failed"],
+    );
+    assert.equal(await clients.redis().exists(request.resource), 0);
+  });
+
+  it("waits while a lock of another kind holds the name, instead of failing", async () => {
+    const other = makeGate();
+    const held = createLock("redis-lock", clients).runGuarded(request, () => other.pass());
+    await other.reached;
+    const waiter = lock.runGuarded(request, async () => "in");
+    await someoneListens();
+    other.open();
+    await held;
+    assert.equal((await waiter).status, "completed");
+  });
+
+  describe("whose subscriber is behind a relay", () => {
+    it("falls back on the TTL while it hears nothing, and listens again when it is back", async () => {
+      const { hostname: host, port } = new URL(lockServers().redisUrl);
+      const relay = await startTcpRelay({ host, port: Number(port) });
+      const client = new Redis(`redis://127.0.0.1:${relay.port}`, redisOptionsForSubscriber);
+      client.on("error", () => {});
+      try {
+        const parts = { commands: clients.redis(), subscriber: shareSubscriber(client) };
+        await using deaf = createRedisReentrant(parts, clients);
+        const ttlMs = 800;
+        const takeAway = () => clients.redis().eval(lockScript.source, 1, request.resource, ttlMs, "another:1");
+        await client.connect();
+
+        relay.freeze();
+        await takeAway();
+        const startedMs = performance.now();
+        const unheard = await deaf.runGuarded(request, async () => performance.now() - startedMs);
+        assert.ok(unheard.status === "completed" && unheard.value < 3 * ttlMs, "it hung on its subscription");
+
+        relay.heal();
+        const holder = stay();
+        await holder.entered;
+        const waiter = deaf.runGuarded(request, async () => performance.now());
+        await someoneListens();
+        const lost = once(client, "close");
+        relay.heal();
+        await lost;
+        await waitUntil(() => client.status === "ready", { what: "a new connection" });
+        await someoneListens();
+        const releasedMs = performance.now();
+        holder.leave();
+        const outcome = await waiter;
+        assert.ok(outcome.status === "completed" && outcome.value - releasedMs < 1_000);
+      } finally {
+        client.disconnect();
+        await relay.close();
+      }
+    });
+  });
+
+  it("tells a waiter when the server is lost under it, and serves again when it is back", async () => {
+    await using own = await startOwnRedis();
+    await using ownClients = openLockClients({ redisUrl: own.url });
+    await using ownLock = createLock("redis-reentrant", ownClients);
+    const inside = makeGate();
+    const short = { ...request, ttlMs: 1_000 };
+    const holder = ownLock.runGuarded(short, () => inside.pass());
+    await inside.reached;
+    const waiter = ownLock.runGuarded(short, async () => "in");
+    await waitUntil(async () => (await own.probe.pubsub("CHANNELS")).length > 0, { what: "the waiter's subscription" });
+    await own.kill();
+    await assert.rejects(waiter, (error) => isLockError(error) && error.code === "backend_unavailable");
+    inside.open();
+    const outcome = await holder;
+    assert.ok(outcome.status === "completed" && outcome.lease === "lost");
+    await own.start();
+    assert.equal((await ownLock.runGuarded(short, async () => "in")).status, "completed");
+  });
+});
