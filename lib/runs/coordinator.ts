@@ -9,7 +9,7 @@ import type { NodeClient } from "./node-client";
 import { newRunId } from "./run-id";
 import type { NodeRunStats } from "./run-meter";
 import * as store from "./run-store";
-import { prepareTarget } from "./run-target";
+import { prepareTarget, returnUnsold } from "./run-target";
 import { Sampler } from "./sampler";
 
 /** How long the lab waits for the load generator to appear and finish, beyond the run's own length. */
@@ -195,6 +195,7 @@ export class Coordinator {
       await store.saveHistory(document.id, { node, operations: lines.length, dropped, ndjson });
       ops.push(...lines);
     }
+    await returnUnsold(document.target);
     const database = await store.readStockFacts(document.id, document.target);
     const caveats: Caveats = {
       ...noCaveats,

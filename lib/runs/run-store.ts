@@ -1,6 +1,7 @@
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import { postgresPool, prisma } from "../services/postgres";
+import { wholeStockOf } from "../stock/bucket-sql";
 import { stockTables } from "../stock/stock-sql";
 import type { StockTarget } from "../stock/types";
 import type { RunDocument, RunSample } from "./document";
@@ -130,7 +131,7 @@ export async function readStockFacts(runId: string, target: StockTarget): Promis
   const duplicates = target.kind === "coupon" ? "count(*) - count(DISTINCT user_id)" : "0";
   const result = await postgresPool().query({
     name: `facts_${target.kind}`,
-    text: `SELECT s.stock AS final, o.orders::int, o.duplicates::int FROM ${stock} s,
+    text: `SELECT ${wholeStockOf(target.kind)} AS final, o.orders::int, o.duplicates::int FROM ${stock} s,
       (SELECT coalesce(sum(quantity), 0) AS orders, ${duplicates} AS duplicates FROM ${orders} WHERE run_id = $1) o
       WHERE s.id = $2`,
     values: [runId, target.id],

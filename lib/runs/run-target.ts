@@ -1,4 +1,5 @@
-import { prisma } from "../services/postgres";
+import { postgresPool, prisma } from "../services/postgres";
+import { foldBuckets } from "../stock/buckets";
 import type { StockTarget } from "../stock/types";
 import type { RunRequest } from "./document";
 
@@ -24,9 +25,18 @@ export async function prepareTarget(runId: string, request: RunRequest): Promise
   return { kind: "product", id: (await prisma().product.create({ data, select: { id: true } })).id };
 }
 
+/** Units that a run took out of the target's row and did not sell go back: from now on the row is the whole stock again. */
+export async function returnUnsold(target: StockTarget): Promise<void> {
+  await foldBuckets(postgresPool(), target);
+}
+
 async function resetStock(target: StockTarget, stock: number): Promise<StockTarget | null> {
-  const change = { where: { id: target.id }, data: { stock } };
-  const { count } =
-    target.kind === "product" ? await prisma().product.updateMany(change) : await prisma().coupon.updateMany(change);
+  const { kind, id } = target;
+  const change = { where: { id }, data: { stock } };
+  // A run that was never ended may have left units in buckets; they would count for this one.
+  const [, { count }] = await prisma().$transaction([
+    prisma().stockBucket.deleteMany({ where: { kind, targetId: id } }),
+    kind === "product" ? prisma().product.updateMany(change) : prisma().coupon.updateMany(change),
+  ]);
   return count === 1 ? target : null;
 }

@@ -6,8 +6,11 @@ import { LockedStock } from "./locked-stock";
 import { MemcachedCas, memcachedCasTraits } from "./memcached-cas";
 import { createRedisDecrement, redisDecrementTraits } from "./redis-decrement";
 import { createRedisWatch, redisWatchTraits } from "./redis-watch";
+import { SqlBuckets, sqlBucketsTraits } from "./sql-buckets";
+import { SqlDecrement, sqlDecrementTraits } from "./sql-decrement";
 import { SqlGuarded, sqlGuardedTraits } from "./sql-guarded";
 import { SqlOptimistic, sqlOptimisticTraits } from "./sql-optimistic";
+import { SqlSerializable, sqlSerializableTraits } from "./sql-serializable";
 import { StockStore } from "./stock-store";
 import type { StockStrategy } from "./types";
 
@@ -26,10 +29,19 @@ interface StockEntry {
 
 /** Strategies that are one conditional operation, and need no lock. */
 const atomicEntries: readonly StockEntry[] = [
+  { traits: sqlDecrementTraits, create: (store) => new SqlDecrement(store) },
   { traits: sqlGuardedTraits, create: (store) => new SqlGuarded(store) },
   {
     traits: sqlOptimisticTraits,
     create: (store, { locks }) => new SqlOptimistic(store, () => locks.random.fraction()),
+  },
+  {
+    traits: sqlSerializableTraits,
+    create: (store, { pool, locks }) => new SqlSerializable({ store, pool, dependencies: locks }),
+  },
+  {
+    traits: sqlBucketsTraits,
+    create: (store, { pool, locks }) => new SqlBuckets({ store, pool, random: () => locks.random.fraction() }),
   },
   {
     traits: memcachedCasTraits,

@@ -1,3 +1,4 @@
+import { type BucketSql, bucketStatements } from "./bucket-sql";
 import type { StockTarget } from "./types";
 
 /**
@@ -6,7 +7,7 @@ import type { StockTarget } from "./types";
  * Parameters shared by the writing statements, from `$orderAt` on:
  * buyer id, quantity, op id, run id or null, node, strategy.
  */
-export interface StockSql {
+export interface StockSql extends BucketSql {
   /** $1 id -> stock, version. No lock. */
   readonly read: string;
   /** $1 id, $2 fencing token -> stock, or no row when a newer token was seen. Registers the token at the first read. */
@@ -19,10 +20,12 @@ export interface StockSql {
   readonly writeVersioned: string;
   /** $1 id, $2.. order -> order_id, stock after; no row when fewer units are left. */
   readonly takeGuarded: string;
+  /** $1 id, $2.. order -> order_id, stock after. Takes the units whether or not they are there. */
+  readonly takeUnguarded: string;
 }
 
 interface Tables {
-  readonly prefix: string;
+  readonly prefix: StockTarget["kind"];
   readonly stock: "products" | "coupons";
   readonly orders: "orders" | "coupon_claims";
   readonly stockId: "product_id" | "coupon_id";
@@ -37,20 +40,23 @@ function insertOrder({ orders, stockId }: Tables, from: number): string {
 }
 
 function statementsFor(tables: Tables): StockSql {
-  const { stock } = tables;
+  const { stock, prefix: kind } = tables;
   const write = (condition: string) => `WITH taken AS (
       UPDATE ${stock} SET stock = $2::int, version = version + 1 WHERE id = $1::int${condition} RETURNING id)
     ${insertOrder(tables, 3)} RETURNING id AS order_id`;
+  const take = (condition: string) => `WITH taken AS (
+      UPDATE ${stock} SET stock = stock - $3::int, version = version + 1
+      WHERE id = $1::int${condition} RETURNING id, stock)
+    ${insertOrder(tables, 2)} RETURNING id AS order_id, (SELECT stock FROM taken) AS stock`;
   return {
     read: `SELECT stock, version FROM ${stock} WHERE id = $1::int`,
     readFenced: `UPDATE ${stock} SET fence = $2::bigint WHERE id = $1::int AND fence <= $2::bigint RETURNING stock`,
     writeAbsolute: write(""),
     writeFenced: write(" AND fence = $9::bigint"),
     writeVersioned: write(" AND version = $9::int"),
-    takeGuarded: `WITH taken AS (
-      UPDATE ${stock} SET stock = stock - $3::int, version = version + 1
-      WHERE id = $1::int AND stock >= $3::int RETURNING id, stock)
-    ${insertOrder(tables, 2)} RETURNING id AS order_id, (SELECT stock FROM taken) AS stock`,
+    takeGuarded: take(" AND stock >= $3::int"),
+    takeUnguarded: take(""),
+    ...bucketStatements({ kind, stock, insertOrder: insertOrder(tables, 2) }),
   };
 }
 

@@ -1,0 +1,98 @@
+import type { StockTarget } from "./types";
+
+/**
+ * The statements of `sql-buckets`. Each is one atomic round trip. Parameters as in stock-sql.ts: $1 id, $2.. order (of
+ * which $3 is the quantity).
+ *
+ * Order of locks, so that nobody waits in a circle: a statement that waits while it holds something locks the buckets from
+ * the lowest number up, and the row last; the others hold nothing while they wait, or do not wait.
+ */
+export interface BucketSql {
+  /**
+   * $8 first bucket to look at, $9 number of buckets -> order_id, or no row when no bucket that is free at the moment has
+   * enough. Skips locked buckets, waits for nothing: each buyer starts somewhere else, and steals where there is some.
+   */
+  readonly takeFromFreeBucket: string;
+  /**
+   * $8, $9 as above -> order_id, or no row when the one bucket chosen was emptied before its turn, or none has enough.
+   * Waits for that bucket alone.
+   */
+  readonly takeFromBusyBucket: string;
+  /**
+   * -> order_id, or no row when buckets and row together have too few. Locks every bucket with stock, so that neither a
+   * unit somebody else holds for a moment nor the last few spread over several buckets is overlooked; what the buckets lack
+   * comes from the row. `stock`: what the row has left, when everything came from it.
+   */
+  readonly takeFromAll: string;
+  /** $1 id, $2 units, $3 number of buckets. Deals the units out evenly and leaves the row at nothing. */
+  readonly splitStock: string;
+  /** $1 id. Puts what is left in the buckets back into the row. */
+  readonly foldBuckets: string;
+}
+
+interface Names {
+  readonly kind: StockTarget["kind"];
+  readonly stock: string;
+  /** INSERT of the order for each row of `taken (id)`. */
+  readonly insertOrder: string;
+}
+
+/** The whole stock of row `s` of the kind's table: what is in the row and what is in buckets. */
+export function wholeStockOf(kind: StockTarget["kind"]): string {
+  return `(s.stock + coalesce((SELECT sum(units) FROM stock_buckets b WHERE ${of(kind, "s.id")}), 0))::int`;
+}
+
+export function bucketStatements({ kind, stock, insertOrder }: Names): BucketSql {
+  const mine = of(kind, "$1::int");
+  // Each buyer looks at the buckets in a circle from a place of its own.
+  const candidate = `SELECT b.bucket FROM stock_buckets b WHERE ${mine} AND b.units >= $3::int
+        ORDER BY (b.bucket + $8::int) % $9::int LIMIT 1`;
+  const takeFromOne = (picked: string) => `WITH picked AS MATERIALIZED (${picked}),
+      taken AS (
+        UPDATE stock_buckets b SET units = b.units - $3::int FROM picked
+        WHERE ${mine} AND b.bucket = picked.bucket AND b.units >= $3::int RETURNING b.target_id AS id)
+    ${insertOrder} RETURNING id AS order_id`;
+  return {
+    takeFromFreeBucket: takeFromOne(`${candidate} FOR UPDATE SKIP LOCKED`),
+    takeFromBusyBucket: takeFromOne(candidate),
+    takeFromAll: takeFromAll(mine, stock, insertOrder),
+    splitStock: `WITH filled AS (
+        INSERT INTO stock_buckets (kind, target_id, bucket, units)
+        SELECT '${kind}', $1::int, n,
+          CASE WHEN n < $3::int THEN $2::int / $3::int + (n < $2::int % $3::int)::int ELSE 0 END
+        FROM generate_series(0, greatest($3::int - 1, (SELECT max(b.bucket) FROM stock_buckets b WHERE ${mine}))) n
+        ORDER BY n
+        ON CONFLICT (kind, target_id, bucket) DO UPDATE SET units = EXCLUDED.units RETURNING 1)
+      UPDATE ${stock} SET stock = 0, version = version + 1 WHERE id = $1::int AND (SELECT count(*) FROM filled) > 0`,
+    foldBuckets: `WITH locked AS MATERIALIZED (
+        SELECT b.bucket FROM stock_buckets b WHERE ${mine} ORDER BY b.bucket FOR UPDATE),
+      gone AS (DELETE FROM stock_buckets b USING locked WHERE ${mine} AND b.bucket = locked.bucket RETURNING b.units),
+      left_over AS MATERIALIZED (SELECT coalesce(sum(units), 0)::int AS units FROM gone)
+      UPDATE ${stock} s SET stock = s.stock + left_over.units, version = s.version + 1 FROM left_over
+      WHERE s.id = $1::int AND left_over.units > 0`,
+  };
+}
+
+function takeFromAll(mine: string, stock: string, insertOrder: string): string {
+  return `WITH locked AS MATERIALIZED (
+      SELECT b.bucket, b.units FROM stock_buckets b WHERE ${mine} AND b.units > 0 ORDER BY b.bucket FOR UPDATE),
+    lined_up AS (
+      SELECT bucket, units, sum(units) OVER (ORDER BY bucket) - units AS before FROM locked),
+    short AS MATERIALIZED (
+      SELECT greatest(0, $3::int - coalesce(sum(units), 0))::int AS units FROM locked),
+    topped_up AS (
+      UPDATE ${stock} s SET stock = s.stock - short.units, version = s.version + 1 FROM short
+      WHERE s.id = $1::int AND short.units > 0 AND s.stock >= short.units RETURNING s.id, s.stock),
+    taken AS MATERIALIZED (
+      SELECT $1::int AS id FROM short WHERE units = 0 UNION ALL SELECT id FROM topped_up),
+    emptied AS (
+      UPDATE stock_buckets b SET units = b.units - least(lined_up.units, $3::int - lined_up.before)::int
+      FROM lined_up, taken
+      WHERE ${mine} AND b.bucket = lined_up.bucket AND lined_up.before < $3::int)
+    ${insertOrder} RETURNING id AS order_id,
+      (SELECT stock FROM topped_up, short WHERE short.units = $3::int) AS stock`;
+}
+
+function of(kind: StockTarget["kind"], id: string): string {
+  return `b.kind = '${kind}' AND b.target_id = ${id}`;
+}

@@ -1,0 +1,86 @@
+import { LockError } from "../locks/errors";
+import type { StrategyTraits } from "../locks/types";
+import { nowNs } from "../services/monotonic";
+import { sleepMs } from "./sleep";
+import { isUniqueViolation, type StockRow, type StockStore } from "./stock-store";
+import { resourceOf, type StockOutcome, type StockRequest, type StockStrategy } from "./types";
+
+export const sqlDecrementTraits: StrategyTraits = {
+  id: "sql-decrement",
+  family: "sql",
+  kind: "atomic",
+  mechanism:
+    "Check the stock in one statement, SET stock = stock - n in the next: no update is lost, and none is refused.",
+  remark: "goes below 0",
+  needs: ["postgres"],
+  waiting: "none",
+  fair: false,
+  expiryClock: "none",
+  fencingSource: null,
+  expected: { alone: "unsafe", threeNodes: "unsafe" },
+  survives: { holderCrash: "not-applicable", holderPause: "not-applicable", serverRestart: "not-applicable" },
+};
+
+/**
+ * Check, work for a while, then decrement relative to whatever the stock is by then: the "-1 coupons left" of many a shop.
+ *
+ * - Guarantees: no update is lost; orders and stock always agree.
+ * - Breaks under: two buyers at once, in one process as well. Everybody who saw the last unit takes one, so the stock goes
+ *   below zero by as many as were between their check and their decrement. The condition belongs in the second
+ *   statement (`sql-guarded`).
+ * - Fencing token: none. Clock: none. Units: integer stock units; `holdMs` passes between the two statements.
+ * - SQL: `read` (id -> stock), then `takeUnguarded` (id, order -> order id, stock after); each atomic, the pair is not.
+ *
+ * @throws {LockError} `backend_unavailable`, or `outcome_unknown` when the reply to the decrement was lost
+ * @see https://www.postgresql.org/docs/current/transaction-iso.html#XACT-READ-COMMITTED
+ */
+export class SqlDecrement implements StockStrategy {
+  readonly id = sqlDecrementTraits.id;
+  readonly traits = sqlDecrementTraits;
+
+  constructor(private readonly store: StockStore) {}
+
+  async reduceStock(request: StockRequest): Promise<StockOutcome> {
+    const { trace, target, quantity } = request;
+    trace.attempts = 1;
+    const read = await this.store.run(request, { name: "read", values: [target.id], strategyId: this.id });
+    if (read?.stock === undefined) throw this.rowGone(request);
+    trace.readNs = nowNs();
+    trace.readValue = read.stock;
+    if (read.stock < quantity) return { status: "sold_out" };
+    await sleepMs(request.holdMs);
+
+    trace.writeNs = nowNs();
+    const row = await this.decrement(request);
+    trace.writeAccepted = row !== "duplicate";
+    if (row === "duplicate") return { status: "already_claimed" };
+    if (row?.order_id === undefined || row.stock === undefined) throw this.rowGone(request);
+    trace.committedNs = nowNs();
+    trace.writtenValue = row.stock;
+    return { status: "sold", orderId: row.order_id };
+  }
+
+  private async decrement(request: StockRequest): Promise<StockRow | undefined | "duplicate"> {
+    const values = [request.target.id, ...this.store.orderValues(request, this.id)];
+    try {
+      return await this.store.run(request, { name: "takeUnguarded", values, strategyId: this.id });
+    } catch (error) {
+      if (isUniqueViolation(error)) return "duplicate";
+      throw error;
+    }
+  }
+
+  private rowGone(request: StockRequest): LockError {
+    return new LockError({
+      code: "config_invalid",
+      strategyId: this.id,
+      resource: resourceOf(request.target),
+      message: "the row to sell from does not exist",
+      isDefinite: true,
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // The pool belongs to the process, not to the strategy.
+  }
+}
