@@ -1,0 +1,57 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import type { StockOutcome, StockTarget } from "../../lib/stock/types";
+
+export interface StockProcessOrder {
+  readonly strategyId: string;
+  readonly target: StockTarget;
+  /** One purchase each, all at once. */
+  readonly buyerIds: readonly string[];
+  readonly holdMs: number;
+  readonly waitTimeoutMs: number;
+  /** Says "at the order" and goes no further: the point between the counter and PostgreSQL. */
+  readonly stopBeforeOrder?: boolean;
+}
+
+export type StockProcessMessage =
+  | { readonly type: "ready" | "at the order" }
+  | { readonly type: "done"; readonly statuses: readonly StockOutcome["status"][] }
+  | { readonly type: "failed"; readonly message: string };
+
+/** Another process that buys, as a store node does. */
+export class StockProcess implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly messages: StockProcessMessage[] = [];
+
+  constructor(order: StockProcessOrder) {
+    const script = fileURLToPath(new URL("./stock-process-main.ts", import.meta.url));
+    this.#child = fork(script, [JSON.stringify(order)], { execArgv: ["--import", "tsx"] });
+    this.#child.on("message", (message) => this.messages.push(message as StockProcessMessage));
+    this.#child.on("exit", (code) => {
+      if (code) this.messages.push({ type: "failed", message: `exit code ${code}` });
+    });
+  }
+
+  /** @throws Error when the process failed */
+  has(type: StockProcessMessage["type"]): boolean {
+    const failure = this.messages.find((message) => message.type === "failed");
+    if (failure?.type === "failed") throw new Error(failure.message);
+    return this.messages.some((message) => message.type === type);
+  }
+
+  go(): void {
+    this.#child.send("go");
+  }
+
+  statuses(): readonly StockOutcome["status"][] {
+    return this.messages.flatMap((message) => (message.type === "done" ? message.statuses : []));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const exit = once(this.#child, "exit");
+    this.#child.kill("SIGKILL");
+    await exit;
+  }
+}
