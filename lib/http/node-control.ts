@@ -53,6 +53,8 @@ async function route(request: ControlRequest): Promise<ControlResponse> {
       return json({ runId, node: node.name, known: node.close(runId ?? "") });
     case "GET runs/:id/stats":
       return json(node.stats(runId ?? "") ?? unknownRun(runId));
+    case "GET runs/:id/drift":
+      return json(await node.drift(runId ?? ""));
     case "GET runs/:id/history": {
       const run = node.run(runId ?? "") ?? unknownRun(runId);
       const headers = { ...jsonHeaders, "content-type": "application/x-ndjson" };

@@ -75,6 +75,10 @@ describe("conclude", () => {
     ["whose recorder dropped operations", () => judge(cleanRun(), client, { ...noCaveats, dropped: 1 })],
     ["with a silent node", () => judge(cleanRun(), client, { ...noCaveats, silentNodes: ["node-2"] })],
     ["with purchases still running", () => judge(cleanRun(), client, { ...noCaveats, stillRunning: 1 })],
+    [
+      "whose strategy keeps a counter that could not be read",
+      () => judge(cleanRun(), client, { ...noCaveats, counterUnread: "node-1: no Redis" }),
+    ],
     ["without a single request", () => judge(cleanRun({ counts: { ...cleanRun().counts, requests: 0, sold: 0 } }))],
     ["that sold nothing", () => judge(cleanRun({ counts: { ...cleanRun().counts, sold: 0 } }))],
   ];

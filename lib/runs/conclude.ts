@@ -8,9 +8,11 @@ export interface Caveats {
   readonly silentNodes: readonly string[];
   /** Purchases still running when the lab stopped waiting for them. */
   readonly stillRunning: number;
+  /** Why a counter that is kept outside of PostgreSQL could not be read; null when it could, or there is none. */
+  readonly counterUnread: string | null;
 }
 
-export const noCaveats: Caveats = { dropped: 0, silentNodes: [], stillRunning: 0 };
+export const noCaveats: Caveats = { dropped: 0, silentNodes: [], stillRunning: 0, counterUnread: null };
 
 interface Conclusion {
   readonly document: RunDocument;
@@ -95,6 +97,7 @@ function doubtsAbout(document: RunDocument, client: ClientReport | null, caveats
   if (caveats.silentNodes.length > 0) doubts.push(`No figures from ${caveats.silentNodes.join(", ")}.`);
   if (caveats.stillRunning > 0)
     doubts.push(`${plural(caveats.stillRunning, "purchase")} had no outcome when the run was closed.`);
+  if (caveats.counterUnread !== null) doubts.push(`The strategy's counter could not be read: ${caveats.counterUnread}`);
   if (counts.sold === 0 && counts.requests > 0)
     doubts.push(`Nothing was sold to ${plural(config.vus ?? counts.requests, "buyer")}.`);
   return doubts;

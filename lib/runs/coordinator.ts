@@ -1,4 +1,5 @@
 import type { HistoryOpLine } from "../history/types";
+import type { StockDrift } from "../stock/types";
 import type { RunAssignment, RunPreparation } from "./assignment";
 import { type Caveats, conclude, noCaveats } from "./conclude";
 import type { FinishRequest, RunDocument, RunRequest } from "./document";
@@ -197,13 +198,28 @@ export class Coordinator {
     }
     await returnUnsold(document.target);
     const database = await store.readStockFacts(document.id, document.target);
+    const { drift, counterUnread } = await this.readDrift(document.id);
     const caveats: Caveats = {
       ...noCaveats,
+      counterUnread,
       silentNodes,
       dropped: stats.values.reduce((sum, node) => sum + node.dropped, 0),
       stillRunning: stats.values.reduce((sum, node) => sum + node.inFlight, 0),
     };
-    return { measured: measure(document, { stats: stats.values, ops, database }), caveats };
+    return { measured: measure(document, { stats: stats.values, ops, database, drift }), caveats };
+  }
+
+  /** Asks one node after the other: any can read the counter, and a node that is silent is a caveat of its own. */
+  private async readDrift(id: string): Promise<{ drift: StockDrift | null; counterUnread: string | null }> {
+    let counterUnread: string | null = null;
+    for (const node of this.options.nodes) {
+      try {
+        return { drift: await node.drift(id), counterUnread: null };
+      } catch (error) {
+        counterUnread = (error as Error).message;
+      }
+    }
+    return { drift: null, counterUnread };
   }
 
   /** Waits until no purchase is in flight on any node, at most as long as a purchase may take. */

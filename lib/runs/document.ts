@@ -147,7 +147,13 @@ export const runDocumentSchema = z.object({
   durationMs: millis,
   status: z.enum(["running", "finished", "failed"]),
   counts: countsSchema,
-  stock: z.object({ initial: count, final: z.int(), orders: count }),
+  stock: z.object({
+    initial: count,
+    final: z.int(),
+    orders: count,
+    /** What a strategy that counts outside of PostgreSQL had left there; null when it had nothing; absent for the others. */
+    counter: z.int().nullable().optional(),
+  }),
   /** What the catalogue expects of this strategy with this number of nodes. */
   expected: z.enum(["safe", "unsafe"]),
   verdict: z.enum(["safe", "unsafe", "inconclusive"]),

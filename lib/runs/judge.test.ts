@@ -22,6 +22,16 @@ describe("violationsOf", () => {
     assert.equal(judged(100, -1, 101).negativeStock, 1);
   });
 
+  it("sees units that left a counter beside the row and never became an order", () => {
+    const withCounter = (counter: number | null) => {
+      const drift = { counter, stock: 40, pending: 0, drift: 0 };
+      return violationsOf(100, { ops: [], database: { final: 40, orders: 60, duplicateClaims: 0 }, drift });
+    };
+    assert.equal(withCounter(37).undersold, 3);
+    assert.equal(withCounter(-1).negativeStock, 1);
+    for (const counter of [40, 43, null]) assert.ok(Object.values(withCounter(counter)).every((count) => count === 0));
+  });
+
   it("finds nothing exactly when initial = final + orders and neither is out of range", () => {
     const size = fc.integer({ min: 0, max: 50 });
     fc.assert(

@@ -7,6 +7,7 @@ import {
   waitsOf,
 } from "../history/checkers";
 import type { HistoryOpLine } from "../history/types";
+import type { StockDrift } from "../stock/types";
 import type { NodeResult, RunCounts, RunDocument, RunPhases, RunViolations } from "./document";
 import { decodeHistogram, mergeHistograms, percentilesOf } from "./percentiles";
 import { emptyCounts, type NodeRunStats, PHASES, type Phase } from "./run-meter";
@@ -17,6 +18,8 @@ export interface RunFacts {
   readonly ops: readonly HistoryOpLine[];
   /** Read from the database after the run, not from the recorder. */
   readonly database: { readonly final: number; readonly orders: number; readonly duplicateClaims: number };
+  /** For strategies that count outside of PostgreSQL. */
+  readonly drift?: StockDrift | null;
 }
 
 /** Fills the measured parts of a run document. The verdict is drawn from it by `conclude`. */
@@ -31,7 +34,12 @@ export function measure(document: RunDocument, facts: RunFacts): RunDocument {
     ...document,
     durationMs,
     counts,
-    stock: { initial: document.stock.initial, final: database.final, orders: database.orders },
+    stock: {
+      initial: document.stock.initial,
+      final: database.final,
+      orders: database.orders,
+      ...(facts.drift ? { counter: facts.drift.counter } : {}),
+    },
     violations: violationsOf(document.stock.initial, facts),
     latencyMs: percentilesOf(mergeHistograms(stats.map((node) => decodeHistogram(node.histograms.latency)))),
     latencySource: "server",
@@ -62,14 +70,21 @@ export function measure(document: RunDocument, facts: RunFacts): RunDocument {
   };
 }
 
-/** The violations a database and a history prove. See docs/history-format.md for each definition. */
-export function violationsOf(initial: number, { ops, database }: Pick<RunFacts, "ops" | "database">): RunViolations {
+/**
+ * The violations a database and a history prove. See docs/history-format.md for each definition. A counter outside of
+ * PostgreSQL that is below the row holds units nobody can buy; one above it promises what the row's guard refuses.
+ */
+export function violationsOf(
+  initial: number,
+  { ops, database, drift }: Pick<RunFacts, "ops" | "database" | "drift">,
+): RunViolations {
   const { final, orders } = database;
+  const lowest = Math.min(final, drift?.counter ?? final);
   return {
     oversold: Math.max(0, orders - initial),
     lostUpdates: Math.max(0, orders - (initial - final)),
-    undersold: Math.max(0, initial - final - orders),
-    negativeStock: Math.max(0, -final),
+    undersold: Math.max(0, initial - lowest - orders),
+    negativeStock: Math.max(0, -lowest),
     duplicateClaims: database.duplicateClaims,
     overlappingHolds: countOverlappingHolds(ops),
     staleWrites: countStaleWrites(ops),

@@ -1,3 +1,4 @@
+import type { StockDrift } from "../stock/types";
 import type { RunAssignment, RunPreparation } from "./assignment";
 import type { NodeRunStats } from "./run-meter";
 
@@ -33,6 +34,12 @@ export class NodeClient {
   async stats(runId: string): Promise<NodeRunStats> {
     const response = await this.call(`runs/${runId}/stats`, { method: "GET" });
     return (await response.json()) as NodeRunStats;
+  }
+
+  /** Null for a strategy that counts nothing outside of PostgreSQL. */
+  async drift(runId: string): Promise<StockDrift | null> {
+    const response = await this.call(`runs/${runId}/drift`, { method: "GET" });
+    return (await response.json()) as StockDrift | null;
   }
 
   /** The node's part of the history, NDJSON. */

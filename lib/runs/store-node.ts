@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { Recorder } from "../history/recorder";
 import { nowNs } from "../services/monotonic";
-import type { OperationTrace, StockStrategy, StockTarget } from "../stock/types";
+import type { OperationTrace, StockDrift, StockStrategy, StockTarget } from "../stock/types";
 import { resourceOf } from "../stock/types";
 import type { RunAssignment, RunPreparation } from "./assignment";
 import { type NodeRunStats, RunMeter } from "./run-meter";
@@ -104,6 +104,12 @@ export class StoreNode {
 
   run(runId: string): ActiveRun | undefined {
     return this.runs.get(runId);
+  }
+
+  /** What a run's strategy counts outside of PostgreSQL, beside the row; null when it does not. */
+  async drift(runId: string): Promise<StockDrift | null> {
+    const assignment = this.runs.get(runId)?.assignment;
+    return (assignment && (await this.strategy(assignment.strategy).drift?.(assignment.target))) ?? null;
   }
 
   plan(target: StockTarget): PurchasePlan {
