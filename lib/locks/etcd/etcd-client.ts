@@ -77,13 +77,19 @@ class GatewayCommands implements EtcdCommands {
     return { createRevision: revision, predecessor: firstKey(answer, 0), revision };
   }
 
-  async findPlace(queued: { folder: string; key: string; createRevision: bigint }): Promise<QueuePlace | null> {
-    const { folder, key, createRevision } = queued;
+  async findPlace(queued: { folder: string; key: string; place: QueuePlace }): Promise<QueuePlace | null> {
+    const { folder, key, place } = queued;
+    const { createRevision, predecessor } = place;
+    const isPredecessorThere = { target: "CREATE", result: "GREATER", create_revision: "0" };
     const answer = await this.#gateway.post<TxnAnswer>("/v3/kv/txn", {
-      success: [readKey(key), lastOf(folder, createRevision - 1n)],
+      // Whoever is first has nobody to ask for, and is there itself or gone.
+      compare: [{ key: base64(predecessor ?? key), ...isPredecessorThere }],
+      success: [readKey(key)],
+      failure: [readKey(key), lastOf(folder, createRevision - 1n)],
     });
     if (firstKey(answer, 0) === null) return null;
-    return { createRevision, predecessor: firstKey(answer, 1), revision: BigInt(answer.header.revision) };
+    const revision = BigInt(answer.header.revision);
+    return { createRevision, predecessor: answer.succeeded ? predecessor : firstKey(answer, 1), revision };
   }
 
   async removeKey(key: string): Promise<boolean> {

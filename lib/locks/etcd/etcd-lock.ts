@@ -3,8 +3,10 @@ import type { Contender, Contest, LeaseBackend, TryLimits, TryReply } from "../l
 import { LeaseRunner } from "../lease-runner";
 import type { RandomSource } from "../random";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
+import { settleWithin } from "../settle-within";
 import type { LockStrategy, StrategyTraits } from "../types";
 import { type EtcdCommands, EtcdError, isEtcdError, type QueuePlace } from "./etcd-port";
+import { JoinGate } from "./join-gate";
 
 export const etcdLockTraits: StrategyTraits = {
   id: "etcd-lock",
@@ -22,8 +24,12 @@ export const etcdLockTraits: StrategyTraits = {
   survives: { holderCrash: "survives", holderPause: "survives", serverRestart: "survives" },
 };
 
-/** Keep-alives per lease length while waiting; the queue is looked at with each, whether or not the watch has told. */
-const LOOKS_PER_LEASE = 3;
+/** Keep-alives per lease length while waiting; the last one comes with a look at the queue, whatever the watch says. */
+const KEEP_ALIVES_PER_LOOK = 2;
+/** Contenders of one process that join queues at the same time. Measured: 1,000 callers, 34 grants in 10 s with 32, all in 8 s with 8. */
+const JOINS_AT_ONCE = 8;
+/** Longest wait at the gate before another look. */
+const GATE_PAUSE_MS = 250;
 /** Pause before a waiter asks again for a place it could not confirm. */
 const OUTAGE_PAUSE_MS = 100;
 /** Pause after a watch that ended without a word, before the queue is looked at again. */
@@ -36,8 +42,16 @@ interface Lease {
   readonly lengthMs: number;
 }
 
+/** What the contenders of one strategy share. */
+interface EtcdLockParts {
+  readonly etcd: EtcdCommands;
+  readonly joins: JoinGate;
+  readonly root: string;
+}
+
 class EtcdLockContender implements Contender {
   readonly #etcd: EtcdCommands;
+  readonly #joins: JoinGate;
   readonly #contest: Contest;
   readonly #folder: string;
   /** Set before it is asked for, so that a grant whose reply was lost can be revoked. */
@@ -45,30 +59,33 @@ class EtcdLockContender implements Contender {
   /** Null: not in the queue, as far as is known. */
   #place: QueuePlace | null = null;
 
-  constructor(etcd: EtcdCommands, contest: Contest, root: string) {
+  constructor({ etcd, joins, root }: EtcdLockParts, contest: Contest) {
     this.#etcd = etcd;
+    this.#joins = joins;
     this.#contest = contest;
     this.#folder = `${root}/${contest.resource}`;
   }
 
-  async tryAcquire({ signal }: TryLimits): Promise<TryReply> {
+  async tryAcquire({ signal, waitLimitMs }: TryLimits): Promise<TryReply> {
     try {
       const lease = this.#lease;
       const place = this.#place;
-      return lease && place ? await this.#look(lease, place, signal) : await this.#join(signal);
+      if (lease && place) return await this.#look(lease, place, signal);
+      // Whoever may wait does so in front of the gate; the others find out at once.
+      if (waitLimitMs > 0 && !this.#joins.hasRoom) return { status: "held" };
+      return await this.#joins.run(() => this.#join(signal));
     } catch (error) {
       throw this.#asLockError(error);
     }
   }
 
   async waitForTurn(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#contest;
-    const lookInMs = this.#lease && this.#place ? this.#lease.lengthMs / LOOKS_PER_LEASE : LOST_WATCH_PAUSE_MS;
     const enough = new AbortController();
     const onAbort = () => enough.abort();
     if (signal.aborted) onAbort();
     signal.addEventListener("abort", onAbort, { once: true });
-    const waits = [this.#predecessorGone(enough.signal), clock.sleep(lookInMs, enough.signal)];
+    const waits =
+      this.#lease && this.#place ? this.#inLine(this.#lease, this.#place, enough.signal) : this.#atGate(enough.signal);
     await Promise.race(waits);
     enough.abort();
     signal.removeEventListener("abort", onAbort);
@@ -91,14 +108,18 @@ class EtcdLockContender implements Contender {
     if (!lease) return "released";
     try {
       // The key first: the next in the queue need not wait for the lease to be cleared away.
-      const isRemoved = this.#place !== null && (await this.#etcd.removeKey(lease.key));
+      const isRemoved = this.#isFirst && (await this.#etcd.removeKey(lease.key));
       const isRevoked = await this.#etcd.revokeLease(lease.leaseId);
-      const wasHeld = this.#place === null ? isRevoked : isRemoved;
+      const wasThere = this.#isFirst ? isRemoved : isRevoked;
       this.#leave();
-      return wasHeld ? "released" : "not_held";
+      return wasThere ? "released" : "not_held";
     } catch (error) {
       throw this.#asLockError(error);
     }
+  }
+
+  get #isFirst(): boolean {
+    return this.#place?.predecessor === null;
   }
 
   async #join(signal: AbortSignal): Promise<TryReply> {
@@ -135,12 +156,12 @@ class EtcdLockContender implements Contender {
   }
 
   /** Keeps the lease alive and looks at the queue. @returns null when the lease or the key is gone */
-  async #confirm({ leaseId, key }: Lease, { createRevision }: QueuePlace): Promise<QueuePlace | null> {
-    const [seconds, place] = await Promise.all([
+  async #confirm({ leaseId, key }: Lease, place: QueuePlace): Promise<QueuePlace | null> {
+    const [seconds, found] = await Promise.all([
       this.#etcd.keepLeaseAlive(leaseId),
-      this.#etcd.findPlace({ folder: this.#folder, key, createRevision }),
+      this.#etcd.findPlace({ folder: this.#folder, key, place }),
     ]);
-    return seconds > 0 ? place : null;
+    return seconds > 0 ? found : null;
   }
 
   /** Either way the lease got its full length in this very try, so its validity counts from the try's beginning. */
@@ -150,12 +171,35 @@ class EtcdLockContender implements Contender {
     return { status: "granted", fencingToken: createRevision, validForMs };
   }
 
-  async #predecessorGone(signal: AbortSignal): Promise<void> {
-    const place = this.#place;
-    if (!place || place.predecessor === null) return this.#contest.clock.sleep(LOST_WATCH_PAUSE_MS, signal);
-    const watch = { key: place.predecessor, afterRevision: place.revision, signal };
+  #atGate(signal: AbortSignal): Promise<void>[] {
+    return [this.#joins.untilRoom(signal), this.#contest.clock.sleep(GATE_PAUSE_MS, signal)];
+  }
+
+  #inLine(lease: Lease, { predecessor, revision }: QueuePlace, signal: AbortSignal): Promise<void>[] {
+    if (predecessor === null) return [this.#contest.clock.sleep(LOST_WATCH_PAUSE_MS, signal)];
+    return [
+      this.#predecessorGone({ key: predecessor, afterRevision: revision, signal }),
+      this.#keepAlive(lease, signal),
+    ];
+  }
+
+  async #predecessorGone(watch: { key: string; afterRevision: bigint; signal: AbortSignal }): Promise<void> {
     if (await this.#etcd.untilDeleted(watch)) return;
-    await this.#contest.clock.sleep(LOST_WATCH_PAUSE_MS, signal);
+    await this.#contest.clock.sleep(LOST_WATCH_PAUSE_MS, watch.signal);
+  }
+
+  /** Keeps a waiter's lease alive for as long as that works, and for one length of it at most: then it looks again. */
+  async #keepAlive({ leaseId, lengthMs }: Lease, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#contest;
+    const pauseMs = lengthMs / KEEP_ALIVES_PER_LOOK;
+    for (let turn = 1; turn < KEEP_ALIVES_PER_LOOK; turn += 1) {
+      await clock.sleep(pauseMs, signal);
+      if (signal.aborted) return;
+      const kept = await settleWithin(clock, this.#etcd.keepLeaseAlive(leaseId), { limitMs: pauseMs, signal });
+      // A failure ends the wait as well: the next try meets it again, and knows what to make of it.
+      if (kept.status !== "value" || kept.value === 0) return;
+    }
+    await clock.sleep(pauseMs, signal);
   }
 
   #leave(): void {
@@ -192,7 +236,7 @@ export interface EtcdLockOptions extends RunnerOptions {
  *
  * Guarantees one holder at a time, first come first served, one waiter woken per release, and no key that outlives its
  * lease: a holder's crash costs the others one TTL and the second the server may take to notice. A waiter keeps its own
- * lease alive and looks at the queue with each keep-alive, so a lost watch costs a third of a lease, never a hang.
+ * lease alive and looks at the queue once in every length of it, so a lost watch costs one lease length, never a hang.
  * A holder paused past the TTL may wake beside a new one; with the fencing token checked by the resource its
  * write is refused, without it two writes meet. Restarted servers keep queue and leases; a server that comes back without
  * its data forgets both, and its revisions start again.
@@ -211,10 +255,11 @@ export function createEtcdLock(
   options: Partial<EtcdLockOptions> = {},
 ): LockStrategy {
   const { root = "locks", ...runnerOptions } = options;
+  const parts: EtcdLockParts = { etcd, root, joins: new JoinGate(JOINS_AT_ONCE) };
   const backend: LeaseBackend = {
     traits: etcdLockTraits,
     leaseKind: "ttl",
-    enter: (contest) => new EtcdLockContender(etcd, contest, root),
+    enter: (contest) => new EtcdLockContender(parts, contest),
   };
   return new LeaseRunner(backend, dependencies, runnerOptions);
 }

@@ -15,11 +15,14 @@ export interface EtcdCommands extends AsyncDisposable {
    * @throws {EtcdError} `no-lease` when the lease has ended
    */
   enqueue(place: { readonly folder: string; readonly key: string; readonly leaseId: bigint }): Promise<QueuePlace>;
-  /** Looks where a queued key stands now. @returns null when it is gone */
+  /**
+   * Looks where a queued key stands now. Cheap while its predecessor is still there.
+   * @returns null when the key is gone
+   */
   findPlace(queued: {
     readonly folder: string;
     readonly key: string;
-    readonly createRevision: bigint;
+    readonly place: QueuePlace;
   }): Promise<QueuePlace | null>;
   /** @returns false when there was nothing to remove */
   removeKey(key: string): Promise<boolean>;

@@ -100,15 +100,22 @@ export class EtcdGateway {
     if (this.#isClosed) return Promise.reject(new EtcdError("refused", "the etcd client has been closed"));
     return new Promise((resolve, reject) => {
       const request = this.#send(path, body, true);
-      const fail = (message: string, cause?: unknown) => {
+      let isSettled = false;
+      const settle = (): boolean => {
+        if (isSettled) return false;
+        isSettled = true;
         this.#clock.clearTimer(timer);
-        reject(new EtcdError("unreachable", `${this.#base.host}: ${message}`, cause));
+        return true;
+      };
+      const fail = (message: string, cause?: unknown) => {
+        if (settle()) reject(new EtcdError("unreachable", `${this.#base.host}: ${message}`, cause));
       };
       const timer = this.#clock.setTimer(REQUEST_LIMIT_MS, () => {
         fail(`no answer within ${REQUEST_LIMIT_MS} ms`);
         request.destroy();
       });
       request.once("error", (error) => fail(error.message, error));
+      // Comes after every answer too, when nobody is left to tell.
       request.once("close", () => fail("the connection was closed"));
       request.once("response", (response) => {
         let text = "";
@@ -117,8 +124,7 @@ export class EtcdGateway {
           text += chunk;
         });
         response.once("end", () => {
-          this.#clock.clearTimer(timer);
-          resolve({ status: response.statusCode ?? 0, text });
+          if (settle()) resolve({ status: response.statusCode ?? 0, text });
         });
       });
     });

@@ -169,7 +169,7 @@ describe("etcd-lock", () => {
     assert.deepEqual(await queue(), []);
   });
 
-  it("is served within a third of a lease when its watch never tells", async () => {
+  it("is served within the length of a lease when its watch never tells", async () => {
     const etcd = clients.etcd();
     const deaf = createEtcdLock(withWatch(etcd, untilAborted), clients);
     request = fresh({ ttlMs: 2_000 });
@@ -181,7 +181,7 @@ describe("etcd-lock", () => {
     const freeMs = performance.now();
     assert.ok(waiting.status === "completed");
     assert.equal((await waiting.value.call).status, "completed");
-    assert.ok(performance.now() - freeMs < 1_500);
+    assert.ok(performance.now() - freeMs < 3_000);
   });
 
   it("looks again soon, and not at once, when its watch ends without a word", async () => {
