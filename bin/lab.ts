@@ -16,6 +16,7 @@ const COMMANDS = {
   migrate: "apply the migrations, or write a new one",
   generate: "generate the Prisma client",
   docs: "write the strategy tables of README and docs from the code",
+  screenshots: "photograph the dashboard for the README, with real runs on it",
   dev: "start the servers and `next dev`",
 } as const;
 

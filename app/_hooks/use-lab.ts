@@ -7,6 +7,7 @@ import { type ApiProblem, callApi, messageBesideField } from "../_lib/api";
 import { blockedReason } from "../_lib/blocked";
 import { neighbour } from "../_lib/catalogue";
 import { type SaleConfig, settingOfField } from "../_lib/run-config";
+import { isBusy } from "../_lib/run-view";
 import { type InitialRuns, useLastRuns } from "./use-last-runs";
 import { useRun } from "./use-run";
 import { useRunWatch } from "./use-run-watch";
@@ -30,7 +31,7 @@ export function useLab(start: LabStart) {
 
   const { config } = settings;
   const { view } = run;
-  const busy = view.phase === "opening" || view.phase === "running";
+  const isFollowing = view.phase === "opening" || view.phase === "running";
   const blocked = blockedReason(config, settings.problems, catalogue);
 
   const { put } = lastRuns;
@@ -38,7 +39,7 @@ export function useLab(start: LabStart) {
     if (view.phase === "finished" && view.document !== null) put(view.document, view.samples);
   }, [view, put]);
 
-  useRunWatch(!busy, (newest) => {
+  useRunWatch(!isFollowing, (newest) => {
     const isNews = newest.id !== view.document?.id && !lastRuns.has(newest.id);
     if (newest.status === "running" || (newest.status === "finished" && isNews)) run.attach(newest);
   });
@@ -56,7 +57,7 @@ export function useLab(start: LabStart) {
   }, [open, attach, config]);
 
   const runSale = () => {
-    if (!busy && blocked === null) void begin();
+    if (!isBusy(view) && blocked === null) void begin();
   };
   const select = (id: string) => {
     setProblem(null);

@@ -22,7 +22,7 @@ export interface Run {
 export function useRun(active: RunDocument | null): Run {
   const [view, dispatch] = useReducer(
     reduceRun,
-    active === null ? IDLE_VIEW : reduceRun(IDLE_VIEW, { type: "attach", document: active }),
+    active === null ? IDLE_VIEW : reduceRun(IDLE_VIEW, { type: "attach", document: active, isOwn: false }),
   );
   const [connection, setConnection] = useState(0);
   const followed = view.phase === "running" && view.document !== null ? view.document.id : null;
@@ -33,7 +33,7 @@ export function useRun(active: RunDocument | null): Run {
     return followRun(followed, dispatch);
   }, [followed, connection]);
 
-  const attach = useCallback((document: RunDocument) => dispatch({ type: "attach", document }), []);
+  const attach = useCallback((document: RunDocument) => dispatch({ type: "attach", document, isOwn: false }), []);
   const reset = useCallback(() => dispatch({ type: "reset" }), []);
   const reconnect = useCallback(() => setConnection((number) => number + 1), []);
 
@@ -41,7 +41,7 @@ export function useRun(active: RunDocument | null): Run {
     dispatch({ type: "open" });
     const result = await callApi<RunDocument>("/api/runs", { method: "POST", body: runRequestOf(config) });
     if (result.ok) {
-      dispatch({ type: "attach", document: result.value });
+      dispatch({ type: "attach", document: result.value, isOwn: true });
       return null;
     }
     dispatch({ type: "reset" });

@@ -42,7 +42,7 @@ describe("announcements", () => {
   });
 
   it("say how the sale stands, and the verdict at its end", () => {
-    const running = reduceRun(IDLE_VIEW, { type: "attach", document: runDocument({ status: "running" }) });
+    const running = reduceRun(IDLE_VIEW, { type: "attach", document: runDocument({ status: "running" }), isOwn: true });
     const sold = reduceRun(running, {
       type: "event",
       event: { event: "sample", data: runSample(1, { orders: 131, oversold: 31 }) },

@@ -2,23 +2,32 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { runDocument, runSample } from "../../tests/support/run-fixture";
-import { figuresOf, IDLE_VIEW, nodeRowsOf, type RunAction, type RunView, reduceRun, withSample } from "./run-view";
+import {
+  figuresOf,
+  IDLE_VIEW,
+  isBusy,
+  nodeRowsOf,
+  type RunAction,
+  type RunView,
+  reduceRun,
+  withSample,
+} from "./run-view";
 
 const running = runDocument({ status: "running" });
 const after = (...actions: RunAction[]): RunView => actions.reduce(reduceRun, IDLE_VIEW);
 const sampleAction = (seq: number): RunAction => ({ type: "event", event: { event: "sample", data: runSample(seq) } });
 
 const overActions: RunAction[] = [
-  { type: "attach", document: running },
+  { type: "attach", document: running, isOwn: true },
   { type: "event", event: { event: "finished", data: runDocument() } },
 ];
 
 describe("a run as the page follows it", () => {
   it("goes from opening through running to finished", () => {
     assert.equal(after({ type: "open" }).phase, "opening");
-    assert.equal(after({ type: "open" }, { type: "attach", document: running }).phase, "running");
+    assert.equal(after({ type: "open" }, { type: "attach", document: running, isOwn: true }).phase, "running");
     const end = after(
-      { type: "attach", document: running },
+      { type: "attach", document: running, isOwn: true },
       { type: "event", event: { event: "finished", data: runDocument() } },
     );
     assert.equal(end.phase, "finished");
@@ -28,7 +37,7 @@ describe("a run as the page follows it", () => {
 
   it("waits for the samples of a run that was over when it was joined", () => {
     const joined = after(
-      { type: "attach", document: runDocument() },
+      { type: "attach", document: runDocument(), isOwn: true },
       { type: "event", event: { event: "run", data: runDocument() } },
     );
     assert.equal(joined.phase, "running");
@@ -37,7 +46,7 @@ describe("a run as the page follows it", () => {
   it("keeps samples in order and none twice, however often a stream is joined anew", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 30 }), { maxLength: 60 }), (sequence) => {
-        const view = after({ type: "attach", document: running }, ...sequence.map(sampleAction));
+        const view = after({ type: "attach", document: running, isOwn: true }, ...sequence.map(sampleAction));
         const expected = [...new Set(sequence)].sort((a, b) => a - b);
         assert.deepEqual(
           view.samples.map((sample) => sample.seq),
@@ -55,7 +64,7 @@ describe("a run as the page follows it", () => {
   it("does not let a late event of another run replace the run on the page", () => {
     const other = runDocument({ id: "run-2" });
     const view = after(
-      { type: "attach", document: running },
+      { type: "attach", document: running, isOwn: true },
       { type: "event", event: { event: "finished", data: other } },
     );
     assert.equal(view.document?.id, "run-1");
@@ -63,14 +72,26 @@ describe("a run as the page follows it", () => {
   });
 
   it("is not put away while it runs", () => {
-    assert.equal(after({ type: "attach", document: running }, { type: "reset" }).phase, "running");
+    assert.equal(after({ type: "attach", document: running, isOwn: true }, { type: "reset" }).phase, "running");
     assert.equal(after(...overActions, { type: "reset" }).phase, "idle");
     assert.equal(after({ type: "open" }, { type: "reset" }).phase, "idle");
   });
 
   it("takes word of a lost stream only while it runs", () => {
-    assert.equal(after({ type: "attach", document: running }, { type: "stream", stream: "lost" }).stream, "lost");
+    assert.equal(
+      after({ type: "attach", document: running, isOwn: true }, { type: "stream", stream: "lost" }).stream,
+      "lost",
+    );
     assert.equal(after(...overActions, { type: "stream", stream: "lost" }).stream, "closed");
+  });
+});
+
+describe("whether the page waits", () => {
+  it("is so for a run of its own and not for one that was opened elsewhere", () => {
+    assert.equal(isBusy(after({ type: "open" })), true);
+    assert.equal(isBusy(after({ type: "attach", document: running, isOwn: true })), true);
+    assert.equal(isBusy(after({ type: "attach", document: running, isOwn: false })), false);
+    assert.equal(isBusy(after(...overActions)), false);
   });
 });
 

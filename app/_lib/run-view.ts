@@ -8,13 +8,15 @@ export interface RunView {
   /** In order of `seq`, none twice: a reconnected stream sends the past again. */
   readonly samples: readonly RunSample[];
   readonly stream: "closed" | "open" | "lost" | "given-up";
+  /** Opened from this page; it does not open another one meanwhile. */
+  readonly isOwn: boolean;
 }
 
-export const IDLE_VIEW: RunView = { phase: "idle", document: null, samples: [], stream: "closed" };
+export const IDLE_VIEW: RunView = { phase: "idle", document: null, samples: [], stream: "closed", isOwn: false };
 
 export type RunAction =
   | { readonly type: "open" }
-  | { readonly type: "attach"; readonly document: RunDocument }
+  | { readonly type: "attach"; readonly document: RunDocument; readonly isOwn: boolean }
   | { readonly type: "event"; readonly event: RunEvent }
   | { readonly type: "stream"; readonly stream: RunView["stream"] }
   | { readonly type: "reset" };
@@ -25,7 +27,7 @@ export function reduceRun(view: RunView, action: RunAction): RunView {
       return { ...IDLE_VIEW, phase: "opening" };
     case "attach":
       // Over or not, its stream has the samples and ends with `finished`.
-      return { phase: "running", document: action.document, samples: [], stream: "closed" };
+      return { ...IDLE_VIEW, phase: "running", document: action.document, isOwn: action.isOwn };
     case "event":
       return reduceEvent(view, action.event);
     case "stream":
@@ -45,6 +47,11 @@ function reduceEvent(view: RunView, event: RunEvent): RunView {
   if (event.event === "finished") return { ...view, phase: "finished", document: event.data, stream: "closed" };
   // Whoever joins an ended run late gets its document first and its samples after it: the stream goes on to `finished`.
   return { ...view, phase: "running", document: event.data };
+}
+
+/** Whether this page waits for a run of its own; whether another one is in the way, the lab knows better. */
+export function isBusy(view: RunView): boolean {
+  return view.phase === "opening" || (view.phase === "running" && view.isOwn);
 }
 
 /** Puts the sample where its `seq` belongs; one that is there already changes nothing. */

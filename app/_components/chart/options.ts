@@ -38,7 +38,7 @@ function axes(palette: Palette): uPlot.Axis[] {
 }
 
 /** At least a second wide and from nought, so that the first samples do not jump about. */
-const xRange: uPlot.Range.Function = (_, __, max) => [0, Math.max(1, Number.isFinite(max) ? max : 1)];
+const xRange: uPlot.Range.Function = (plot) => [0, Math.max(1, plot.data[0].at(-1) ?? 0)];
 
 function yRange(floor: number): uPlot.Range.Function {
   return (_, min, max) => [

@@ -47,12 +47,7 @@ export function LabPage({ start }: { start: LabStart }) {
             <StrategyChooser {...choice} />
           </div>
           <SettingsForm settings={settings} catalogue={catalogue} refused={lab.refused} />
-          <RunControl
-            phase={view.phase}
-            blocked={lab.blocked}
-            problem={lab.problem}
-            onKeys={() => setShowsKeys(true)}
-          />
+          <RunControl view={view} blocked={lab.blocked} problem={lab.problem} onKeys={() => setShowsKeys(true)} />
         </form>
         <div className={styles.strategies}>
           <StrategyList {...choice} />

@@ -2,32 +2,27 @@
 
 import type { ApiProblem } from "@/app/_lib/api";
 import { problemSentence } from "@/app/_lib/api";
-import type { RunView } from "@/app/_lib/run-view";
+import { isBusy, type RunView } from "@/app/_lib/run-view";
 import button from "../ui/button.module.css";
 import styles from "./run-control.module.css";
 
 interface RunControlProps {
-  readonly phase: RunView["phase"];
+  readonly view: RunView;
   /** Why no sale can be started now; null when one can. */
   readonly blocked: string | null;
   readonly problem: ApiProblem | null;
   readonly onKeys: () => void;
 }
 
-const LABELS: Record<RunView["phase"], string> = {
-  idle: "Run sale",
-  opening: "Opening …",
-  running: "Running …",
-  finished: "Run sale",
-};
+const BUSY_LABELS: Partial<Record<RunView["phase"], string>> = { opening: "Opening …", running: "Running …" };
 
-export function RunControl({ phase, blocked, problem, onKeys }: RunControlProps) {
-  const busy = phase === "opening" || phase === "running";
+export function RunControl({ view, blocked, problem, onKeys }: RunControlProps) {
+  const busy = isBusy(view);
   const note = problem === null ? (busy ? null : blocked) : problemSentence(problem);
   return (
     <div className={styles.control}>
       <button type="submit" className={button.primary} disabled={busy || blocked !== null}>
-        {LABELS[phase]}
+        {busy ? BUSY_LABELS[view.phase] : "Run sale"}
       </button>
       <div role="alert">{note === null ? null : <p className={styles.note}>{note}</p>}</div>
       <p className={styles.keys}>

@@ -40,8 +40,13 @@ export function RunPage({ document, samples }: { document: RunDocument; samples:
         </div>
         <div className={styles.links}>
           <p className="mono">
-            <When epochMs={document.startedAtEpochMs} /> <span className="unit">ran for</span>{" "}
-            {durationWords(document.durationMs)}
+            <When epochMs={document.startedAtEpochMs} />
+            {document.durationMs === null ? null : (
+              <>
+                {" "}
+                <span className="unit">ran for</span> {durationWords(document.durationMs)}
+              </>
+            )}
           </p>
           <p>
             <LabLink href={againHref(document)}>Run it again</LabLink> <a href={`/api/runs/${id}`}>Document (JSON)</a>{" "}

@@ -1,0 +1,89 @@
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+import { type Browser, chromium } from "@playwright/test";
+import { type Command, Option } from "commander";
+import { explainFailure, labOf } from "../runs/execute";
+import { followRun } from "../runs/follow";
+import { type LabAddress, labFetch, openRun } from "../runs/lab-client";
+import { ROOT } from "../supervisor/paths";
+import { ensureBrowser } from "../testing/browser";
+
+interface ScreenshotFlags {
+  readonly url?: string;
+  readonly out: string;
+}
+
+interface Shot {
+  readonly name: string;
+  readonly page: string;
+  readonly theme: "light" | "dark";
+  readonly size: { readonly width: number; readonly height: number };
+}
+
+const DESK = { width: 1280, height: 900 };
+const PHONE = { width: 390, height: 844 };
+
+/** One picture a page and mood; each shows the last real run of its strategy. */
+const SHOTS: readonly Shot[] = [
+  { name: "lab-unsafe-light", page: "/?strategy=none", theme: "light", size: DESK },
+  { name: "lab-safe-dark", page: "/?strategy=redis-lock", theme: "dark", size: DESK },
+  { name: "compare-light", page: "/compare", theme: "light", size: DESK },
+  { name: "lab-unsafe-phone-dark", page: "/?strategy=none", theme: "dark", size: PHONE },
+];
+
+const STRATEGIES_SHOWN = ["none", "redis-lock"];
+const CANNOT_RUN = 2;
+const BROWSER_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"];
+
+/** `npm run lab -- screenshots`: photographs the dashboard for the README, with real runs on it. */
+export function addScreenshotsCommand(program: Command): void {
+  program
+    .command("screenshots")
+    .description("photograph the dashboard for the README, with real runs on it")
+    .addOption(new Option("--url <url>", "a lab that is up elsewhere").env("LAB_URL"))
+    .option("--out <dir>", "where the pictures go", path.join(ROOT, "docs", "screenshots"))
+    .action(async (flags: ScreenshotFlags) => {
+      process.exitCode = await takeScreenshots(flags).catch((error: unknown) => {
+        console.error(explainFailure(error));
+        return CANNOT_RUN;
+      });
+    });
+}
+
+async function takeScreenshots({ url, out }: ScreenshotFlags): Promise<number> {
+  const lab = await labOf(url === undefined ? {} : { url: url.replace(/\/+$/, "") });
+  await runWhatIsMissing(lab);
+  await mkdir(out, { recursive: true });
+  const { binary } = await ensureBrowser();
+  const browser = await chromium.launch({ executablePath: binary, args: BROWSER_FLAGS });
+  try {
+    for (const shot of SHOTS) console.log(path.relative(process.cwd(), await take(browser, { lab, shot, out })));
+  } finally {
+    await browser.close();
+  }
+  return 0;
+}
+
+/** A picture without a run would show nothing: those strategies get the main sale. */
+async function runWhatIsMissing(lab: LabAddress): Promise<void> {
+  const response = await labFetch(lab, "/api/runs/latest", { signal: AbortSignal.timeout(30_000) });
+  const { runs } = (await response.json()) as { runs: { strategy: string }[] };
+  for (const strategy of STRATEGIES_SHOWN.filter((id) => !runs.some((run) => run.strategy === id))) {
+    const opened = await openRun(lab, { strategy, engine: "k6", launch: true });
+    const { verdict } = await followRun(lab, opened, () => undefined);
+    console.log(`ran ${strategy}: ${verdict}`);
+  }
+}
+
+async function take(browser: Browser, job: { lab: LabAddress; shot: Shot; out: string }): Promise<string> {
+  const { name, page: address, theme, size } = job.shot;
+  const context = await browser.newContext({ viewport: size, colorScheme: theme, reducedMotion: "reduce" });
+  const page = await context.newPage();
+  await page.goto(`${job.lab.baseUrl}${address}`);
+  await page.locator("figure canvas, table").first().waitFor({ timeout: 20_000 });
+  await page.evaluate(() => document.fonts.ready);
+  const file = path.join(job.out, `${name}.png`);
+  await page.screenshot({ path: file, animations: "disabled" });
+  await context.close();
+  return file;
+}
