@@ -10,6 +10,10 @@ export interface HistoryRunLine {
   readonly initial: number;
   readonly limitPerBuyer: number | null;
   readonly hosts: number;
+  /** False: the resource did not check fencing tokens, so carrying one excuses nothing. Absent: it did. */
+  readonly fencing?: boolean;
+  /** How long after a fault has healed a waiter may still wait. Absent: `DEFAULT_SERVED_WITHIN_MS`. */
+  readonly servedWithinMs?: number;
 }
 
 export type OperationOutcome = "sold" | "sold_out" | "contended" | "rejected" | "error" | "unknown";
@@ -58,6 +62,9 @@ export interface HistoryOrder {
 export interface HistoryEndLine {
   readonly type: "end";
   readonly final: number;
+  /** What a strategy that counts outside of the database had left there; null or absent: nothing, or it does not. */
+  readonly counter?: number | null;
+  /** In the order in which the database took them in. */
   readonly orders: readonly HistoryOrder[];
   readonly dropped: number;
 }

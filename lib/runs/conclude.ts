@@ -10,9 +10,17 @@ export interface Caveats {
   readonly stillRunning: number;
   /** Why a counter that is kept outside of PostgreSQL could not be read; null when it could, or there is none. */
   readonly counterUnread: string | null;
+  /** Waiters that were not served in time after a fault had healed. */
+  readonly unservedWaiters: number;
 }
 
-export const noCaveats: Caveats = { dropped: 0, silentNodes: [], stillRunning: 0, counterUnread: null };
+export const noCaveats: Caveats = {
+  dropped: 0,
+  silentNodes: [],
+  stillRunning: 0,
+  counterUnread: null,
+  unservedWaiters: 0,
+};
 
 interface Conclusion {
   readonly document: RunDocument;
@@ -76,11 +84,27 @@ function brokenPromises({ violations, stock, nodes, strategy }: RunDocument): st
     found.push(
       `${plural(overlappingHolds, "time")} a buyer entered the critical section of ${strategy} while another was inside.`,
     );
+  return [...found, ...brokenRecords(violations)];
+}
+
+/** What only the history shows: stock and orders may agree all the same. */
+function brokenRecords(violations: RunDocument["violations"]): string[] {
+  const { fencingOrder = 0, ticketOrder = 0 } = violations;
+  const { acknowledgedRows = 0, unknownRows = 0, refusedRows = 0, strayRows = 0 } = violations;
+  const found: string[] = [];
+  if (acknowledgedRows > 0)
+    found.push(`${plural(acknowledgedRows, "buyer")} were told "sold" and do not have exactly that one order.`);
+  if (refusedRows > 0) found.push(`${plural(refusedRows, "buyer")} were turned away and have an order all the same.`);
+  if (unknownRows > 0) found.push(`${plural(unknownRows, "buyer")} without an answer have more than one order.`);
+  if (strayRows > 0) found.push(`${plural(strayRows, "order")} belong to no purchase.`);
+  if (ticketOrder > 0)
+    found.push(`${plural(ticketOrder, "time")} the stock was seen at a value it could not have had at that moment.`);
+  if (fencingOrder > 0) found.push(`${plural(fencingOrder, "fencing token")} did not rise above an earlier grant's.`);
   return found;
 }
 
 function doubtsAbout(document: RunDocument, client: ClientReport | null, caveats: Caveats): string[] {
-  const { contention, counts, config } = document;
+  const { contention, counts, config, stock } = document;
   const doubts: string[] = [];
   if (counts.requests === 0) doubts.push("No purchase reached a store node.");
   else if (!contention.certified)
@@ -98,6 +122,9 @@ function doubtsAbout(document: RunDocument, client: ClientReport | null, caveats
   if (caveats.stillRunning > 0)
     doubts.push(`${plural(caveats.stillRunning, "purchase")} had no outcome when the run was closed.`);
   if (caveats.counterUnread !== null) doubts.push(`The strategy's counter could not be read: ${caveats.counterUnread}`);
+  if (caveats.unservedWaiters > 0)
+    doubts.push(`${plural(caveats.unservedWaiters, "waiter")} were not served in time after a fault had healed.`);
+  if (stock.counter === null) doubts.push("The stock that the strategy counts outside of PostgreSQL has vanished.");
   if (counts.sold === 0 && counts.requests > 0)
     doubts.push(`Nothing was sold to ${plural(config.vus ?? counts.requests, "buyer")}.`);
   return doubts;

@@ -1,9 +1,10 @@
+import { checkLiveness } from "../history/checkers/liveness";
 import type { HistoryOpLine } from "../history/types";
 import type { StockDrift } from "../stock/types";
 import type { RunAssignment, RunPreparation } from "./assignment";
 import { type Caveats, conclude, noCaveats } from "./conclude";
 import type { FinishRequest, RunDocument, RunRequest } from "./document";
-import { measure } from "./judge";
+import { historyOf, measure } from "./judge";
 import { LabError } from "./lab-error";
 import { newDocument } from "./new-document";
 import type { NodeClient } from "./node-client";
@@ -192,21 +193,27 @@ export class Coordinator {
     for (const [index, ndjson] of histories.values.entries()) {
       const lines = parseOps(ndjson);
       const node = histories.names[index] ?? "unknown";
-      const dropped = stats.values.find((stat) => stat.node === node)?.dropped ?? 0;
-      await store.saveHistory(document.id, { node, operations: lines.length, dropped, ndjson });
-      ops.push(...lines);
+      const { dropped = 0, inFlight = 0 } = stats.values.find((stat) => stat.node === node) ?? {};
+      // A purchase that is still running is one the history does not have.
+      const history = { node, operations: lines.length, dropped: dropped + inFlight, ndjson };
+      await store.saveHistory(document.id, history);
+      for (const line of lines) ops.push(line);
+    }
+    // What a silent node recorded is lost; how much that is nobody knows, and one is enough to say so.
+    for (const node of silentNodes.filter((name) => !histories.names.includes(name))) {
+      await store.saveHistory(document.id, { node, operations: 0, dropped: 1, ndjson: "" });
     }
     await returnUnsold(document.target);
-    const database = await store.readStockFacts(document.id, document.target);
+    const database = await store.readRunEnd(document.id, document.target);
     const { drift, counterUnread } = await this.readDrift(document.id);
-    const caveats: Caveats = {
-      ...noCaveats,
-      counterUnread,
-      silentNodes,
-      dropped: stats.values.reduce((sum, node) => sum + node.dropped, 0),
-      stillRunning: stats.values.reduce((sum, node) => sum + node.inFlight, 0),
-    };
-    return { measured: measure(document, { stats: stats.values, ops, database, drift }), caveats };
+    const dropped = stats.values.reduce((sum, node) => sum + node.dropped, 0);
+    const stillRunning = stats.values.reduce((sum, node) => sum + node.inFlight, 0);
+    const isComplete = silentNodes.length === 0 && dropped === 0 && stillRunning === 0;
+    const facts = { stats: stats.values, ops, database, drift, isComplete };
+    const history = historyOf(document, facts);
+    const unservedWaiters = checkLiveness(history).count;
+    const caveats: Caveats = { ...noCaveats, counterUnread, silentNodes, dropped, stillRunning, unservedWaiters };
+    return { measured: measure(document, facts, history), caveats };
   }
 
   /** Asks one node after the other: any can read the counter, and a node that is silent is a caveat of its own. */

@@ -110,6 +110,18 @@ export const violationsSchema = z.object({
   duplicateClaims: count,
   overlappingHolds: count,
   staleWrites: count,
+  /** Fencing tokens that did not rise from grant to grant. Absent, as the next five: judged before it was looked for. */
+  fencingOrder: count.optional(),
+  /** Sales and refusals that no order of events explains: sold after "sold out", an older ticket after a newer. */
+  ticketOrder: count.optional(),
+  /** Purchases answered "sold" that have not exactly one row. */
+  acknowledgedRows: count.optional(),
+  /** Purchases of unknown outcome that have more than one row. */
+  unknownRows: count.optional(),
+  /** Purchases that were refused and have a row. */
+  refusedRows: count.optional(),
+  /** Rows that no purchase asked for. */
+  strayRows: count.optional(),
 });
 export type RunViolations = z.infer<typeof violationsSchema>;
 

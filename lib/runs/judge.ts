@@ -1,14 +1,11 @@
-import {
-  countOverlappingHolds,
-  countStaleWrites,
-  flightsOf,
-  jainIndex,
-  peakOverlap,
-  waitsOf,
-} from "../history/checkers";
-import type { HistoryOpLine } from "../history/types";
+import { fairnessOf } from "../history/checkers/fairness";
+import { type History, makeHistory } from "../history/history";
+import { byHost, peakInFlight, peakOverlap, waitsOf } from "../history/intervals";
+import { findViolations } from "../history/judge-history";
+import { type Operation, readOperations, toFault } from "../history/operation";
+import type { HistoryOpLine, HistoryOrder } from "../history/types";
 import type { StockDrift } from "../stock/types";
-import type { NodeResult, RunCounts, RunDocument, RunPhases, RunViolations } from "./document";
+import type { NodeResult, RunCounts, RunDocument, RunPhases } from "./document";
 import { decodeHistogram, mergeHistograms, percentilesOf } from "./percentiles";
 import { emptyCounts, type NodeRunStats, PHASES, type Phase } from "./run-meter";
 
@@ -17,78 +14,75 @@ export interface RunFacts {
   readonly stats: readonly NodeRunStats[];
   readonly ops: readonly HistoryOpLine[];
   /** Read from the database after the run, not from the recorder. */
-  readonly database: { readonly final: number; readonly orders: number; readonly duplicateClaims: number };
+  readonly database: { readonly final: number; readonly orders: readonly HistoryOrder[] };
   /** For strategies that count outside of PostgreSQL. */
   readonly drift?: StockDrift | null;
+  /** Every purchase of the run is in `ops`. */
+  readonly isComplete: boolean;
+}
+
+/** The run as the checkers see it. See docs/history-format.md for what each of them looks for. */
+export function historyOf(document: RunDocument, { ops, database, drift, isComplete }: RunFacts): History {
+  const { fencing } = document.config;
+  const run = {
+    initial: document.stock.initial,
+    limitPerBuyer: limitPerBuyer(document.target),
+    ...(fencing === undefined ? {} : { fencing }),
+  };
+  const end = { ...database, counter: drift?.counter ?? null };
+  return makeHistory({ run, ops: readOperations(ops), faults: document.faults.map(toFault), end, isComplete });
+}
+
+/** Coupons are one each. */
+export function limitPerBuyer({ kind }: RunDocument["target"]): number | null {
+  return kind === "coupon" ? 1 : null;
 }
 
 /** Fills the measured parts of a run document. The verdict is drawn from it by `conclude`. */
-export function measure(document: RunDocument, facts: RunFacts): RunDocument {
-  const { stats, ops, database } = facts;
-  const counts = sumCounts(stats.map((node) => node.counts));
-  const flights = flightsOf(ops);
+export function measure(document: RunDocument, facts: RunFacts, history: History): RunDocument {
+  const { stats, database, drift } = facts;
+  const { ops } = history;
   const durationMs = spanMs(ops);
-  const waits = waitsOf(ops);
-  const waitsMs = waits.map(({ from, to }) => Number(to - from) / 1e6);
+  const orders = database.orders.reduce((sum, order) => sum + order.quantity, 0);
   return {
     ...document,
     durationMs,
-    counts,
+    counts: sumCounts(stats.map((node) => node.counts)),
     stock: {
       initial: document.stock.initial,
       final: database.final,
-      orders: database.orders,
-      ...(facts.drift ? { counter: facts.drift.counter } : {}),
+      orders,
+      ...(drift ? { counter: drift.counter } : {}),
     },
-    violations: violationsOf(document.stock.initial, facts),
+    violations: findViolations(history).violations,
     latencyMs: percentilesOf(mergeHistograms(stats.map((node) => decodeHistogram(node.histograms.latency)))),
     latencySource: "server",
     phasesMs: phasesOf(stats),
     throughput: {
       offeredPerSecond: document.config.rate,
       completedPerSecond: perSecond(ops.length, durationMs),
-      soldPerSecond: perSecond(database.orders, durationMs),
+      soldPerSecond: perSecond(orders, durationMs),
     },
-    contention: {
-      certified: peakOverlap(flights) >= 2,
-      peakInFlight: peakOverlap(flights),
-      peakWaiters: peakOverlap(waits),
-      arrivalSkewMs: null,
-      droppedIterations: null,
-    },
-    fairness: {
-      jain: roundedOrNull(jainIndex(waitsMs), 3),
-      longestWaitMs:
-        waitsMs.length > 0
-          ? rounded(
-              waitsMs.reduce((a, b) => Math.max(a, b)),
-              3,
-            )
-          : null,
-    },
+    contention: contentionOf(ops),
+    fairness: fairnessIn(ops),
     nodes: stats.map((node) => nodeResult(node, ops)),
   };
 }
 
-/**
- * The violations a database and a history prove. See docs/history-format.md for each definition. A counter outside of
- * PostgreSQL that is below the row holds units nobody can buy; one above it promises what the row's guard refuses.
- */
-export function violationsOf(
-  initial: number,
-  { ops, database, drift }: Pick<RunFacts, "ops" | "database" | "drift">,
-): RunViolations {
-  const { final, orders } = database;
-  const lowest = Math.min(final, drift?.counter ?? final);
+function contentionOf(ops: readonly Operation[]): RunDocument["contention"] {
+  const peak = peakInFlight(ops);
   return {
-    oversold: Math.max(0, orders - initial),
-    lostUpdates: Math.max(0, orders - (initial - final)),
-    undersold: Math.max(0, initial - lowest - orders),
-    negativeStock: Math.max(0, -lowest),
-    duplicateClaims: database.duplicateClaims,
-    overlappingHolds: countOverlappingHolds(ops),
-    staleWrites: countStaleWrites(ops),
+    certified: peak >= 2,
+    peakInFlight: peak,
+    peakWaiters: peakOverlap(waitsOf(ops)),
+    arrivalSkewMs: null,
+    droppedIterations: null,
   };
+}
+
+function fairnessIn(ops: readonly Operation[]): RunDocument["fairness"] {
+  const { jain, longestWaitMs } = fairnessOf(ops);
+  return { jain: roundedOrNull(jain, 3), longestWaitMs: roundedOrNull(longestWaitMs, 3) };
 }
 
 export function sumCounts(all: readonly RunCounts[]): RunCounts {
@@ -105,7 +99,7 @@ function phasesOf(stats: readonly NodeRunStats[]): RunPhases {
   return Object.fromEntries(PHASES.map((phase) => [phase, merged(phase)])) as RunPhases;
 }
 
-function nodeResult(node: NodeRunStats, ops: readonly HistoryOpLine[]): NodeResult {
+function nodeResult(node: NodeRunStats, ops: readonly Operation[]): NodeResult {
   return {
     node: node.node,
     counts: node.counts,
@@ -116,16 +110,20 @@ function nodeResult(node: NodeRunStats, ops: readonly HistoryOpLine[]): NodeResu
   };
 }
 
-function spanMs(ops: readonly HistoryOpLine[]): number | null {
-  let first: bigint | null = null;
-  let last: bigint | null = null;
-  for (const op of ops) {
-    const from = BigInt(op.invokedNs);
-    const to = op.answeredNs === undefined ? from : BigInt(op.answeredNs);
-    if (first === null || from < first) first = from;
-    if (last === null || to > last) last = to;
+/** From the first purchase to the last answer. */
+function spanMs(ops: readonly Operation[]): number | null {
+  if (ops.length === 0) return null;
+  let longestNs = 0;
+  for (const onHost of byHost(ops).values()) {
+    let first = Infinity;
+    let last = -Infinity;
+    for (const { invokedNs, answeredNs } of onHost) {
+      first = Math.min(first, invokedNs);
+      last = Math.max(last, answeredNs ?? invokedNs);
+    }
+    longestNs = Math.max(longestNs, last - first);
   }
-  return first === null || last === null ? null : rounded(Number(last - first) / 1e6, 3);
+  return rounded(longestNs / 1e6, 3);
 }
 
 function perSecond(count: number, durationMs: number | null): number | null {

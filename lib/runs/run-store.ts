@@ -109,34 +109,53 @@ export interface RunOrder {
 
 /** The rows a run sold, oldest first. */
 export async function readRunOrders(runId: string, kind: StockTarget["kind"]): Promise<RunOrder[]> {
-  const { orders } = stockTables(kind);
-  const result = await postgresPool().query(
-    `SELECT id::text AS "orderId", coalesce(op_id, '') AS "opId", user_id AS "buyerId", quantity
-     FROM ${orders} WHERE run_id = $1 ORDER BY id`,
-    [runId],
-  );
+  const result = await postgresPool().query(`${ordersOfRun(kind)} ORDER BY id`, [runId]);
   return result.rows as RunOrder[];
+}
+
+/** $1 run -> its rows. */
+function ordersOfRun(kind: StockTarget["kind"]): string {
+  const { orders } = stockTables(kind);
+  return `SELECT id::text AS "orderId", coalesce(op_id, '') AS "opId", user_id AS "buyerId", quantity
+     FROM ${orders} WHERE run_id = $1`;
+}
+
+export interface RunEnd {
+  readonly final: number;
+  readonly orders: readonly RunOrder[];
+}
+
+/** Stock and rows at the end of a run: one statement, one snapshot. */
+export async function readRunEnd(runId: string, target: StockTarget): Promise<RunEnd> {
+  const { stock } = stockTables(target.kind);
+  const result = await postgresPool().query(
+    `SELECT ${wholeStockOf(target.kind)} AS final,
+       (SELECT coalesce(json_agg(o ORDER BY o."orderId"::bigint), '[]') FROM (${ordersOfRun(target.kind)}) o) AS orders
+     FROM ${stock} s WHERE s.id = $2`,
+    [runId, target.id],
+  );
+  const row = result.rows[0] as RunEnd | undefined;
+  if (!row) throw new Error(`${target.kind} ${target.id} of run ${runId} is gone`);
+  return row;
 }
 
 export interface StockFacts {
   readonly final: number;
   /** Units sold, not rows. */
   readonly orders: number;
-  readonly duplicateClaims: number;
 }
 
 /** What the database says of a run's target now: one statement, one snapshot. */
 export async function readStockFacts(runId: string, target: StockTarget): Promise<StockFacts> {
   const { stock, orders } = stockTables(target.kind);
-  const duplicates = target.kind === "coupon" ? "count(*) - count(DISTINCT user_id)" : "0";
   const result = await postgresPool().query({
     name: `facts_${target.kind}`,
-    text: `SELECT ${wholeStockOf(target.kind)} AS final, o.orders::int, o.duplicates::int FROM ${stock} s,
-      (SELECT coalesce(sum(quantity), 0) AS orders, ${duplicates} AS duplicates FROM ${orders} WHERE run_id = $1) o
+    text: `SELECT ${wholeStockOf(target.kind)} AS final, o.orders::int FROM ${stock} s,
+      (SELECT coalesce(sum(quantity), 0) AS orders FROM ${orders} WHERE run_id = $1) o
       WHERE s.id = $2`,
     values: [runId, target.id],
   });
-  const row = result.rows[0] as { final: number; orders: number; duplicates: number } | undefined;
+  const row = result.rows[0] as StockFacts | undefined;
   if (!row) throw new Error(`${target.kind} ${target.id} of run ${runId} is gone`);
-  return { final: row.final, orders: row.orders, duplicateClaims: row.duplicates };
+  return row;
 }

@@ -1,6 +1,5 @@
-import { hostname } from "node:os";
 import { Recorder } from "../history/recorder";
-import { nowNs } from "../services/monotonic";
+import { clockName, nowNs } from "../services/monotonic";
 import type { OperationTrace, StockDrift, StockStrategy, StockTarget } from "../stock/types";
 import { resourceOf } from "../stock/types";
 import type { RunAssignment, RunPreparation } from "./assignment";
@@ -84,7 +83,7 @@ export class StoreNode {
     const run: ActiveRun = {
       assignment,
       meter: new RunMeter(),
-      recorder: new Recorder({ node: this.name, host: hostname(), capacity: HISTORY_CAPACITY }),
+      recorder: new Recorder({ node: this.name, host: clockName(), capacity: HISTORY_CAPACITY }),
       closed: false,
     };
     this.runs.set(assignment.runId, run);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { judgeHistory } from "../../../lib/history/judge-history";
 import { Coordinator } from "../../../lib/runs/coordinator";
 import { type ClientReport, runDocumentSchema, runRequestSchema } from "../../../lib/runs/document";
 import { historyLines } from "../../../lib/runs/history-export";
@@ -110,6 +111,17 @@ describe("a run's life", () => {
     );
   });
 
+  it("exports a history that is judged as the run was", async () => {
+    const opened = await open();
+    await sellOut(opened.id, opened.target.id);
+    const document = await lab.finish(opened.id, { client, awaitClientReport: false });
+    const { verdict, violations, measures, findings } = await judgeHistory(historyLines(document));
+    assert.equal(verdict, "safe", JSON.stringify(findings));
+    assert.deepEqual(violations, document.violations);
+    assert.equal(measures.operations, 12);
+    assert.equal(measures.peakInFlight, document.contention.peakInFlight);
+  });
+
   it("stays running until the client's report comes, and is then judged with it", async () => {
     const opened = await open();
     await sellOut(opened.id, opened.target.id);
@@ -160,6 +172,12 @@ describe("a run's life", () => {
     const document = await pair.finish(opened.id, { client, awaitClientReport: false });
     assert.equal(document.verdict, "inconclusive");
     assert.match(document.sentences.join(" "), /node-2/);
+    const judged = await judgeHistory(historyLines(document));
+    assert.equal(judged.verdict, "inconclusive", "what the silent node recorded is missing from the history");
+    assert.deepEqual(
+      judged.findings.map(({ kind }) => kind),
+      ["droppedOperations"],
+    );
     await pair.stop();
   });
 

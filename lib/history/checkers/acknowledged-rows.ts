@@ -1,0 +1,51 @@
+import { type CheckResult, type Finding, NOTHING_FOUND } from "../finding";
+import type { History } from "../history";
+import { oncePer } from "../once-per";
+import { clockReading, type Operation } from "../operation";
+import { type PurchaseGroup, purchaseGroups } from "../purchase-groups";
+import { actorOf } from "../words";
+
+/** Each purchase that was answered "sold" has exactly one row, and it is the row it was told of. O(n). */
+export function checkAcknowledgedRows(history: History): CheckResult {
+  if (!history.end) return NOTHING_FOUND;
+  const { end } = history;
+  const findings = purchaseGroups(history).flatMap((group) => {
+    const problem = group.answer === "sold" ? problemOf(group, end) : null;
+    return problem ? [finding(group, problem)] : [];
+  });
+  return { count: findings.length, findings };
+}
+
+type End = NonNullable<History["end"]>;
+
+/** Made only when an answer names an order that its purchase does not have. */
+const ordersById = oncePer(({ orders }: End) => new Map(orders.map((order) => [order.orderId, order])));
+
+function problemOf({ ops, rows }: PurchaseGroup, end: End): string | null {
+  const told = ops.filter((op) => op.outcome === "sold");
+  const [row] = rows;
+  if (!row) return missing(told[0], end);
+  if (rows.length > 1) return `has ${rows.length} orders (${rows.map((each) => each.orderId).join(", ")})`;
+  const misled = told.find((op) => op.orderId !== undefined && op.orderId !== row.orderId);
+  if (misled) return `was told of order ${misled.orderId}, and the database has ${row.orderId}`;
+  const [op] = told;
+  if (op && row.buyerId !== op.buyerId) return `has an order in the name of ${row.buyerId}`;
+  if (op && row.quantity !== op.quantity) return `asked for ${op.quantity}, and the order is for ${row.quantity}`;
+  return null;
+}
+
+function missing(op: Operation | undefined, end: End): string {
+  const told = op?.orderId === undefined ? undefined : ordersById(end).get(op.orderId);
+  if (!told) return "has no order";
+  return `given order ${told.orderId}, which another purchase made for ${told.buyerId}`;
+}
+
+function finding({ ops }: PurchaseGroup, problem: string): Finding {
+  const op = ops.find((each) => each.outcome === "sold") ?? ops[0];
+  return {
+    kind: "acknowledgedRows",
+    opIds: ops.map((each) => each.opId),
+    atNs: op ? clockReading(op, op.answeredNs) : null,
+    sentence: `${op ? actorOf(op) : "A purchase"} was told "sold" and ${problem}.`,
+  };
+}

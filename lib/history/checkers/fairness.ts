@@ -1,0 +1,38 @@
+import { servedNs } from "../intervals";
+import type { Operation } from "../operation";
+
+export interface Fairness {
+  /** Jain's index of the waits of those who were served; null when nobody waited. */
+  readonly jain: number | null;
+  /** The longest wait of anybody, served or turned away. */
+  readonly longestWaitMs: number | null;
+  readonly longestWaitOpId: string | null;
+}
+
+/** How the waiting was shared out. O(n). */
+export function fairnessOf(ops: readonly Operation[]): Fairness {
+  const servedWaitsMs: number[] = [];
+  let longestWaitMs: number | null = null;
+  let longestWaitOpId: string | null = null;
+  for (const op of ops) {
+    const served = servedNs(op);
+    const toNs = served ?? op.answeredNs;
+    if (op.waitNs === undefined || toNs === undefined || toNs <= op.waitNs) continue;
+    const waitMs = (toNs - op.waitNs) / 1e6;
+    if (served !== undefined) servedWaitsMs.push(waitMs);
+    if (longestWaitMs !== null && waitMs <= longestWaitMs) continue;
+    longestWaitMs = waitMs;
+    longestWaitOpId = op.opId;
+  }
+  return { jain: jainIndex(servedWaitsMs), longestWaitMs, longestWaitOpId };
+}
+
+/**
+ * Jain's fairness index: 1 when all waited alike, 1/n when one did all the waiting; null when nobody waited.
+ * @see https://arxiv.org/abs/cs/9809099
+ */
+export function jainIndex(values: readonly number[]): number | null {
+  const sum = values.reduce((total, value) => total + value, 0);
+  const squares = values.reduce((total, value) => total + value * value, 0);
+  return squares === 0 ? null : (sum * sum) / (values.length * squares);
+}

@@ -1,0 +1,61 @@
+import type { CheckResult, Finding } from "../finding";
+import type { History } from "../history";
+import { type Hold, holdsOf } from "../holds";
+import { byHost } from "../intervals";
+import { clockReading, type Operation } from "../operation";
+import { actors } from "../words";
+
+/**
+ * Holds whose fencing token is not above every earlier grant's: by each host's clock, and between hosts where two holds
+ * carry the same token. O(n log n).
+ */
+export function checkFencingOrder(history: History): CheckResult {
+  const hosts = [...byHost(history.ops).values()].map(fencedHolds);
+  const findings = [...hosts.flatMap(notRising), ...(hosts.length > 1 ? repeatedElsewhere(hosts) : [])];
+  return { count: findings.length, findings };
+}
+
+function notRising(holds: readonly Hold[]): Finding[] {
+  const findings: Finding[] = [];
+  let newest: Hold | null = null;
+  for (const hold of holds) {
+    if (!newest || tokenOf(hold) > tokenOf(newest)) newest = hold;
+    else findings.push(findingOf(newest, hold));
+  }
+  return findings;
+}
+
+function repeatedElsewhere(hosts: readonly (readonly Hold[])[]): Finding[] {
+  const findings: Finding[] = [];
+  const firstByToken = new Map<bigint, Hold>();
+  for (const hold of hosts.flat()) {
+    const twin = firstByToken.get(tokenOf(hold));
+    if (!twin) firstByToken.set(tokenOf(hold), hold);
+    else if (twin.op.host !== hold.op.host) findings.push(findingOf(twin, hold));
+  }
+  return findings;
+}
+
+/** By their grants; of two granted at one instant the older token is taken to have come first. */
+function fencedHolds(ops: readonly Operation[]): Hold[] {
+  const fenced = holdsOf(ops).filter((hold) => hold.fencingToken !== undefined);
+  return fenced.sort((a, b) => a.fromNs - b.fromNs || (tokenOf(a) < tokenOf(b) ? -1 : 1));
+}
+
+function tokenOf(hold: Hold): bigint {
+  return hold.fencingToken ?? -1n;
+}
+
+function findingOf(earlier: Hold, later: Hold): Finding {
+  const [first, second] = actors(earlier.op, later.op);
+  const sentence =
+    earlier.fencingToken === later.fencingToken
+      ? `${first} and ${second} were both granted fencing token ${later.fencingToken}.`
+      : `${second} was granted fencing token ${later.fencingToken} after ${first} had been granted ${earlier.fencingToken}.`;
+  return {
+    kind: "fencingOrder",
+    opIds: [earlier.op.opId, later.op.opId],
+    atNs: clockReading(later.op, later.fromNs),
+    sentence,
+  };
+}

@@ -1,0 +1,32 @@
+import { holdsOf } from "../holds";
+import { byHost } from "../intervals";
+import type { Operation } from "../operation";
+
+export interface HandOff {
+  /** Hand-offs measured: a release with somebody waiting, and the next grant. */
+  readonly count: number;
+  readonly p50Ms: number | null;
+  readonly p99Ms: number | null;
+  readonly maxMs: number | null;
+}
+
+/**
+ * From a release to the next grant, where whoever got it was already waiting at the release. An idle lock is no
+ * hand-off, and neither is an overlap. O(n log n).
+ */
+export function handOffOf(ops: readonly Operation[]): HandOff {
+  const delaysMs: number[] = [];
+  for (const onHost of byHost(ops).values()) {
+    let freedNs: number | null = null;
+    for (const hold of holdsOf(onHost)) {
+      const { waitNs } = hold.op;
+      if (freedNs !== null && waitNs !== undefined && waitNs <= freedNs && freedNs <= hold.fromNs) {
+        delaysMs.push((hold.fromNs - freedNs) / 1e6);
+      }
+      if (freedNs === null || hold.toNs > freedNs) freedNs = hold.toNs;
+    }
+  }
+  delaysMs.sort((a, b) => a - b);
+  const at = (share: number) => delaysMs[Math.max(0, Math.ceil(delaysMs.length * share) - 1)] ?? null;
+  return { count: delaysMs.length, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
+}

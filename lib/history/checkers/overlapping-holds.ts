@@ -1,0 +1,82 @@
+import { type CheckResult, type Finding, NOTHING_FOUND } from "../finding";
+import { type History, hasAcceptedWrite } from "../history";
+import { type Hold, holdsOf } from "../holds";
+import { byHost } from "../intervals";
+import { clockReading, type Operation } from "../operation";
+import { entered } from "../words";
+import { lostUpdatesIn } from "./lost-updates";
+import { staleWritesIn } from "./stale-writes";
+
+/** Two that believed at the same time that they were alone; `second` entered while `first` was inside. */
+export interface Overlap {
+  readonly first: Operation;
+  readonly second: Operation;
+}
+
+/**
+ * Holds that began while another had not ended. They are violations, unless fencing made them harmless: every accepted
+ * write carried a token that the resource checks, and none was stale. O(n log n).
+ */
+export function checkOverlappingHolds(history: History): CheckResult {
+  const overlaps = overlapsIn(history);
+  if (overlaps.length === 0) return NOTHING_FOUND;
+  const isHarmless = isFenced(history, overlaps);
+  const findings = overlaps.map((overlap) => findingOf(overlap, isHarmless));
+  return { count: isHarmless ? 0 : overlaps.length, findings };
+}
+
+/** Each hold that overlaps an earlier one, once. */
+export function overlapsIn(history: History): Overlap[] {
+  const found = new Map<Operation, Overlap>();
+  const hosts = byHost(history.ops);
+  for (const ops of hosts.values()) {
+    for (const overlap of byClock(holdsOf(ops))) found.set(overlap.second, overlap);
+  }
+  if (hosts.size < 2) return [...found.values()];
+  for (const overlap of byDatabaseOrder(history)) {
+    if (!found.has(overlap.second)) found.set(overlap.second, overlap);
+  }
+  return [...found.values()];
+}
+
+/** On one host its monotonic clock tells. */
+function byClock(holds: readonly Hold[]): Overlap[] {
+  const found: Overlap[] = [];
+  let longest: Hold | null = null;
+  for (const hold of holds) {
+    if (longest && hold.fromNs < longest.toNs) found.push({ first: longest.op, second: hold.op });
+    if (!longest || hold.toNs > longest.toNs) longest = hold;
+  }
+  return found;
+}
+
+/**
+ * Between hosts the database tells: two holders that wrote from the same value were both between their read and their
+ * write when the first of the writes landed; an older token that wrote after a newer one was still inside then.
+ */
+function byDatabaseOrder(history: History): Overlap[] {
+  const lost = lostUpdatesIn(history).map(({ first, second }) => ({ first, second }));
+  const stale = staleWritesIn(history).flatMap(({ op, newer }) => (newer ? [{ first: op, second: newer }] : []));
+  return [...lost, ...stale].filter(
+    ({ first, second }) =>
+      first.host !== second.host && first.grantedNs !== undefined && second.grantedNs !== undefined,
+  );
+}
+
+function isFenced(history: History, overlaps: readonly Overlap[]): boolean {
+  if (history.run?.fencing === false) return false;
+  const holders = overlaps.flatMap(({ first, second }) => [first, second]);
+  const writers = history.ops.filter((op) => hasAcceptedWrite(history, op));
+  const allCarryTokens = [...holders, ...writers].every((op) => op.fencingToken !== undefined);
+  return allCarryTokens && staleWritesIn(history).length === 0;
+}
+
+function findingOf({ first, second }: Overlap, isHarmless: boolean): Finding {
+  const sentence = entered(first, second);
+  return {
+    kind: isHarmless ? "fencedOverlap" : "overlappingHolds",
+    opIds: [first.opId, second.opId],
+    atNs: clockReading(second, second.grantedNs),
+    sentence: isHarmless ? `${sentence} Fencing tokens kept it harmless.` : sentence,
+  };
+}

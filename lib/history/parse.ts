@@ -1,0 +1,194 @@
+import { type DoubtKind, type Finding, MAX_FINDINGS_PER_KIND, plural } from "./finding";
+import { type History, makeHistory } from "./history";
+import { LineSplitter, type NumberedLine } from "./line-splitter";
+import { type Fault, hasTimeTooFar, type Operation, OperationReader, timesOutOfOrder, toFault } from "./operation";
+import { historyLineSchema } from "./schema";
+import type { HistoryEndLine, HistoryFaultLine, HistoryLine, HistoryOpLine, HistoryRunLine } from "./types";
+
+/** A history as far as it could be read, and everything that is wrong with the file. */
+export interface ParsedHistory {
+  readonly run: HistoryRunLine | null;
+  readonly end: HistoryEndLine | null;
+  readonly history: History;
+  readonly doubts: readonly Finding[];
+  readonly lines: number;
+}
+
+export type HistorySource = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
+
+/**
+ * Reads a history line by line. Never throws: a file that is no history comes back with its doubts.
+ * Only what stands in complete lines is kept, so that whatever it proves is proven.
+ */
+export async function parseHistory(source: HistorySource): Promise<ParsedHistory> {
+  const splitter = new LineSplitter();
+  const reader = new HistoryReader();
+  try {
+    for await (const chunk of source) reader.readAll(splitter.push(chunk));
+    reader.readAll(splitter.finish());
+  } catch (error) {
+    reader.stoppedBy(error);
+  }
+  return reader.finish();
+}
+
+/** What is wrong with a line; `what` goes after "Line 7". */
+interface Problem {
+  readonly kind: DoubtKind;
+  readonly what: string;
+}
+
+function unreadable(what: string): Problem {
+  return { kind: "unreadableLine", what };
+}
+
+function misplaced(what: string): Problem {
+  return { kind: "misplacedLine", what };
+}
+
+/** Editors put a byte order mark before a file; it means nothing. */
+function withoutMark(text: string): string {
+  return text.replace(/^\uFEFF/, "");
+}
+
+function parseLine(text: string): HistoryLine | Problem {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return unreadable("is not JSON");
+  }
+  const parsed = historyLineSchema.safeParse(value);
+  if (parsed.success) return parsed.data as HistoryLine;
+  const [issue] = parsed.error.issues;
+  const where = issue?.path.length ? `${issue.path.join(".")}: ` : "";
+  return unreadable(`is no history line: ${where}${issue?.message ?? "unknown shape"}`);
+}
+
+function problemWithTimes(op: Operation): Problem | null {
+  const wrong = timesOutOfOrder(op);
+  if (wrong) {
+    return { kind: "timesOutOfOrder", what: `says that ${op.opId} has its ${wrong[1]} before its ${wrong[0]}` };
+  }
+  if (!hasTimeTooFar(op)) return null;
+  return { kind: "timesOutOfOrder", what: `puts ${op.opId} more than 104 days from the first of its host` };
+}
+
+class HistoryReader {
+  private readonly doubts: Finding[] = [];
+  private readonly doubtCounts = new Map<DoubtKind, number>();
+  private readonly operations = new OperationReader();
+  private readonly ops = new Map<string, Operation>();
+  /** Ids that two lines claim, or whose line contradicts itself. */
+  private readonly unusable = new Set<string>();
+  private readonly faults: Fault[] = [];
+  private run: HistoryRunLine | null = null;
+  private end: HistoryEndLine | null = null;
+  private isMixed = false;
+  private lines = 0;
+
+  readAll(lines: readonly NumberedLine[]): void {
+    for (const line of lines) this.read(line);
+  }
+
+  stoppedBy(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.doubt("unreadableFile", `reading stopped after ${plural(this.lines, "line")}: ${reason}`);
+  }
+
+  finish(): ParsedHistory {
+    const { run, end, isMixed, lines } = this;
+    for (const opId of this.unusable) this.ops.delete(opId);
+    if (!run) this.doubt("missingRun", "There is no line of type run: the units on sale are not known.");
+    if (!end) this.doubt("missingEnd", "There is no line of type end: stock and orders after the sale are not known.");
+    if (end && end.dropped > 0) {
+      this.doubt("droppedOperations", `The recorder dropped ${plural(end.dropped, "operation")}.`);
+    }
+    this.sumUpDoubts();
+    const isComplete = this.doubts.length === 0;
+    const known = isMixed
+      ? { run: null, end: null, ops: [], faults: [] }
+      : { run, end, ops: [...this.ops.values()], faults: this.faults };
+    return { run, end, history: makeHistory({ ...known, isComplete }), doubts: this.doubts, lines };
+  }
+
+  private read({ number, text }: NumberedLine): void {
+    this.lines = number;
+    const problem = text === null ? unreadable("is too long") : this.take(number === 1 ? withoutMark(text) : text);
+    if (problem) this.doubt(problem.kind, problem.what, number);
+  }
+
+  private take(text: string): Problem | null {
+    if (text.trim() === "") return null;
+    const parsed = parseLine(text);
+    return "kind" in parsed ? parsed : this.keep(parsed);
+  }
+
+  private keep(line: HistoryLine): Problem | null {
+    if (line.type === "run") return this.keepRun(line);
+    if (line.type === "end") return this.keepEnd(line);
+    if (this.end) return misplaced(`is of type ${line.type} and comes after the end`);
+    return line.type === "op" ? this.keepOp(line) : this.keepFault(line);
+  }
+
+  private keepRun(line: HistoryRunLine): Problem | null {
+    if (this.run) return this.mixed("run");
+    this.run = line;
+    const isFirst = this.ops.size === 0 && !this.end;
+    return isFirst ? null : misplaced("is of type run and not the first");
+  }
+
+  private keepEnd(line: HistoryEndLine): Problem | null {
+    if (this.end) return this.mixed("end");
+    const ids = new Set(line.orders.map((order) => order.orderId));
+    // No table has a row twice: this list was not read from one.
+    if (ids.size < line.orders.length) return unreadable("lists an order twice");
+    this.end = line;
+    return null;
+  }
+
+  /** Two runs in one file: which operation belongs to which cannot be told. */
+  private mixed(type: string): Problem {
+    this.isMixed = true;
+    return misplaced(`is a second line of type ${type}: this is more than one history`);
+  }
+
+  private keepOp(line: HistoryOpLine): Problem | null {
+    const op = this.operations.read(line);
+    if (this.ops.has(op.opId) || this.unusable.has(op.opId)) {
+      this.unusable.add(op.opId);
+      return { kind: "duplicateOpId", what: `repeats the opId ${op.opId}` };
+    }
+    const problem = problemWithTimes(op);
+    if (problem) this.unusable.add(op.opId);
+    else this.ops.set(op.opId, op);
+    return problem;
+  }
+
+  private keepFault(line: HistoryFaultLine): Problem | null {
+    const fault = toFault(line);
+    if (fault.toNs < fault.fromNs) {
+      return { kind: "timesOutOfOrder", what: `says that fault ${fault.faultId} ended before it began` };
+    }
+    this.faults.push(fault);
+    return null;
+  }
+
+  private doubt(kind: DoubtKind, sentence: string, line?: number): void {
+    const count = (this.doubtCounts.get(kind) ?? 0) + 1;
+    this.doubtCounts.set(kind, count);
+    if (count > MAX_FINDINGS_PER_KIND) return;
+    const base = { kind, opIds: [], atNs: null };
+    this.doubts.push(
+      line === undefined ? { ...base, sentence } : { ...base, line, sentence: `Line ${line} ${sentence}.` },
+    );
+  }
+
+  private sumUpDoubts(): void {
+    for (const [kind, count] of this.doubtCounts) {
+      const more = count - MAX_FINDINGS_PER_KIND;
+      if (more <= 0) continue;
+      this.doubts.push({ kind, opIds: [], atNs: null, sentence: `${more} more of this kind are not listed.` });
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import { z } from "zod";
+
+/** The lines of a history as they must be; see docs/history-format.md. Unknown fields are passed over. */
+
+/** Nanoseconds of a monotonic clock: a decimal string, since they exceed what a JSON number holds exactly. */
+const NS_EXPECTED = "expected nanoseconds as a decimal string";
+const ns = z.string().regex(/^\d{1,19}$/, NS_EXPECTED);
+const name = z.string().min(1).max(500);
+
+const runLine = z.object({
+  type: z.literal("run"),
+  runId: name,
+  strategy: name,
+  resource: name,
+  initial: z.int().min(0),
+  limitPerBuyer: z.int().min(1).nullable(),
+  hosts: z.int().min(1),
+  fencing: z.boolean().optional(),
+  servedWithinMs: z.int().min(1).optional(),
+});
+
+/** What is asked of an operation's strings is checked in one go: a run has a hundred thousand of these lines. */
+const opLine = z
+  .object({
+    type: z.literal("op"),
+    opId: z.string(),
+    node: z.string(),
+    host: z.string(),
+    buyerId: z.string(),
+    quantity: z.int(),
+    idempotencyKey: z.string().optional(),
+    invokedNs: z.string(),
+    waitNs: z.string().optional(),
+    grantedNs: z.string().optional(),
+    holderId: z.string().optional(),
+    fencingToken: z.string().optional(),
+    readNs: z.string().optional(),
+    readValue: z.int().optional(),
+    writeNs: z.string().optional(),
+    writtenValue: z.int().optional(),
+    writeAccepted: z.boolean().optional(),
+    committedNs: z.string().optional(),
+    releasedNs: z.string().optional(),
+    leaseLostNs: z.string().optional(),
+    answeredNs: z.string().optional(),
+    outcome: z.enum(["sold", "sold_out", "contended", "rejected", "error", "unknown"]),
+    orderId: z.string().optional(),
+  })
+  .check(({ value, issues }) => {
+    const report = (path: string, message: string) =>
+      issues.push({ code: "custom", path: [path], message, input: value });
+    for (const field of NAMES) if (!isName(value[field])) report(field, "expected 1 to 500 characters");
+    for (const field of TIMES) if (!isDecimal(value[field], 19)) report(field, NS_EXPECTED);
+    if (!isDecimal(value.fencingToken, 30)) report("fencingToken", "expected a fencing token as a decimal string");
+    if (value.quantity < 1) report("quantity", "expected 1 or more");
+  });
+
+const NAMES = ["opId", "node", "host", "buyerId", "idempotencyKey", "holderId", "orderId"] as const;
+const TIMES = [
+  "invokedNs",
+  "waitNs",
+  "grantedNs",
+  "readNs",
+  "writeNs",
+  "committedNs",
+  "releasedNs",
+  "leaseLostNs",
+  "answeredNs",
+] as const;
+
+function isName(text: string | undefined): boolean {
+  return text === undefined || (text.length > 0 && text.length <= 500);
+}
+
+const DIGITS = /^\d+$/;
+
+function isDecimal(text: string | undefined, maxDigits: number): boolean {
+  return text === undefined || (text.length <= maxDigits && DIGITS.test(text));
+}
+
+const faultLine = z.object({
+  type: z.literal("fault"),
+  faultId: name,
+  fromNs: ns,
+  toNs: ns,
+  proof: z.string(),
+});
+
+const order = z
+  .object({
+    orderId: z.string(),
+    /** Empty when the row does not say which purchase made it. */
+    opId: z.string(),
+    buyerId: z.string(),
+    quantity: z.int(),
+  })
+  .check(({ value, issues }) => {
+    const isWell = isName(value.orderId) && isName(value.buyerId) && value.opId.length <= 500 && value.quantity >= 1;
+    if (!isWell) issues.push({ code: "custom", path: [], message: "is no order", input: value });
+  });
+
+const endLine = z.object({
+  type: z.literal("end"),
+  final: z.int(),
+  counter: z.int().nullable().optional(),
+  orders: z.array(order),
+  dropped: z.int().min(0),
+});
+
+export const historyLineSchema = z.discriminatedUnion("type", [runLine, opLine, faultLine, endLine]);
