@@ -61,9 +61,10 @@ export async function withSchemaEngine<T>(
   loading ??= load();
   const bindings = await loading;
   const pool = enginePool(connectionOf(options.databaseUrl));
+  const shadows: ShadowDatabase[] = [];
   try {
     const datamodels: [string, string][] | undefined = options.schema ? [["schema.prisma", options.schema]] : undefined;
-    const adapter = bindMigrationAwareSqlAdapterFactory(engineAdapter(pool));
+    const adapter = bindMigrationAwareSqlAdapterFactory(engineAdapter(pool, shadows));
     const engine = await bindings.SchemaEngine.new({ datamodels }, ignoreEngineLog, adapter);
     try {
       return await work(engine);
@@ -73,6 +74,8 @@ export async function withSchemaEngine<T>(
   } catch (cause) {
     throw new Error(`Prisma's schema engine: ${explain(cause)}`, { cause });
   } finally {
+    // The engine does not wait for its shadow databases to be dropped, nor drops them after an error.
+    for (const shadow of shadows) await shadow.drop();
     await pool.end();
   }
 }
@@ -90,25 +93,49 @@ function enginePool(connection: pg.PoolConfig): pg.Pool {
   return new pg.Pool({ ...connection, Client: CatalogClient, connectionTimeoutMillis: 10_000, max: 2 });
 }
 
+/** A scratch database in which the engine replays the migrations. */
+class ShadowDatabase {
+  readonly pool: pg.Pool;
+  private readonly name: string;
+  private readonly admin: pg.Pool;
+  private dropping: Promise<void> | undefined;
+
+  private constructor(admin: pg.Pool, name: string) {
+    this.admin = admin;
+    this.name = name;
+    this.pool = enginePool({ ...admin.options, database: name });
+  }
+
+  static async create(admin: pg.Pool): Promise<ShadowDatabase> {
+    const name = `shadow_${randomUUID().replaceAll("-", "")}`;
+    await admin.query(`CREATE DATABASE ${name}`);
+    return new ShadowDatabase(admin, name);
+  }
+
+  /** Once, however often it is asked for. */
+  drop(): Promise<void> {
+    this.dropping ??= this.pool.end().then(async () => {
+      await this.admin.query(`DROP DATABASE ${this.name} WITH (FORCE)`);
+    });
+    return this.dropping;
+  }
+}
+
 /**
- * The adapter of Prisma, except for its shadow database (a scratch one in which the engine replays the migrations):
- * the original drops it while still connected to it, which PostgreSQL refuses.
+ * The adapter of Prisma, except for its shadow database: the original drops it while still connected to it, which
+ * PostgreSQL refuses.
  */
-function engineAdapter(pool: pg.Pool): SqlMigrationAwareDriverAdapterFactory {
+function engineAdapter(pool: pg.Pool, shadows: ShadowDatabase[]): SqlMigrationAwareDriverAdapterFactory {
   const original = new PrismaPg(pool);
   return {
     provider: original.provider,
     adapterName: original.adapterName,
     connect: () => original.connect(),
     connectToShadowDb: async () => {
-      const database = `shadow_${randomUUID().replaceAll("-", "")}`;
-      await pool.query(`CREATE DATABASE ${database}`);
-      const shadowPool = enginePool({ ...pool.options, database });
-      const adapter = await new PrismaPg(shadowPool).connect();
-      adapter.dispose = async () => {
-        await shadowPool.end();
-        await pool.query(`DROP DATABASE ${database}`);
-      };
+      const shadow = await ShadowDatabase.create(pool);
+      shadows.push(shadow);
+      const adapter = await new PrismaPg(shadow.pool).connect();
+      adapter.dispose = () => shadow.drop();
       return adapter;
     },
   };
