@@ -79,6 +79,10 @@ describe("conclude", () => {
       "whose strategy keeps a counter that could not be read",
       () => judge(cleanRun(), client, { ...noCaveats, counterUnread: "node-1: no Redis" }),
     ],
+    [
+      "whose stock vanished from where the strategy counts it",
+      () => judge(cleanRun({ stock: { initial: 100, final: 0, orders: 100, counter: null } })),
+    ],
     ["without a single request", () => judge(cleanRun({ counts: { ...cleanRun().counts, requests: 0, sold: 0 } }))],
     ["that sold nothing", () => judge(cleanRun({ counts: { ...cleanRun().counts, sold: 0 } }))],
   ];

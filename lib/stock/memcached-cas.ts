@@ -2,10 +2,20 @@ import { isLockError, LockError } from "../locks/errors";
 import type { MemcachedCommands } from "../locks/memcached/memcached-port";
 import type { StrategyTraits } from "../locks/types";
 import { elapsedMs, nowNs } from "../services/monotonic";
+import type { CountedRows } from "./counted-rows";
 import { type CounterReading, MemcachedCounter } from "./memcached-counter";
 import { sleepMs } from "./sleep";
 import { isUniqueViolation, type StockRow, type StockStore } from "./stock-store";
-import { resourceOf, type StockOutcome, type StockRequest, type StockStrategy, type StockTarget } from "./types";
+import {
+  type ReconcileOptions,
+  type Reconciliation,
+  resourceOf,
+  type StockDrift,
+  type StockOutcome,
+  type StockRequest,
+  type StockStrategy,
+  type StockTarget,
+} from "./types";
 
 export const memcachedCasTraits: StrategyTraits = {
   id: "memcached-cas",
@@ -35,6 +45,7 @@ const SHOP_EXPIRY_SECONDS = 30;
 /** What a strategy that keeps its stock elsewhere is made of. */
 export interface MemcachedCasParts {
   readonly store: StockStore;
+  readonly rows: CountedRows;
   readonly client: MemcachedCommands;
   /** Uniform in [0, 1): backoff jitter. */
   readonly random: () => number;
@@ -47,8 +58,8 @@ export interface MemcachedCasParts {
  * - Guarantees: no unit is taken off the counter twice, and the guarded statement sells none that the row has not.
  *   An order that PostgreSQL refuses gives its unit back, so a duplicate click never keeps two; while it is on its way
  *   back, another buyer may be told `sold_out` too early.
- * - Breaks under: a crash between the counter and the order leaves a unit off the counter (undersold until someone
- *   reconciles). Memcached is a cache: flushed, restarted or evicting, it forgets the stock itself. A run then stops with
+ * - Breaks under: a crash between the counter and the order leaves a unit off the counter (undersold until
+ *   `reconcile` finds nobody buying). Memcached is a cache: flushed, restarted or evicting, it forgets the stock itself. A run then stops with
  *   `backend_unavailable` and never makes a new counter; outside of runs the counter is made from the row by `add`.
  * - Fencing token: the version that cas compares plays its part. Clock: Memcached's, for the life of an unused counter.
  * - Units: integer stock units; `holdMs` passes between the read and the write of every try.
@@ -85,6 +96,32 @@ export class MemcachedCas implements StockStrategy {
     }
   }
 
+  /** Exact while nobody buys. */
+  async drift(target: StockTarget): Promise<StockDrift> {
+    const reading = await this.counterOf(target).read();
+    const stock = await this.parts.rows.stock(target);
+    const counter = reading?.stock ?? null;
+    const drift = counter === null ? 0 : counter - stock;
+    return { counter, stock, pending: Math.max(0, -drift), drift };
+  }
+
+  /**
+   * Sets the counter to what the row says. No journal tells how old a missing unit is: it is put back only where
+   * `olderThanMs: 0` says that nobody is buying, and left as pending elsewhere.
+   */
+  async reconcile(target: StockTarget, { olderThanMs }: ReconcileOptions = {}): Promise<Reconciliation> {
+    const nothing = { kept: 0, givenBack: 0, pending: 0, corrected: 0 };
+    const counter = this.counterOf(target);
+    const reading = await counter.read();
+    if (reading === null) return nothing;
+    const stock = await this.parts.rows.stock(target);
+    const missing = stock - reading.stock;
+    if (missing === 0) return nothing;
+    if (missing > 0 && olderThanMs !== 0) return { ...nothing, pending: missing };
+    const outcome = await counter.replace(reading, { stock, expirySeconds: RUN_EXPIRY_SECONDS });
+    return outcome === "replaced" ? { ...nothing, corrected: missing } : nothing;
+  }
+
   private async takeOnce(request: StockRequest, counter: MemcachedCounter): Promise<"taken" | "sold_out" | "changed"> {
     const { trace, quantity, runId } = request;
     const reading = (await counter.read()) ?? (await this.seed(request, counter));
@@ -99,10 +136,10 @@ export class MemcachedCas implements StockStrategy {
     // Stays open when the reply is lost.
     delete trace.writeAccepted;
     const expirySeconds = runId === null ? SHOP_EXPIRY_SECONDS : RUN_EXPIRY_SECONDS;
-    const outcome = await counter.take(reading, { quantity, expirySeconds });
-    trace.writeAccepted = outcome === "taken";
+    const outcome = await counter.replace(reading, { stock: trace.writtenValue, expirySeconds });
+    trace.writeAccepted = outcome === "replaced";
     // Gone: the next try finds out what to do about it.
-    return outcome === "taken" ? "taken" : "changed";
+    return outcome === "replaced" ? "taken" : "changed";
   }
 
   /** A counter made from the row in mid-run would sell again what is sold but not yet written: a run stops instead. */

@@ -33,16 +33,16 @@ export class MemcachedCounter {
     throw this.failure("config_invalid", `what is under ${this.key} is no number`);
   }
 
-  /** Takes units off what was read. */
-  async take(
+  /** Writes another number over the one that was read, if nobody has written meanwhile. */
+  async replace(
     reading: CounterReading,
-    units: { readonly quantity: number; readonly expirySeconds: number },
-  ): Promise<"taken" | "changed" | "gone"> {
-    const { quantity, expirySeconds } = units;
-    const item = { key: this.key, value: String(reading.stock - quantity), expirySeconds };
-    const problem = `${quantity} may be missing from the counter, without an order`;
+    written: { readonly stock: number; readonly expirySeconds: number },
+  ): Promise<"replaced" | "changed" | "gone"> {
+    const { stock, expirySeconds } = written;
+    const item = { key: this.key, value: String(stock), expirySeconds };
+    const problem = `the counter may have gone from ${reading.stock} to ${stock}, without an order`;
     const outcome = await this.asked(this.client.cas(item, reading.version), problem);
-    return outcome === "stored" ? "taken" : outcome;
+    return outcome === "stored" ? "replaced" : outcome;
   }
 
   /** Puts units back whose order was refused, in one step. Where the counter has vanished, they have with it. */

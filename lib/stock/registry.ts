@@ -45,8 +45,13 @@ const atomicEntries: readonly StockEntry[] = [
   },
   {
     traits: memcachedCasTraits,
-    create: (store, { locks }) =>
-      new MemcachedCas({ store, client: locks.memcached(), random: () => locks.random.fraction() }),
+    create: (store, { pool, locks }) =>
+      new MemcachedCas({
+        store,
+        rows: new CountedRows(pool, memcachedCasTraits.id),
+        client: locks.memcached(),
+        random: () => locks.random.fraction(),
+      }),
   },
 ];
 

@@ -7,6 +7,7 @@ import type { MemcachedCommands } from "../../../lib/locks/memcached/memcached-p
 import { systemRandom } from "../../../lib/locks/random";
 import { nowNs } from "../../../lib/services/monotonic";
 import { postgresPool } from "../../../lib/services/postgres";
+import { CountedRows } from "../../../lib/stock/counted-rows";
 import { MemcachedCas } from "../../../lib/stock/memcached-cas";
 import { StockStore } from "../../../lib/stock/stock-store";
 import type { OperationTrace, StockRequest, StockTarget } from "../../../lib/stock/types";
@@ -42,6 +43,7 @@ describe("memcached-cas", () => {
   const strategyOf = (commands: MemcachedCommands) =>
     new MemcachedCas({
       store: new StockStore(postgresPool(), "stock-test"),
+      rows: new CountedRows(postgresPool(), "memcached-cas"),
       client: commands,
       random: systemRandom.fraction,
     });
@@ -157,6 +159,21 @@ describe("memcached-cas", () => {
     await blocker.query("ROLLBACK");
     blocker.release();
     assert.equal(await counter(), "4");
+  });
+
+  it("tells how far counter and row have drifted apart, and brings them together when nobody buys", async () => {
+    await product(5);
+    assert.deepEqual(await strategy.drift(target), { counter: null, stock: 5, pending: 0, drift: 0 });
+    assert.equal((await strategy.reconcile(target)).corrected, 0);
+    await strategy.prepare(target, 3);
+    assert.deepEqual(await strategy.drift(target), { counter: 3, stock: 5, pending: 2, drift: -2 });
+    const left = { kept: 0, givenBack: 0, pending: 2, corrected: 0 };
+    assert.deepEqual(await strategy.reconcile(target), left, "the orders may be on their way");
+    assert.equal((await strategy.reconcile(target, { olderThanMs: 0 })).corrected, 2);
+    assert.equal(await counter(), "5");
+    await strategy.prepare(target, 9);
+    assert.equal((await strategy.reconcile(target)).corrected, -4);
+    assert.deepEqual(await strategy.drift(target), { counter: 5, stock: 5, pending: 0, drift: 0 });
   });
 
   it("answers contended when its time is over before a write of its own holds", async () => {
