@@ -2,7 +2,6 @@
 
 import { useMemo, useState } from "react";
 import { LabLink } from "@/app/_components/ui/lab-link";
-import { FAMILY_LABELS } from "@/app/_lib/catalogue";
 import {
   type CompareColumn,
   type CompareRow,
@@ -108,7 +107,14 @@ function Cell({ row, column, max }: { row: CompareRow; column: ColumnSpec; max: 
   );
 }
 
-function Row({ row, maxima }: { row: CompareRow; maxima: ReadonlyMap<CompareColumn, number> }) {
+interface RowProps {
+  readonly row: CompareRow;
+  readonly maxima: ReadonlyMap<CompareColumn, number>;
+  /** Whether each line says what its run was made with; not needed where all agree. */
+  readonly showsSettings: boolean;
+}
+
+function Row({ row, maxima, showsSettings }: RowProps) {
   const { strategy, run } = row;
   return (
     <tr data-testid={`compare-${strategy.id}`} data-verdict={run?.verdict ?? "never"}>
@@ -116,9 +122,7 @@ function Row({ row, maxima }: { row: CompareRow; maxima: ReadonlyMap<CompareColu
         <LabLink href={`/?strategy=${strategy.id}`} className="mono">
           {strategy.id}
         </LabLink>
-        <span className={styles.settings}>
-          {run === null ? FAMILY_LABELS[strategy.family] : settingsLine(run.config)}
-        </span>
+        {run !== null && showsSettings ? <span className={styles.settings}>{settingsLine(run.config)}</span> : null}
       </th>
       {run === null ? (
         <td className={styles.never} colSpan={COLUMNS.length - 1}>
@@ -196,7 +200,7 @@ export function CompareTable({ rows, comparable }: { rows: readonly CompareRow[]
         </thead>
         <tbody>
           {sorted.map((row) => (
-            <Row key={row.strategy.id} row={row} maxima={maxima} />
+            <Row key={row.strategy.id} row={row} maxima={maxima} showsSettings={!comparable} />
           ))}
         </tbody>
       </table>
