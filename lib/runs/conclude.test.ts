@@ -94,6 +94,14 @@ describe("conclude", () => {
     });
   }
 
+  it("says of a safe run what its safety cost: failed purchases, and units that stayed unsold", () => {
+    const counts = { ...cleanRun().counts, sold: 22, soldOut: 0, contended: 473, errors: 4, unknown: 1 };
+    const { verdict, sentences } = judge(cleanRun({ counts, stock: { initial: 100, final: 78, orders: 22 } }));
+    assert.equal(verdict, "safe");
+    assert.match(sentences.join(" "), /5 purchases failed/);
+    assert.match(sentences.join(" "), /78 units stayed unsold although 473 buyers waited in vain/);
+  });
+
   it("takes the buyers' latency from the load generator, and says whose it is", () => {
     const told = judge(cleanRun());
     assert.equal(told.latencySource, "client");

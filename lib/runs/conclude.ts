@@ -136,10 +136,19 @@ function reassurance({ stock, counts, contention }: RunDocument): string[] {
       ? `All ${stock.initial} units were sold once`
       : `${plural(stock.orders, "unit")} of ${stock.initial} were sold once`;
   const refused = counts.soldOut + counts.contended + counts.rejected;
-  return [
+  const said = [
     `${sold}, and the stock says the same: ${stock.initial} - ${stock.final} = ${plural(stock.orders, "order")}.`,
     `Up to ${contention.peakInFlight} purchases were in flight at once, and ${plural(refused, "buyer")} ${refused === 1 ? "was" : "were"} turned away.`,
   ];
+  // Safe is not the same as useful: what the promise cost belongs beside it.
+  const failed = counts.errors + counts.unknown;
+  if (failed > 0) said.push(`${plural(failed, "purchase")} failed, as the answers said.`);
+  if (stock.final > 0 && counts.contended > 0) {
+    said.push(
+      `${plural(stock.final, "unit")} stayed unsold although ${plural(counts.contended, "buyer")} waited in vain.`,
+    );
+  }
+  return said;
 }
 
 function plural(count: number, noun: string): string {
