@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { type Client, CreateMode, createClient, Exception, type Stat, State } from "node-zookeeper-client";
 import type { Clock, TimerHandle } from "../clock";
 import { settleWithin } from "../settle-within";
@@ -46,6 +47,8 @@ export class ClientConnection implements ZkConnection {
   constructor({ hosts, clock, sessionTimeoutMs }: ZkConnectionOptions) {
     this.#hosts = hosts;
     this.#clock = clock;
+    // Every contender of the process listens to it; Node's warning at ten is about leaks.
+    setMaxListeners(0, this.#ended.signal);
     // retries: a repeated sequential create would leave a ghost in the queue.
     const options = { sessionTimeout: sessionTimeoutMs, spinDelay: RECONNECT_SPREAD_MS, retries: 0 };
     this.#client = createClient(hosts, options);
