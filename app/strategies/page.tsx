@@ -12,13 +12,28 @@ export const metadata: Metadata = { title: "Strategies" };
 
 export default async function StrategiesPage() {
   const { strategies } = await readCatalogue();
+  const groups = byFamily(strategies);
   return (
     <PageFrame
       title="Strategies"
       lead="How each one works, what it promises while nothing fails, and what becomes of the promise when something does. An unsafe strategy is built as faithfully as a safe one: its flaw is the exhibit."
     >
       <ShopStrategy />
-      {byFamily(strategies).map((group) => (
+      <nav className={styles.index} aria-label="Strategies on this page">
+        {groups.map((group) => (
+          <div key={group.family}>
+            <span className="muted">{group.label}</span>
+            <ul>
+              {group.strategies.map(({ id }) => (
+                <li key={id}>
+                  <a href={`#${id}`}>{id}</a>
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </nav>
+      {groups.map((group) => (
         <section key={group.family} className={styles.family} aria-labelledby={`family-${group.family}`}>
           <h2 id={`family-${group.family}`}>{group.label}</h2>
           {group.strategies.map((strategy) => (
