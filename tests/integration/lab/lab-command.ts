@@ -15,7 +15,7 @@ const LIMIT_MS = 90_000;
 
 /** Runs `npm run lab -- …` as a user does, with servers of its own: none of this process's are passed on. */
 export function lab(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
-  const inherited = Object.fromEntries(
+  const inherited: Record<string, string | undefined> = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(.*_URLS?|ZOOKEEPER_HOSTS|NODE_TEST_CONTEXT|LAB_.*)$/.test(name)),
   );
   return new Promise((resolve, reject) => {
