@@ -21,6 +21,8 @@ export class LockedStock implements StockStrategy {
   constructor(
     private readonly lock: LockStrategy,
     private readonly store: StockStore,
+    /** The business logic's; a simulator brings one on a clock of its own. */
+    private readonly work: (holdMs: number) => Promise<void> = sleepMs,
   ) {
     this.id = lock.id;
     this.traits = lock.traits;
@@ -71,7 +73,7 @@ export class LockedStock implements StockStrategy {
     trace.readNs = nowNs();
     trace.readValue = stock;
     if (stock < request.quantity) return { status: "sold_out" };
-    await sleepMs(request.holdMs);
+    await this.work(request.holdMs);
     if (grant.signal.aborted) throw this.leaseLost(request);
 
     trace.writeNs = nowNs();

@@ -68,9 +68,10 @@ export class StockStore {
 
   private translate(request: StockRequest, statement: Statement, error: Error): Error {
     if (isUniqueViolation(error)) return error;
-    // A read changes nothing, nor does a statement the server refused, nor one whose transaction is yet to be committed;
-    // a lost reply leaves it open.
-    const isDefinite = isRefusal(error) || statement.name === "read" || statement.tx !== undefined;
+    // A read sells nothing, nor does a statement the server refused, nor one whose transaction is yet to be committed;
+    // a lost reply leaves it open. A lock without a transaction says so with null.
+    const isRead = statement.name === "read" || statement.name === "readFenced";
+    const isDefinite = isRefusal(error) || isRead || Boolean(statement.tx);
     return new LockError({
       code: isDefinite ? "backend_unavailable" : "outcome_unknown",
       strategyId: statement.strategyId,
@@ -94,7 +95,7 @@ export interface Statement {
   readonly name: StatementName;
   readonly values: readonly unknown[];
   readonly strategyId: string;
-  readonly tx?: PoolClient | undefined;
+  readonly tx?: PoolClient | null | undefined;
 }
 
 export function isUniqueViolation(error: unknown): boolean {

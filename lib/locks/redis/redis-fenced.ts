@@ -28,7 +28,7 @@ export const redisFencedTraits: StrategyTraits = {
  * KEYS[1] lock · KEYS[2] fence counter · ARGV[1] holder · ARGV[2] ttl in ms · returns the fencing token, or nil when the
  * lock is held by somebody · atomic: tokens rise in the order of the grants.
  */
-const takeScript = defineScript(`
+export const takeScript = defineScript(`
 if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then
   return redis.call("INCR", KEYS[2])
 end
