@@ -75,8 +75,19 @@ const CHECKS: readonly Omit<Check, "count">[] = [
   { id: "staleWrites", label: "Stale writes", meaning: "writes accepted from a holder that had lost its hold" },
 ];
 
-export function checksOf(document: Pick<RunDocument, "violations">): Check[] {
-  return CHECKS.map((check) => ({ ...check, count: document.violations[check.id] }));
+/** Rarer, and absent from older runs: shown where something was found. */
+const FURTHER_CHECKS: readonly Omit<Check, "count">[] = [
+  { id: "acknowledgedRows", label: "Lost sales", meaning: "buyers told sold without exactly that one order" },
+  { id: "refusedRows", label: "Sold to the refused", meaning: "buyers turned away who have an order" },
+  { id: "unknownRows", label: "Sold twice unanswered", meaning: "buyers without an answer who have two orders" },
+  { id: "strayRows", label: "Stray orders", meaning: "orders that belong to no purchase" },
+  { id: "ticketOrder", label: "Ticket order", meaning: "times the stock was seen at a value it could not have had" },
+  { id: "fencingOrder", label: "Fencing order", meaning: "fencing tokens that did not rise" },
+];
+
+export function checksOf({ violations }: Pick<RunDocument, "violations">): Check[] {
+  const counted = (check: Omit<Check, "count">) => ({ ...check, count: violations[check.id] ?? 0 });
+  return [...CHECKS.map(counted), ...FURTHER_CHECKS.map(counted).filter(({ count }) => count > 0)];
 }
 
 /** Why one may believe the verdict: facts of the document only. */
