@@ -10,6 +10,7 @@ const COMMANDS = {
   run: "run one flash sale and print its run document",
   results: "measure every strategy and write docs/results.md",
   sweep: "run a grid of sales",
+  check: "judge a recorded history, or export it for another checker",
   verify: "format, lint, types and unit tests (also `npm run check`)",
   test: "set up servers of its own and run every test (also `npm test`)",
   k6: "find or build k6 and run it (also `npm run k6`)",

@@ -79,7 +79,11 @@ export async function judgeHistory(source: HistorySource): Promise<Judgement> {
 export function judgeParsed({ history, doubts: fileDoubts }: ParsedHistory): Judgement {
   const { violations, findings } = findViolations(history);
   const measures = measure(history);
-  const doubts = [...fileDoubts, ...noContention(measures), ...earliest(checkLiveness(history).findings)];
+  const doubts = [
+    ...fileDoubts,
+    ...(history.isComplete ? noContention(measures) : []),
+    ...earliest(checkLiveness(history).findings),
+  ];
   const isUnsafe = Object.values(violations).some((count) => count > 0);
   const verdict = isUnsafe ? "unsafe" : doubts.length > 0 ? "inconclusive" : "safe";
   const proven = findings.filter(isViolation);

@@ -93,14 +93,16 @@ class HistoryReader {
 
   stoppedBy(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
-    this.doubt("unreadableFile", `reading stopped after ${plural(this.lines, "line")}: ${reason}`);
+    this.doubt("unreadableFile", `Reading stopped after ${plural(this.lines, "line")}: ${reason}.`);
   }
 
   finish(): ParsedHistory {
     const { run, end, isMixed, lines } = this;
     for (const opId of this.unusable) this.ops.delete(opId);
-    if (!run) this.doubt("missingRun", "There is no line of type run: the units on sale are not known.");
-    if (!end) this.doubt("missingEnd", "There is no line of type end: stock and orders after the sale are not known.");
+    const wasRead = this.lines > 0 || this.doubts.length === 0;
+    if (!run && wasRead) this.doubt("missingRun", "There is no line of type run: the units on sale are not known.");
+    if (!end && wasRead)
+      this.doubt("missingEnd", "There is no line of type end: stock and orders after the sale are not known.");
     if (end && end.dropped > 0) {
       this.doubt("droppedOperations", `The recorder dropped ${plural(end.dropped, "operation")}.`);
     }

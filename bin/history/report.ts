@@ -1,0 +1,102 @@
+import type { Finding, FindingKind, ViolationKind } from "../../lib/history/finding";
+import type { Judgement } from "../../lib/history/judge-history";
+import type { ParsedHistory } from "../../lib/history/parse";
+
+/** Findings shown to a reader; `--json` has them all. */
+const SHOWN = 20;
+
+const LABELS: Readonly<Record<FindingKind, string>> = {
+  oversold: "oversold",
+  lostUpdates: "lost update",
+  undersold: "undersold",
+  negativeStock: "negative stock",
+  duplicateClaims: "over the limit",
+  overlappingHolds: "overlapping hold",
+  staleWrites: "stale write",
+  fencingOrder: "fencing order",
+  ticketOrder: "ticket order",
+  acknowledgedRows: "acknowledged",
+  unknownRows: "unknown outcome",
+  refusedRows: "refused",
+  strayRows: "stray order",
+  unreadableFile: "file",
+  unreadableLine: "file",
+  missingRun: "file",
+  missingEnd: "file",
+  misplacedLine: "file",
+  droppedOperations: "recorder",
+  duplicateOpId: "file",
+  timesOutOfOrder: "file",
+  noContention: "contention",
+  unservedWaiters: "not served",
+  fencedOverlap: "fenced overlap",
+};
+
+const COUNTED: Readonly<Record<ViolationKind, readonly [one: string, many: string]>> = {
+  oversold: ["unit oversold", "units oversold"],
+  lostUpdates: ["lost update", "lost updates"],
+  undersold: ["unit undersold", "units undersold"],
+  negativeStock: ["unit below zero", "units below zero"],
+  duplicateClaims: ["unit over a buyer's limit", "units over a buyer's limit"],
+  overlappingHolds: ["overlapping hold", "overlapping holds"],
+  staleWrites: ["stale write accepted", "stale writes accepted"],
+  fencingOrder: ["fencing token out of order", "fencing tokens out of order"],
+  ticketOrder: ["ticket against real time", "tickets against real time"],
+  acknowledgedRows: ["sale without exactly one order", "sales without exactly one order"],
+  unknownRows: ["unknown outcome with two orders", "unknown outcomes with two orders"],
+  refusedRows: ["refusal with an order", "refusals with an order"],
+  strayRows: ["order nobody asked for", "orders nobody asked for"],
+};
+
+/** The judgement for people: what, how many, then what happened, in the order in which it happened. */
+export function report(judgement: Judgement, parsed: ParsedHistory): string {
+  const { verdict, findings } = judgement;
+  const shown = findings.slice(0, SHOWN);
+  const more = findings.length - shown.length;
+  return [
+    `${verdict}  ${subject(parsed, judgement)}`,
+    ...counts(judgement),
+    ...(shown.length > 0 ? ["", ...shown.map((finding) => line(finding, parsed))] : []),
+    ...(more > 0 ? [`  and ${more} more; --json lists them`] : []),
+    "",
+    ...measures(judgement),
+  ].join("\n");
+}
+
+function subject({ run, lines }: ParsedHistory, { measures: { operations } }: Judgement): string {
+  const what = run ? `${run.strategy} on ${run.resource}, ${run.initial} units, ` : "";
+  return `${what}${operations} purchases in ${lines} lines`;
+}
+
+function counts({ violations }: Judgement): string[] {
+  const found = Object.entries(violations).filter(([, count]) => count > 0) as [ViolationKind, number][];
+  return found.map(([kind, count]) => `  ${count} ${COUNTED[kind][count === 1 ? 0 : 1]}`);
+}
+
+function line(finding: Finding, parsed: ParsedHistory): string {
+  const ops = finding.opIds.length > 0 ? `  [${finding.opIds.join(", ")}]` : "";
+  return `  ${moment(finding, parsed).padStart(11)}  ${LABELS[finding.kind].padEnd(16)}  ${finding.sentence}${ops}`;
+}
+
+/** Milliseconds since the first purchase on the same host. */
+function moment({ atNs, opIds }: Finding, { history }: ParsedHistory): string {
+  const ids = new Set(opIds);
+  const op = atNs === null ? undefined : history.ops.find(({ opId }) => ids.has(opId));
+  if (!op || atNs === null) return "";
+  return `${(Number(BigInt(atNs) - op.clock.originNs) / 1e6).toFixed(3)} ms`;
+}
+
+function measures({ measures: { peakInFlight, fairness, handOff } }: Judgement): string[] {
+  const { jain, longestWaitMs } = fairness;
+  return [
+    `  in flight at most ${peakInFlight}`,
+    ...(jain === null
+      ? []
+      : [`  fairness of waits ${jain.toFixed(3)} (Jain), longest ${longestWaitMs?.toFixed(3)} ms`]),
+    ...(handOff.p50Ms === null
+      ? []
+      : [
+          `  hand-off ${handOff.p50Ms.toFixed(3)} ms (median of ${handOff.count}), p99 ${handOff.p99Ms?.toFixed(3)} ms`,
+        ]),
+  ];
+}

@@ -1,0 +1,64 @@
+// Reads an export of `npm run lab -- check <history> --export porcupine` and asks Porcupine whether a mutex could have
+// granted these holds. Usage: go run . ../one-holder.porcupine.json; exits 0 when it could, 1 when not.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+
+	"github.com/anishathalye/porcupine"
+)
+
+type input struct {
+	Op     string `json:"op"`
+	Holder string `json:"holder"`
+}
+
+type export struct {
+	Operations []struct {
+		ClientID int    `json:"clientId"`
+		Call     int64  `json:"call"`
+		Return   *int64 `json:"return"`
+		Input    input  `json:"input"`
+	} `json:"operations"`
+}
+
+// The state is the holder's name, or "" when the lock is free.
+var mutex = porcupine.Model{
+	Init: func() interface{} { return "" },
+	Step: func(state, in, out interface{}) (bool, interface{}) {
+		holder, step := state.(string), in.(input)
+		if step.Op == "acquire" {
+			return holder == "", step.Holder
+		}
+		return holder == step.Holder, ""
+	},
+}
+
+func main() {
+	text, err := os.ReadFile(os.Args[1])
+	if err != nil {
+		panic(err)
+	}
+	var exported export
+	if err := json.Unmarshal(text, &exported); err != nil {
+		panic(err)
+	}
+	var operations []porcupine.Operation
+	for _, op := range exported.Operations {
+		returned := int64(math.MaxInt64) // never seen to return: may take effect at any time
+		if op.Return != nil {
+			returned = *op.Return
+		}
+		operations = append(operations, porcupine.Operation{
+			ClientId: op.ClientID, Input: op.Input, Call: op.Call, Return: returned,
+		})
+	}
+	if !porcupine.CheckOperations(mutex, operations) {
+		fmt.Println("no mutex grants these holds: two were inside at once")
+		os.Exit(1)
+	}
+	fmt.Println("a mutex could have granted these holds")
+}
