@@ -5,6 +5,7 @@ import { AlreadyUpError, Lab, SERVER_ENV_NAMES } from "../supervisor/lab";
 import { instancePaths } from "../supervisor/paths";
 import { StepPrinter } from "../supervisor/print";
 import { ensureBrowser } from "../testing/browser";
+import { ensureOtherClients } from "../testing/other-clients";
 import { failure, STAGE_NAMES, STAGES, type Stage, type StageContext, type StageName } from "../testing/stages";
 import { addTallies, EMPTY_TALLY, lastLine, type Tally } from "../testing/tally";
 
@@ -112,6 +113,7 @@ class TestSession {
     // Before the shop starts, so that its nodes are told of it.
     if (stage.needs === "app" || stage.name === "k6") await this.bringK6();
     if (stage.needs === "app") await this.bringUpApp();
+    if (stage.name === "interop") await ensureOtherClients();
     if (stage.name === "e2e") this.extraEnv.CHROMIUM_PATH = (await ensureBrowser()).binary;
     const context: StageContext = {
       env: this.env(stage),
