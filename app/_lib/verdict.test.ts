@@ -38,6 +38,13 @@ describe("the proof", () => {
     assert.equal(checks.find((check) => check.id === "staleWrites")?.count, 2);
   });
 
+  it("shows a further check only where it found something", () => {
+    const { violations } = runDocument();
+    const labels = (strayRows: number) => checksOf({ violations: { ...violations, strayRows } }).map(({ id }) => id);
+    assert.equal(labels(0).includes("strayRows"), false);
+    assert.equal(labels(3).includes("strayRows"), true);
+  });
+
   it("says when contention was never certified and when purchases were never sent", () => {
     const contention = { ...runDocument().contention, certified: false, droppedIterations: 3 };
     const evidence = evidenceOf(runDocument({ contention })).join(" · ");

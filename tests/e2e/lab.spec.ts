@@ -118,6 +118,19 @@ test("a lab with an admin token asks for it and then runs the sale", async ({ la
   await expect(lab.verdict).toContainText("Safe.");
 });
 
+test("a strategy that was never run asks its question and offers the run", async ({ lab, page, request }) => {
+  const { strategies } = (await (await request.get("/api/strategies")).json()) as {
+    strategies: { id: string; available: boolean }[];
+  };
+  const { runs } = (await (await request.get("/api/runs/latest")).json()) as { runs: { strategy: string }[] };
+  const fresh = strategies.find(({ id, available }) => available && !runs.some((run) => run.strategy === id));
+  test.skip(fresh === undefined, "not applicable: every strategy has been run in this lab");
+  await lab.open({ strategy: fresh?.id ?? "", stock: 7, buyers: 21 });
+  await expect(page.getByRole("heading", { name: /21 buyers want 7 units at the same moment/ })).toBeVisible();
+  await expect(page.getByRole("button", { name: /^Run (your first sale|[a-z0-9-]+)$/ })).toHaveCount(2);
+  await expect(page.locator("figure")).toHaveCount(0);
+});
+
 test("every chart has its numbers behind it", async ({ lab, page }) => {
   await lab.open({ strategy: "none", ...SMALL_SALE });
   if ((await lab.stage.getAttribute("data-status")) === "empty") await lab.sale(() => lab.run.click());
