@@ -75,7 +75,12 @@ export class LeaseWatchdog {
     const sentAtMs = clock.nowMs();
     const limitMs = Math.min(this.#ttlMs / RENEWALS_PER_LEASE, this.#validUntilMs - sentAtMs);
     const work = contender.renew?.() ?? Promise.resolve("lost" as const);
+    // The end of the lease keeps a timer of its own: after a stall of the process, the wait below gives the answer a
+    // moment that the section, which relies on the lease, no longer has.
+    this.#timer = clock.setTimer(this.#validUntilMs - sentAtMs, () => this.#lose(new Error("the lease ran out")));
     const settled = await settleWithin(clock, work, { limitMs });
+    this.#disarm();
+    if (this.#stopped) return;
     if (settled.status === "value" && settled.value === "lost") {
       return this.#lose(new Error("the server says that the hold is gone"));
     }
@@ -85,6 +90,7 @@ export class LeaseWatchdog {
       const cause = settled.status === "error" ? settled.error : new Error("no answer to the renewal");
       this.#report("renewal_failed", cause);
     }
+    if (!this.isValid) return this.#lose(new Error("the lease ran out"));
     // A failed renewal is tried again soon, while the lease still has two thirds to run.
     this.#renewAtMs = settled.status === "value" ? this.#nextRenewalMs() : clock.nowMs() + this.#ttlMs / 20;
     this.#arm();
