@@ -21,8 +21,10 @@ import { createRedisSetnxGetset, redisSetnxGetsetTraits } from "./redis/redis-se
 import { createRedisSetnxScript, redisSetnxScriptTraits } from "./redis/redis-setnx-script";
 import type { RedisSubscriber } from "./redis/redis-subscriber";
 import { createRedlock, redlockTraits } from "./redlock/redlock";
-import type { RunnerDependencies } from "./runner-context";
 import type { LockStrategy, StrategyTraits } from "./types";
+import { createZkExclusive, zkExclusiveTraits } from "./zookeeper/zk-exclusive";
+import { createZkFenced, zkFencedTraits } from "./zookeeper/zk-fenced";
+import type { ZkLockDependencies } from "./zookeeper/zk-lock";
 import { createZkMutex, zkMutexTraits } from "./zookeeper/zk-mutex";
 import type { ZkSession } from "./zookeeper/zk-port";
 
@@ -31,7 +33,7 @@ import type { ZkSession } from "./zookeeper/zk-port";
  * called more than once: hand out one client each time. Clients connect lazily and stay yours to close.
  * A function may throw (a LockError `config_invalid`) when its server is not configured.
  */
-export interface LockDependencies extends RunnerDependencies {
+export interface LockDependencies extends ZkLockDependencies {
   /** The database with the guarded rows. */
   postgres(): PostgresForLocks;
   /** An ioredis client made with `redisOptionsForLocks`. */
@@ -89,7 +91,9 @@ const entries: readonly LockEntry[] = [
   { traits: redisFencedTraits, create: (dependencies) => createRedisFenced(dependencies.redis(), dependencies) },
   { traits: redlockTraits, create: (dependencies) => createRedlock(dependencies.redlock(), dependencies) },
   { traits: memcachedAddTraits, create: (dependencies) => createMemcachedAdd(dependencies.memcached(), dependencies) },
+  { traits: zkExclusiveTraits, create: (dependencies) => createZkExclusive(dependencies.zookeeper(), dependencies) },
   { traits: zkMutexTraits, create: (dependencies) => createZkMutex(dependencies.zookeeper(), dependencies) },
+  { traits: zkFencedTraits, create: (dependencies) => createZkFenced(dependencies.zookeeper(), dependencies) },
   { traits: etcdLockTraits, create: (dependencies) => createEtcdLock(dependencies.etcd(), dependencies) },
 ];
 

@@ -20,6 +20,16 @@ describe("the lock queue", () => {
     assert.equal(placeOf(node(1, 5), [node(2, 4)]).isQueued, false);
   });
 
+  it("keeps its order where the server's 32 bits run over", () => {
+    const last = `${contenderPrefix(uuid(1))}2147483647`;
+    const first = `${contenderPrefix(uuid(2))}-2147483648`;
+    const second = `${contenderPrefix(uuid(3))}-2147483647`;
+    const children = [second, last, first];
+    assert.deepEqual(placeOf(last, children), { isQueued: true, predecessor: null });
+    assert.equal(placeOf(first, children).predecessor, last);
+    assert.equal(placeOf(second, children).predecessor, first);
+  });
+
   it("queues behind Curator's and kazoo's contenders and ignores other nodes", () => {
     const kazoo = "0123456789abcdef0123456789abcdef__lock__0000000003";
     const children = [node(1, 5), kazoo, "config", "leases", "x-lock-123"];

@@ -28,11 +28,11 @@ declare module "node-zookeeper-client" {
     getSessionId(): Buffer;
     getSessionTimeout(): number;
     on(event: "state", listener: (state: State) => void): void;
-    create(path: string, mode: number, done: Done<string>): void;
+    create(path: string, data: Buffer | null, mode: number, done: Done<string>): void;
     remove(path: string, done: Done<never>): void;
     exists(path: string, done: Done<Stat | null>): void;
     getChildren(path: string, done: Done<string[]>): void;
-    getData(path: string, watcher: () => void, done: Done<Buffer>): void;
+    getData(path: string, watcher: (() => void) | null, done: Done<Buffer>): void;
     /** Not part of the published API; the only way to leave a link that no longer answers. */
     readonly connectionManager: { readonly socket?: { destroy(): void } };
   }

@@ -74,8 +74,9 @@ export class ClientConnection implements ZkConnection {
     return () => this.#listeners.delete(listener);
   }
 
-  create(path: string, mode: ZkCreateMode): Promise<string> {
-    return this.#ask((done) => this.#client.create(path, MODES[mode], done));
+  create(path: string, mode: ZkCreateMode, data?: string): Promise<string> {
+    const bytes = data === undefined ? null : Buffer.from(data);
+    return this.#ask((done) => this.#client.create(path, bytes, MODES[mode], done));
   }
 
   children(path: string): Promise<string[]> {
@@ -85,6 +86,17 @@ export class ClientConnection implements ZkConnection {
   /** getData, not exists: a watch by exists on a node that is gone would stay on the server for ever. */
   watch(path: string, changed: () => void): Promise<boolean> {
     return this.#orFalse(this.#ask((done) => this.#client.getData(path, changed, done)));
+  }
+
+  /** An empty node's data arrives as nothing. */
+  async read(path: string): Promise<string | null> {
+    try {
+      const bytes = await this.#ask<Buffer | undefined>((done) => this.#client.getData(path, null, done));
+      return bytes?.toString() ?? "";
+    } catch (error) {
+      if (error instanceof ZkError && error.kind === "no-node") return null;
+      throw error;
+    }
   }
 
   async stat(path: string): Promise<ZkStat | null> {

@@ -24,10 +24,12 @@ export interface ZkConnection {
   /** Tells when the link is lost (the session may live on) and when it is back. Returns how to stop that. */
   onLinkChange(listener: (link: "up" | "down") => void): () => void;
   /** @returns the path made, with its sequence number where the mode adds one */
-  create(path: string, mode: ZkCreateMode): Promise<string>;
+  create(path: string, mode: ZkCreateMode, data?: string): Promise<string>;
   children(path: string): Promise<string[]>;
   /** Sets a one-shot watch for the node's next change. @returns false when there is no such node, and no watch then */
   watch(path: string, changed: () => void): Promise<boolean>;
+  /** The node's data. @returns null when there is no such node */
+  read(path: string): Promise<string | null>;
   /** @returns null when there is no such node */
   stat(path: string): Promise<ZkStat | null>;
   /** @returns false when there was nothing to remove */

@@ -12,6 +12,9 @@ import { waitUntil } from "../../support/wait-until";
 /** What every lock that spans processes promises, on its real servers. */
 
 const EXCLUSIVE = [
+  "sql-row-lock",
+  "sql-table-lock",
+  "sql-advisory",
   "redis-setnx",
   "redis-setnx-expire",
   "redis-setnx-script",
@@ -23,7 +26,9 @@ const EXCLUSIVE = [
   "redis-fenced",
   "redlock",
   "memcached-add",
+  "zk-exclusive",
   "zk-mutex",
+  "zk-fenced",
   "etcd-lock",
 ];
 /** Nothing ends a dead holder's hold while anybody asks for it: the flaw they are here to show. */
