@@ -1,6 +1,7 @@
 import type { StrategyTraits } from "../locks/types";
 import { env } from "../services/current-env";
-import { missingService, SERVICES, type ServiceName } from "../services/missing-service";
+import { missingService } from "../services/missing-service";
+import { type ServiceState, serviceStates } from "../services/service-state";
 import { stockCatalogue } from "../stock/registry";
 import { activeStrategies } from "./active-strategy";
 import { createEngines } from "./engines/choose";
@@ -18,12 +19,13 @@ export interface LabDescription {
   /** The strategy of purchases outside of runs; `mixed` when the nodes differ or one does not answer. */
   readonly active: string;
   readonly strategies: readonly DescribedStrategy[];
-  readonly services: readonly { id: ServiceName; label: string; present: boolean; reason: string | null }[];
+  readonly services: readonly ServiceState[];
   readonly engines: readonly { id: EngineId; available: boolean; version: string | null; reason: string | null }[];
   readonly nodes: readonly NodeAddress[];
   readonly adminTokenRequired: boolean;
 }
 
+/** By configuration alone; whether its servers answer is found out by using them. */
 export function describeStrategy(id: string): DescribedStrategy {
   const entry = stockCatalogue.get(id);
   if (!entry) {
@@ -39,17 +41,23 @@ export function describeStrategy(id: string): DescribedStrategy {
 
 /** What the lab can do here: strategies with availability, servers, engines, nodes. */
 export async function describeStrategies(): Promise<LabDescription> {
+  const [active, services, engines] = await Promise.all([activeStrategies(), serviceStates(), describeEngines()]);
   return {
-    active: (await activeStrategies()).id ?? "mixed",
-    strategies: [...stockCatalogue.keys()].map(describeStrategy),
-    services: (Object.keys(SERVICES) as ServiceName[]).map((id) => {
-      const reason = missingService(id);
-      return { id, label: SERVICES[id].label, present: reason === null, reason };
-    }),
-    engines: await describeEngines(),
+    active: active.id ?? "mixed",
+    strategies: [...stockCatalogue.keys()].map((id) => withServers(describeStrategy(id), services)),
+    services,
+    engines,
     nodes: storeNodes(),
     adminTokenRequired: env().LAB_ADMIN_TOKEN !== undefined,
   };
+}
+
+/** A strategy whose server is configured but does not answer is not available either. */
+function withServers(strategy: DescribedStrategy, services: readonly ServiceState[]): DescribedStrategy {
+  if (!strategy.available) return strategy;
+  const away = services.filter(({ id, present }) => !present && strategy.needs.includes(id));
+  if (away.length === 0) return strategy;
+  return { ...strategy, available: false, unavailableReason: away.map(({ reason }) => reason).join(" ") };
 }
 
 /** All store nodes; a process that was told of none is the only one. */
