@@ -18,10 +18,11 @@ export function lab(args: readonly string[], env: Record<string, string> = {}): 
   const inherited: Record<string, string | undefined> = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(.*_URLS?|ZOOKEEPER_HOSTS|NODE_TEST_CONTEXT|LAB_.*)$/.test(name)),
   );
+  const childEnv: Record<string, string | undefined> = { ...inherited, LAB_INSTALL: "never", ...env };
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [path.join(ROOT, "bin", "bootstrap.mjs"), ...args], {
       cwd: ROOT,
-      env: { ...inherited, LAB_INSTALL: "never", ...env } as NodeJS.ProcessEnv,
+      env: childEnv as NodeJS.ProcessEnv,
       stdio: ["ignore", "pipe", "pipe"],
       timeout: LIMIT_MS,
       killSignal: "SIGTERM",
