@@ -38,6 +38,8 @@ function main(): void {
     const file = data.file === undefined ? undefined : relativePath(data.file);
     const event = { outcome, name, file, isSuite: details.type === "suite", skip, todo, failureType };
     tally = addTallies([tally, tallyEvent(event, context)]);
+    // Every time, so that a run that is cut short has told what it had found.
+    writeFileSync(order.resultFile, JSON.stringify(tally));
   };
   const stream = run({
     files: order.files,
@@ -47,7 +49,6 @@ function main(): void {
   });
   stream.on("test:pass", count("pass")).on("test:fail", count("fail"));
   stream.once("end", () => {
-    writeFileSync(order.resultFile, JSON.stringify(tally));
     process.exitCode = tally.failed === 0 ? 0 : 1;
   });
   stream.compose<NodeJS.ReadWriteStream>(new spec()).pipe(process.stdout);
