@@ -6,11 +6,14 @@ import { requireEnv } from "./lab-env";
 
 /** Rows for resources that stand for no product or coupon; enough that two of a test's rarely meet. */
 const TEST_ROWS = 4_096;
-const MAKE_TEST_ROWS = `
-  SELECT pg_advisory_xact_lock(7242);
-  CREATE TABLE IF NOT EXISTS test_lock_rows (id int PRIMARY KEY);
-  INSERT INTO test_lock_rows SELECT generate_series(0, ${TEST_ROWS - 1})
-    WHERE NOT EXISTS (SELECT FROM test_lock_rows)`;
+/** Once they are there, this only reads, so that nobody's lock on the table stops it. */
+const MAKE_TEST_ROWS = `DO $$ BEGIN
+  IF to_regclass('test_lock_rows') IS NULL THEN
+    PERFORM pg_advisory_xact_lock(7242);
+    CREATE TABLE IF NOT EXISTS test_lock_rows (id int PRIMARY KEY);
+    INSERT INTO test_lock_rows SELECT generate_series(0, ${TEST_ROWS - 1}) ON CONFLICT DO NOTHING;
+  END IF;
+END $$`;
 
 export interface TestPostgres extends PostgresForLocks, AsyncDisposable {
   readonly pool: pg.Pool;

@@ -44,6 +44,7 @@ export class PinnedClient {
   onLost: ((cause: Error) => void) | null = null;
   #flaw: Error | null = null;
   #isPinned = true;
+  #lastWork: Promise<unknown> = Promise.resolve();
 
   constructor(raw: PoolClient) {
     this.raw = raw;
@@ -57,10 +58,12 @@ export class PinnedClient {
 
   /** Sends statements in one round trip, without parameters. @returns one result for each */
   async query(text: string, limitMs: number): Promise<QueryResult[]> {
+    // An answer that comes too late leaves the connection busy: it is destroyed with the flaw noted below.
+    const config: QueryConfig & { query_timeout: number } = { text, query_timeout: limitMs };
+    const work = this.raw.query(config);
+    this.#lastWork = work;
     try {
-      // An answer that comes too late leaves the connection busy: it is destroyed with the flaw noted below.
-      const config: QueryConfig & { query_timeout: number } = { text, query_timeout: limitMs };
-      return [(await this.raw.query(config)) as QueryResult | QueryResult[]].flat();
+      return [(await work) as QueryResult | QueryResult[]].flat();
     } catch (error) {
       if (error instanceof Error && !isRefusal(error)) this.#flaw ??= error;
       throw error;
@@ -72,10 +75,14 @@ export class PinnedClient {
     this.#flaw ??= cause;
   }
 
-  /** Cancels whatever the connection is busy with, and sees to it that it is not used again. */
+  /**
+   * Cancels what the connection is busy with, and sees to it that it is not used again. Resolves when the server has given
+   * the statement up, or after twice the limit.
+   */
   async cancel(clock: Clock, limitMs: number): Promise<void> {
     this.distrust(new Error("its statement was cancelled"));
     await requestCancel(this.raw, clock, limitMs);
+    await settleWithin(clock, this.#lastWork, { limitMs });
   }
 
   /** Back to the pool, which closes it if there is a flaw. Idempotent. */
