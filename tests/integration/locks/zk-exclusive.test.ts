@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { isLockError } from "../../../lib/locks/errors";
+import type { LockRequest, LockStrategy } from "../../../lib/locks/types";
+import type { ZkWatchEvent } from "../../../lib/locks/zookeeper/zk-contender";
+import { createZkExclusive } from "../../../lib/locks/zookeeper/zk-exclusive";
+import { createZkMutex } from "../../../lib/locks/zookeeper/zk-mutex";
+import { makeGate } from "../../support/gate";
+import { type LockClients, lockServers, openLockClients } from "../../support/lock-clients";
+import { startTcpRelay, type TcpRelay } from "../../support/tcp-relay";
+import { waitUntil } from "../../support/wait-until";
+import { watchesUnder } from "../../support/zk-watches";
+
+const WAITERS = 8;
+
+const fresh = (): LockRequest => ({ resource: `test:${randomUUID()}`, waitTimeoutMs: 20_000, ttlMs: 5_000 });
+
+type Create = typeof createZkExclusive | typeof createZkMutex;
+
+/** What one release costs with `WAITERS` sessions waiting, once the next holder is in and the others wait again. */
+async function costOfOneRelease(create: Create, root: string) {
+  const clients = Array.from({ length: WAITERS + 1 }, () => openLockClients());
+  const events: ZkWatchEvent[] = [];
+  const onWatchEvent = (event: ZkWatchEvent) => void events.push(event);
+  const locks = clients.map((own) => create(own.zookeeper(), { ...own, onWatchEvent }));
+  try {
+    return await releaseOnce(locks, { events, root });
+  } finally {
+    await Promise.all(locks.map((lock) => lock[Symbol.asyncDispose]()));
+    await Promise.all(clients.map((own) => own[Symbol.asyncDispose]()));
+  }
+}
+
+async function releaseOnce(
+  [first, ...others]: readonly LockStrategy[],
+  { events, root }: { readonly events: readonly ZkWatchEvent[]; readonly root: string },
+) {
+  const { zookeeperHosts } = lockServers();
+  const request = fresh();
+  const path = `${root}/${request.resource}`;
+  const watchers = async () => {
+    const counts = [...(await watchesUnder(zookeeperHosts, path)).values()];
+    return { total: counts.reduce((sum, count) => sum + count, 0), nodes: counts.length };
+  };
+  const gates = [makeGate(), makeGate()];
+  let entered = 0;
+  const hold = async () => {
+    const gate = gates[entered];
+    entered += 1;
+    await gate?.pass();
+  };
+  const calls = [first?.runGuarded(request, hold)];
+  await gates[0]?.reached;
+  calls.push(...others.map((lock) => lock.runGuarded(request, hold)));
+  await waitUntil(async () => (await watchers()).total === WAITERS, { what: "every waiter to watch" });
+  const before = { ...(await watchers()), events: events.length };
+  gates[0]?.open();
+  await gates[1]?.reached;
+  await waitUntil(async () => (await watchers()).total === WAITERS - 1, { what: "the others to watch again" });
+  const woken = events.length - before.events;
+  gates[1]?.open();
+  const outcomes = await Promise.all(calls);
+  assert.ok(outcomes.every((outcome) => outcome?.status === "completed"));
+  return { woken, watchedNodes: before.nodes, paths: new Set(events.map(({ path: node }) => node)).size };
+}
+
+describe("zk-exclusive", () => {
+  let clients: LockClients;
+  let lock: LockStrategy;
+  let relayed: LockClients;
+  let relayedLock: LockStrategy;
+  let relay: TcpRelay;
+  let request: LockRequest;
+
+  before(async () => {
+    const [host = "", port] = lockServers().zookeeperHosts.split(",")[0]?.split(":") ?? [];
+    relay = await startTcpRelay({ host, port: Number(port) });
+    clients = openLockClients();
+    lock = createZkExclusive(clients.zookeeper(), clients);
+    relayed = openLockClients({ zookeeperHosts: `127.0.0.1:${relay.port}` });
+    relayedLock = createZkExclusive(relayed.zookeeper(), relayed);
+  });
+  after(async () => {
+    await Promise.all([lock[Symbol.asyncDispose](), relayedLock[Symbol.asyncDispose]()]);
+    await Promise.all([clients[Symbol.asyncDispose](), relayed[Symbol.asyncDispose]()]);
+    await relay.close();
+  });
+  beforeEach(async () => {
+    request = fresh();
+    relay.heal();
+    await relayedLock.runGuarded(fresh(), async () => "connected");
+  });
+
+  const connection = () => clients.zookeeper().connected(AbortSignal.timeout(5_000));
+  const nodeData = async () => (await connection()).read(`/exclusive-locks/${request.resource}`);
+
+  it("wakes every waiter at a release, where zk-mutex wakes one", async () => {
+    const herd = await costOfOneRelease(createZkExclusive, "/exclusive-locks");
+    const queue = await costOfOneRelease(createZkMutex, "/locks");
+    assert.deepEqual(herd, { woken: WAITERS, watchedNodes: 1, paths: 1 });
+    assert.deepEqual(queue, { woken: 1, watchedNodes: WAITERS, paths: WAITERS });
+  });
+
+  it("is one ephemeral node that names its holder and is gone after the release", async () => {
+    await lock.runGuarded(request, async ({ holderId }) => {
+      assert.equal(await nodeData(), holderId);
+      const stat = await (await connection()).stat(`/exclusive-locks/${request.resource}`);
+      assert.equal(stat?.ephemeralOwner, (await connection()).sessionId);
+    });
+    assert.equal(await nodeData(), null);
+  });
+
+  it("recognises its own node when the reply to its create is lost", async () => {
+    relay.swallowReplies();
+    const call = relayedLock.runGuarded(request, async ({ holderId }) => (await nodeData()) === holderId);
+    await waitUntil(async () => (await nodeData()) !== null, { what: "the create to be carried out" });
+    relay.heal();
+    const outcome = await call;
+    assert.ok(outcome.status === "completed" && outcome.value && outcome.lease === "held");
+  });
+
+  it("removes its node when the reply to its create is lost and the caller has given up", async () => {
+    relay.swallowReplies();
+    const call = relayedLock.runGuarded({ ...request, waitTimeoutMs: 300 }, async () => assert.fail("granted"));
+    await waitUntil(async () => (await nodeData()) !== null, { what: "the create to be carried out" });
+    await assert.rejects(call, (error) => isLockError(error) && error.code === "backend_unavailable");
+    relay.heal();
+    await waitUntil(async () => (await nodeData()) === null, { what: "the orphan to be removed" });
+  });
+
+  it("signals the holder at once when its connection breaks, and frees the lock when it is back", async () => {
+    const outcome = await relayedLock.runGuarded(request, async ({ signal }) => {
+      const brokenMs = performance.now();
+      relay.heal();
+      await relayed.clock.sleep(10_000, signal);
+      return performance.now() - brokenMs;
+    });
+    assert.ok(outcome.status === "completed" && outcome.lease === "lost" && outcome.value < 500);
+    await waitUntil(async () => (await nodeData()) === null, { what: "the node to be removed" });
+  });
+
+  it("frees nobody else's hold after an operator broke its own", async () => {
+    const next = makeGate();
+    let nextCall: Promise<unknown> = Promise.resolve();
+    const outcome = await lock.runGuarded(request, async () => {
+      assert.ok(await (await connection()).remove(`/exclusive-locks/${request.resource}`));
+      nextCall = relayedLock.runGuarded(request, () => next.pass());
+      await next.reached;
+    });
+    assert.ok(outcome.status === "completed" && outcome.lease === "lost");
+    assert.notEqual(await nodeData(), null);
+    next.open();
+    await nextCall;
+    assert.equal(await nodeData(), null);
+  });
+});
