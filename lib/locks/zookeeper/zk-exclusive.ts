@@ -26,6 +26,8 @@ class ExclusiveClaim implements ZkClaim {
   readonly #holderId: string;
   /** `requested`: a create has been sent whose reply is open or was lost. */
   #state: "none" | "requested" | "held" = "none";
+  /** The removal under way: a second one looks only when the first is through. */
+  #removal: Promise<unknown> = Promise.resolve();
 
   constructor({ resource, holderId }: Contest, root: string) {
     this.#root = root;
@@ -45,8 +47,17 @@ class ExclusiveClaim implements ZkClaim {
     this.#state = "none";
   }
 
-  /** Looks before it removes: a node that an operator has broken may be somebody else's by now. */
+  /**
+   * Looks before it removes: a node that an operator has broken may be somebody else's by now. And one removal at a time:
+   * two that looked before either removed would take the next holder's node.
+   */
   async remove(connection: ZkConnection): Promise<"released" | "not_held"> {
+    const removal = Promise.allSettled([this.#removal]).then(() => this.#removeOwn(connection));
+    this.#removal = removal;
+    return removal;
+  }
+
+  async #removeOwn(connection: ZkConnection): Promise<"released" | "not_held"> {
     if (this.#state === "none") return "released";
     const isRemoved = (await this.#isOurs(connection)) && (await connection.remove(this.#path));
     this.#state = "none";
