@@ -14,8 +14,12 @@ interface Header {
 interface LeaseAnswer {
   readonly TTL?: string;
 }
+interface RangeItem {
+  readonly key: string;
+  readonly create_revision: string;
+}
 interface RangeAnswer {
-  readonly kvs?: readonly { readonly key: string }[];
+  readonly kvs?: readonly RangeItem[];
 }
 interface TxnAnswer extends Header {
   readonly succeeded?: boolean;
@@ -70,26 +74,46 @@ class GatewayCommands implements EtcdCommands {
     const answer = await this.#gateway.post<TxnAnswer>("/v3/kv/txn", {
       compare: [{ key: base64(key), target: "CREATE", result: "EQUAL", create_revision: "0" }],
       success: [lastOf(folder), { request_put: { key: base64(key), lease: String(leaseId) } }],
+      failure: [readKey(key)],
     });
     const revision = BigInt(answer.header.revision);
-    // A lease has one key in a folder, and no lease is asked for twice.
-    if (!answer.succeeded) throw new EtcdError("refused", `the key ${key} exists already`);
-    return { createRevision: revision, predecessor: firstKey(answer, 0), revision };
+    if (answer.succeeded) return { createRevision: revision, predecessor: firstKey(answer, 0), revision };
+    const createRevision = BigInt(firstItem(answer, 0)?.create_revision ?? 0);
+    const place = createRevision === 0n ? null : await this.#askPlace({ folder, key, createRevision });
+    if (place) return place;
+    throw new EtcdError("no-lease", `the key ${key} was there and is gone`);
   }
 
   async findPlace(queued: { folder: string; key: string; place: QueuePlace }): Promise<QueuePlace | null> {
     const { folder, key, place } = queued;
     const { createRevision, predecessor } = place;
-    const isPredecessorThere = { target: "CREATE", result: "GREATER", create_revision: "0" };
-    const answer = await this.#gateway.post<TxnAnswer>("/v3/kv/txn", {
-      // Whoever is first has nobody to ask for, and is there itself or gone.
-      compare: [{ key: base64(predecessor ?? key), ...isPredecessorThere }],
-      success: [readKey(key)],
-      failure: [readKey(key), lastOf(folder, createRevision - 1n)],
-    });
+    return this.#askPlace({ folder, key, createRevision, lastSeen: predecessor ?? key });
+  }
+
+  /** Reads the queue only if `lastSeen` is gone: the one before, or the key itself where there was none before it. */
+  async #askPlace(asked: {
+    folder: string;
+    key: string;
+    createRevision: bigint;
+    lastSeen?: string;
+  }): Promise<QueuePlace | null> {
+    const { folder, key, createRevision, lastSeen } = asked;
+    const isLastSeenThere = { target: "CREATE", result: "GREATER", create_revision: "0" };
+    const read = [readKey(key), lastOf(folder, createRevision - 1n)];
+    const answer = await this.#gateway.post<TxnAnswer>(
+      "/v3/kv/txn",
+      lastSeen === undefined
+        ? { success: read }
+        : { compare: [{ key: base64(lastSeen), ...isLastSeenThere }], success: [readKey(key)], failure: read },
+    );
     if (firstKey(answer, 0) === null) return null;
-    const revision = BigInt(answer.header.revision);
-    return { createRevision, predecessor: answer.succeeded ? predecessor : firstKey(answer, 1), revision };
+    const isUnchanged = lastSeen !== undefined && answer.succeeded === true;
+    const seen = lastSeen === undefined || lastSeen === key ? null : lastSeen;
+    return {
+      createRevision,
+      predecessor: isUnchanged ? seen : firstKey(answer, 1),
+      revision: BigInt(answer.header.revision),
+    };
   }
 
   async removeKey(key: string): Promise<boolean> {
@@ -138,9 +162,13 @@ function readKey(key: string) {
   return { request_range: { key: base64(key), keys_only: true } };
 }
 
-function firstKey({ responses }: TxnAnswer, index: number): string | null {
-  const key = responses?.[index]?.response_range?.kvs?.[0]?.key;
-  return key === undefined ? null : Buffer.from(key, "base64").toString("utf8");
+function firstItem({ responses }: TxnAnswer, index: number): RangeItem | undefined {
+  return responses?.[index]?.response_range?.kvs?.[0];
+}
+
+function firstKey(answer: TxnAnswer, index: number): string | null {
+  const item = firstItem(answer, index);
+  return item ? Buffer.from(item.key, "base64").toString("utf8") : null;
 }
 
 function base64(text: string): string {

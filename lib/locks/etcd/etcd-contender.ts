@@ -151,9 +151,11 @@ export class EtcdLockContender implements Contender {
       // Our key is gone; a lease that outlived it serves nobody.
       if (this.#lease) await this.#etcd.revokeLease(this.#lease.leaseId);
       this.#lease = await this.#newLease(signal);
-      const { key, leaseId } = this.#lease;
-      this.#place = await this.#etcd.enqueue({ folder: this.#folder, key, leaseId });
-      return this.#answer(this.#place, this.#lease);
+      const lease = this.#lease;
+      const { key, leaseId } = lease;
+      const place = { folder: this.#folder, key, leaseId };
+      this.#place = await this.#throughBreaks(signal, () => this.#etcd.enqueue(place));
+      return this.#answer(this.#place, lease);
     } finally {
       this.#joinTicket?.giveBack();
       this.#joinTicket = null;
@@ -174,13 +176,17 @@ export class EtcdLockContender implements Contender {
     return { leaseId, key, lengthMs: grantedSeconds * 1_000 };
   }
 
-  /** A link that breaks meanwhile costs no place: the lease outlives it, and the key is where it was. */
   async #look(lease: Lease, place: QueuePlace, signal: AbortSignal): Promise<TryReply> {
+    this.#place = await this.#throughBreaks(signal, () => this.#confirm(lease, place));
+    // The lease ran out, or somebody removed the key (an operator broke the lock): the next try queues up anew.
+    return this.#place ? this.#answer(this.#place, lease) : { status: "held" };
+  }
+
+  /** A link that breaks costs no place: the lease outlives it, and the same question has the same answer afterwards. */
+  async #throughBreaks<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
-        this.#place = await this.#confirm(lease, place);
-        // The lease ran out, or somebody removed the key (an operator broke the lock): the next try queues up anew.
-        return this.#place ? this.#answer(this.#place, lease) : { status: "held" };
+        return await ask();
       } catch (error) {
         if (!isEtcdError(error, "unreachable")) throw error;
         await this.#contest.clock.sleep(OUTAGE_PAUSE_MS, signal);

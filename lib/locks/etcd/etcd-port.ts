@@ -1,7 +1,6 @@
 /**
  * All the library asks of etcd: leases, and a queue of keys under a folder. The real one (`openEtcd`) speaks etcd's JSON
- * gateway; the simulator brings its own. Every operation is answered or fails within a bound; each is one request, and
- * atomic.
+ * gateway; the simulator brings its own. Every operation is answered or fails within a bound; each is atomic.
  */
 export interface EtcdCommands extends AsyncDisposable {
   /** @returns the seconds the server granted: as many as asked for, or its own minimum */
@@ -11,7 +10,8 @@ export interface EtcdCommands extends AsyncDisposable {
   /** Ends the lease, and with it its keys. @returns false when there was no such lease */
   revokeLease(leaseId: bigint): Promise<boolean>;
   /**
-   * Makes the key at the end of the folder's queue; it lives as long as its lease.
+   * Makes the key at the end of the folder's queue; it lives as long as its lease. Where the key is there already (the reply
+   * to an earlier request was lost), its place is the answer.
    * @throws {EtcdError} `no-lease` when the lease has ended
    */
   enqueue(place: { readonly folder: string; readonly key: string; readonly leaseId: bigint }): Promise<QueuePlace>;

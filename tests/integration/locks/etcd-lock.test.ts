@@ -7,7 +7,7 @@ import { after, before, beforeEach, describe, it } from "node:test";
 import { isLockError } from "../../../lib/locks/errors";
 import { openEtcd } from "../../../lib/locks/etcd/etcd-client";
 import { createEtcdLock } from "../../../lib/locks/etcd/etcd-lock";
-import type { EtcdCommands } from "../../../lib/locks/etcd/etcd-port";
+import { type EtcdCommands, EtcdError } from "../../../lib/locks/etcd/etcd-port";
 import { createLock } from "../../../lib/locks/registry";
 import type { LockRequest, LockStrategy } from "../../../lib/locks/types";
 import { type EtcdProbe, probeEtcd } from "../../support/etcd-probe";
@@ -290,6 +290,36 @@ describe("etcd-lock behind a link that breaks", () => {
     assert.ok(waiting.status === "completed");
     await Promise.all([waiting.value.first, waiting.value.second]);
     assert.deepEqual(served, ["first", "second"]);
+  });
+
+  it("finds its place again when the reply to its request for one is lost", async () => {
+    const etcd = clients.etcd();
+    const lock = createEtcdLock(etcd, clients);
+    let asked = 0;
+    const forgetful = createEtcdLock(
+      {
+        ...withWatch(etcd, (watch) => etcd.untilDeleted(watch)),
+        enqueue: async (place) => {
+          const found = await etcd.enqueue(place);
+          asked += 1;
+          if (asked === 1) throw new EtcdError("unreachable", "the reply was lost");
+          return found;
+        },
+      },
+      clients,
+    );
+    const outcome = await lock.runGuarded(request, async () => {
+      const waiting = forgetful.runGuarded(request, async ({ fencingToken }) => fencingToken);
+      await untilQueued(2);
+      const [, place] = await queue();
+      await waitUntil(() => asked === 2, { what: "the second request" });
+      assert.equal((await queue()).length, 2);
+      return { waiting, place };
+    });
+    assert.ok(outcome.status === "completed");
+    const second = await outcome.value.waiting;
+    assert.ok(second.status === "completed");
+    assert.equal(second.value, outcome.value.place?.createRevision);
   });
 
   it("signals the holder behind a link that swallows everything before the server gives its lock away", async () => {
