@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { history, op } from "../../../tests/history/make";
+import { fairnessOf, jainIndex } from "./fairness";
+
+const MS = 1_000_000;
+
+describe("jainIndex", () => {
+  it("is 1 when all waited alike, 1/n when one did all the waiting, null when nobody waited", () => {
+    assert.equal(jainIndex([5, 5, 5, 5]), 1);
+    assert.equal(jainIndex([8, 0, 0, 0]), 0.25);
+    assert.equal(jainIndex([0, 0]), null);
+    assert.equal(jainIndex([]), null);
+  });
+
+  it("lies between 1/n and 1, and does not depend on the unit", () => {
+    const waits = fc.array(fc.integer({ min: 1, max: 1_000 }), { minLength: 1, maxLength: 20 });
+    fc.assert(
+      fc.property(waits, fc.integer({ min: 2, max: 1_000 }), (values, factor) => {
+        const jain = jainIndex(values) ?? 0;
+        assert.ok(jain >= 1 / values.length - 1e-9 && jain <= 1 + 1e-9, `${jain}`);
+        assert.ok(Math.abs(jain - (jainIndex(values.map((value) => value * factor)) ?? 0)) < 1e-9);
+      }),
+    );
+  });
+});
+
+describe("fairnessOf", () => {
+  it("shares out the waits of those who were served, and names the longest wait of anybody", () => {
+    const lost = op({ waitNs: 0, answeredNs: 90 * MS, outcome: "contended" });
+    const ops = [op({ waitNs: 0, grantedNs: 10 * MS }), op({ waitNs: 0, readNs: 10 * MS }), lost, op()];
+    const fairness = fairnessOf(history({ ops }).ops);
+    assert.deepEqual(fairness, { jain: 1, longestWaitMs: 90, longestWaitOpId: lost.opId });
+  });
+
+  it("is null where nobody waited", () => {
+    assert.deepEqual(fairnessOf(history({ ops: [op()] }).ops), {
+      jain: null,
+      longestWaitMs: null,
+      longestWaitOpId: null,
+    });
+  });
+});

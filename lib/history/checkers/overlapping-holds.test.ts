@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { history, type OpFields, op, sentencesOf } from "../../../tests/history/make";
+import { checkOverlappingHolds } from "./overlapping-holds";
+
+const hold = (from: number | string, to: number | string, fields: OpFields = {}) =>
+  op({ grantedNs: from, releasedNs: to, outcome: "error", ...fields });
+const check = (...ops: ReturnType<typeof op>[]) => checkOverlappingHolds(history({ ops }));
+
+describe("checkOverlappingHolds", () => {
+  it("finds none where each hold ends before the next begins, or as it begins", () => {
+    assert.equal(check(hold(5, 9), hold(0, 5)).count, 0);
+  });
+
+  it("counts a hold inside a long one although a short one lies between", () => {
+    assert.equal(check(hold(0, 100), hold(10, 20), hold(50, 60)).count, 2);
+  });
+
+  it("counts two that were granted at the same instant, once", () => {
+    assert.equal(check(hold(5, 9), hold(5, 9)).count, 1);
+  });
+
+  it("lets a hold of no length lie before one that begins at the same instant", () => {
+    assert.equal(check(hold(5, 9), hold(5, 5)).count, 0);
+    assert.equal(check(hold(3, 9), hold(5, 5)).count, 1);
+  });
+
+  it("lets a hold without a release end at its answer, or at its last sign of life", () => {
+    const dead = op({ grantedNs: 0, answeredNs: 30 });
+    assert.equal(check(dead, hold(20, 40)).count, 1);
+    const cut = op({ grantedNs: 0, readNs: 10, outcome: "unknown" });
+    assert.equal(check(cut, hold(5, 9)).count, 1);
+    assert.equal(check(cut, hold(20, 40)).count, 0);
+  });
+
+  it("ends a hold when its holder learned that the lease was lost", () => {
+    assert.equal(check(hold(0, 50, { leaseLostNs: 10 }), hold(20, 30)).count, 0);
+    assert.equal(check(hold(0, 50, { leaseLostNs: 25 }), hold(20, 30)).count, 1);
+  });
+
+  it("takes purchases that share a holder for one hold", () => {
+    assert.equal(check(hold(0, 9, { holderId: "x" }), hold(3, 5, { holderId: "x" })).count, 0);
+    assert.equal(check(hold(0, 9, { holderId: "x" }), hold(3, 5, { holderId: "y" })).count, 1);
+  });
+
+  it("compares times beyond 2^53 exactly", () => {
+    const at = (offset: bigint) => (9_007_199_254_740_993n + offset).toString();
+    assert.equal(check(hold(at(0n), at(1n)), hold(at(1n), at(2n))).count, 0);
+    assert.equal(check(hold(at(0n), at(2n)), hold(at(1n), at(2n))).count, 1);
+  });
+
+  it("does not compare the clocks of two hosts", () => {
+    assert.equal(check(hold(0, 9, { host: "a" }), hold(3, 5, { host: "b" })).count, 0);
+  });
+
+  it("knows two holders of different hosts to have been inside together when both wrote from one value", () => {
+    const writer = (host: string, grantedNs?: number) =>
+      op({ host, grantedNs, node: host, readValue: 4, writtenValue: 3, writeNs: 6, writeAccepted: true });
+    assert.deepEqual(sentencesOf(check(writer("a", 5), writer("b", 5))), [
+      "b entered while a was still inside: a read 4, b read 4, both wrote 3.",
+    ]);
+    assert.equal(check(writer("a"), writer("b")).count, 0, "who holds nothing overlaps nobody");
+  });
+
+  it("only remarks on overlaps when every accepted write carried a token and none was stale", () => {
+    const first = hold(0, 9, { fencingToken: 1 });
+    const second = hold(3, 12, { fencingToken: 2, readNs: 4, readValue: 5, writeNs: 5, writeAccepted: true });
+    const harmless = check(first, second);
+    assert.equal(harmless.count, 0);
+    assert.deepEqual(
+      harmless.findings.map(({ kind }) => kind),
+      ["fencedOverlap"],
+    );
+    const stale = { writeNs: 6, writeAccepted: true };
+    assert.equal(check({ ...first, writeNs: "6", writeAccepted: true }, second).count, 1, "a stale write was accepted");
+    assert.equal(check(hold(0, 9), second).count, 1, "one holder had no token");
+    assert.equal(check(first, second, op({ ...stale })).count, 1, "one write carried no token");
+    const unchecked = history({ ops: [first, second], run: { fencing: false } });
+    assert.equal(checkOverlappingHolds(unchecked).count, 1, "nobody looked at the tokens");
+  });
+
+  it("is zero when the holds are laid end to end, and counts every one that begins inside an earlier one", () => {
+    const span = fc.tuple(fc.nat(20), fc.nat(9));
+    fc.assert(
+      fc.property(fc.array(span, { maxLength: 15 }), (spans) => {
+        let at = 0;
+        const apart = spans.map(([pause, length]) => {
+          const from = at + pause;
+          at = from + length;
+          return hold(from, at);
+        });
+        assert.equal(check(...apart).count, 0);
+
+        const sorted = spans.map(([from, length]) => ({ from, to: from + length }));
+        sorted.sort((a, b) => a.from - b.from || a.to - b.to);
+        const inside = sorted.filter(({ from }, index) => sorted.slice(0, index).some((earlier) => from < earlier.to));
+        assert.equal(check(...sorted.map(({ from, to }) => hold(from, to))).count, inside.length);
+      }),
+    );
+  });
+});

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { op, rowOf } from "../../tests/history/make";
+import { MAX_FINDINGS_PER_KIND } from "./finding";
+import { judgeHistory } from "./judge-history";
+import { parseHistory } from "./parse";
+
+const run = {
+  type: "run",
+  runId: "r",
+  strategy: "s",
+  resource: "product:1",
+  initial: 3,
+  limitPerBuyer: null,
+  hosts: 1,
+};
+const [first, second] = [op({ answeredNs: 9 }), op({ answeredNs: 9 })];
+const end = { type: "end", final: 1, orders: [rowOf(first), rowOf(second)], dropped: 0 };
+const text = (...lines: readonly object[]) => lines.map((line) => JSON.stringify(line)).join("\n");
+const kindsOf = async (source: Parameters<typeof parseHistory>[0]) =>
+  (await parseHistory(source)).doubts.map(({ kind }) => kind);
+
+describe("parseHistory", () => {
+  it("reads a whole history, whatever stands around it", async () => {
+    const whole = text(run, first, second, end);
+    for (const variant of [whole, `${whole}\n`, `\uFEFF${whole}\n\n`, whole.replaceAll("\n", "\r\n")]) {
+      const parsed = await parseHistory([variant]);
+      assert.deepEqual(parsed.doubts, []);
+      assert.equal(parsed.history.ops.length, 2);
+      assert.equal(parsed.history.isComplete, true);
+      assert.equal(parsed.end?.final, 1);
+    }
+  });
+
+  it("passes over fields it does not know", async () => {
+    assert.deepEqual(await kindsOf([text({ ...run, more: 1 }, { ...first, pod: "x" }, second, end)]), []);
+  });
+
+  for (const [what, change] of [
+    ["no outcome", { outcome: undefined }],
+    ["a time as a number", { invokedNs: 5 }],
+    ["a time in hexadecimal", { invokedNs: "0x5" }],
+    ["a negative time", { invokedNs: "-5" }],
+    ["a quantity of nothing", { quantity: 0 }],
+    ["half a unit", { quantity: 0.5 }],
+    ["no name", { opId: "" }],
+    ["a name that is too long", { buyerId: "x".repeat(501) }],
+    ["a fencing token that is none", { fencingToken: "latest" }],
+    ["a field that is null", { grantedNs: null }],
+    ["an unknown type", { type: "note" }],
+  ] as const) {
+    it(`does not take a line with ${what} for an operation`, async () => {
+      const parsed = await parseHistory([text(run, { ...first, ...change }, second, end)]);
+      assert.deepEqual(
+        parsed.doubts.map(({ kind, line }) => [kind, line]),
+        [["unreadableLine", 2]],
+      );
+      assert.match(parsed.doubts[0]?.sentence ?? "", /^Line 2 is no history line: \S+: .+\.$/);
+    });
+  }
+
+  it("keeps nothing of an operation that two lines claim", async () => {
+    const parsed = await parseHistory([text(run, first, { ...first, outcome: "sold_out" }, second, end)]);
+    assert.deepEqual(
+      parsed.history.ops.map(({ opId }) => opId),
+      [second.opId],
+    );
+  });
+
+  it("lists so many doubts of a kind, and says how many more there are", async () => {
+    const parsed = await parseHistory(["?\n".repeat(MAX_FINDINGS_PER_KIND + 7)]);
+    const unreadable = parsed.doubts.filter(({ kind }) => kind === "unreadableLine");
+    assert.equal(unreadable.length, MAX_FINDINGS_PER_KIND + 1);
+    assert.equal(unreadable.at(-1)?.sentence, "7 more of this kind are not listed.");
+  });
+
+  it("says where the reading stopped when the file could not be read on", async () => {
+    async function* broken() {
+      yield `${text(run, first)}\n`;
+      throw new Error("disk on fire");
+    }
+    const parsed = await parseHistory(broken());
+    assert.equal(parsed.doubts[0]?.sentence, "Reading stopped after 2 lines: disk on fire.");
+    assert.equal(parsed.history.isComplete, false);
+  });
+
+  it("never throws and never calls it safe, whatever is done to a history's bytes", async () => {
+    const bytes = Buffer.from(`${text(run, first, second, end)}\n`);
+    const damage = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }).map((noise) => [noise]),
+      fc.nat(bytes.length - 2).map((length) => [bytes.subarray(0, length)]),
+      fc
+        .tuple(fc.nat(bytes.length), fc.uint8Array({ minLength: 1, maxLength: 5 }))
+        .map(([at, noise]) => [
+          bytes.subarray(0, at),
+          Buffer.from([10, ...noise.map((byte) => byte | 128), 10]),
+          bytes.subarray(at),
+        ]),
+    );
+    await fc.assert(
+      fc.asyncProperty(damage, async (chunks) => {
+        const { verdict, findings } = await judgeHistory(chunks);
+        assert.notEqual(verdict, "safe");
+        assert.ok(findings.length > 0);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("takes any JSON for what it is", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.json(), { maxLength: 5 }), async (values) => {
+        assert.equal((await judgeHistory([values.join("\n")])).verdict, "inconclusive");
+      }),
+    );
+  });
+});
