@@ -1,3 +1,4 @@
+import type { FenceCheck } from "../servers/sim-database";
 import { Sale, type SaleResult } from "./sale";
 import type { Profile, SimStrategy } from "./scenario";
 
@@ -6,7 +7,7 @@ export interface Range {
   readonly profile: Profile;
   readonly firstSeed: number;
   readonly seeds: number;
-  readonly fencing?: boolean;
+  readonly fence?: FenceCheck;
   /** Ends at the first seed with a violation. */
   readonly stopsAtFirst?: boolean;
   /** Called now and then. */
@@ -31,14 +32,14 @@ const SEEDS_PER_REPORT = 1_000;
 const MOST_FAILURES_KEPT = 5;
 
 export async function runSeeds(range: Range): Promise<RangeResult> {
-  const { strategy, profile, firstSeed, seeds, fencing = true } = range;
+  const { strategy, profile, firstSeed, seeds, fence } = range;
   const before = process.cpuUsage();
   const failed: SaleResult[] = [];
   const sum = { lostUpdates: 0, grants: 0, sold: 0, events: 0, brokenSeeds: 0 };
   let firstBrokenSeed: number | null = null;
   let done = 0;
   for (let seed = firstSeed; seed < firstSeed + seeds; seed += 1) {
-    const result = await new Sale({ strategy, profile, seed, fencing }).run();
+    const result = await new Sale({ strategy, profile, seed, ...(fence ? { fence } : {}) }).run();
     done += 1;
     sum.lostUpdates += result.lostUpdates;
     sum.grants += result.grants;

@@ -3,7 +3,7 @@ import { isLockError } from "../../../lib/locks/errors";
 import { LockedStock } from "../../../lib/stock/locked-stock";
 import { StockStore } from "../../../lib/stock/stock-store";
 import type { StockOutcome } from "../../../lib/stock/types";
-import { SimDatabase } from "../servers/sim-database";
+import { type FenceCheck, SimDatabase } from "../servers/sim-database";
 import { SimProcess } from "../world/process";
 import { type Violation, World } from "../world/world";
 import { Beliefs } from "./beliefs";
@@ -15,8 +15,8 @@ export interface SaleOptions {
   readonly profile: Profile;
   readonly seed: number;
   readonly isTracing?: boolean;
-  /** The token of a lock that has one is left unchecked. */
-  readonly fencing?: boolean;
+  /** Where the database checks a fencing token; anything but `read-and-write` is a mutant's. */
+  readonly fence?: FenceCheck;
 }
 
 export interface SaleResult {
@@ -82,7 +82,7 @@ export class Sale {
         stallChance: isBenign ? 0 : 0.06,
         longestStallMs: this.#ttlMs * 3,
       },
-      random.whole(1, 6),
+      { stock: random.whole(1, 6), fence: options.fence ?? "read-and-write" },
     );
     this.#beliefs = new Beliefs(world, { tokensRise: profile !== "amnesia", isExclusive: profile !== "amnesia" });
     this.#cluster = strategy.build(world, {
@@ -178,7 +178,7 @@ export class Sale {
         ttlMs: this.#ttlMs,
         signal,
         trace: { opId, invokedNs: 0n },
-        ...(this.#options.fencing === false ? { fencing: false } : {}),
+        ...(this.#options.fence === "nowhere" ? { fencing: false } : {}),
         ...sizes,
       });
       this.#world.say(() => `${node.process.name}: ${opId} ${purchase.outcome?.status}`);
@@ -215,24 +215,29 @@ export class Sale {
         this.#world.violate("liveness", `${opId} of ${node.process.name} never came to an end`);
   }
 
-  /** Whatever has been left behind, a newcomer gets the lock within the time that a dead holder may cost. */
+  /**
+   * Whatever has been left behind, newcomers get the lock within the time that a dead holder or a lost wake-up may cost:
+   * two at once, so that one of them has to wait for the other's release.
+   */
   async #probe(): Promise<void> {
-    const node = this.#addNode("newcomer");
+    const world = this.#world;
+    const { random } = world;
     const waitTimeoutMs = this.#options.strategy.freedAfterMs(this.#ttlMs) + PROBE_MARGIN_MS;
-    let answer: string | null = null;
-    const work = node.opened.lock
-      .runGuarded({ resource: `product:${RESOURCE_ID}`, waitTimeoutMs, ttlMs: this.#ttlMs }, async () => "in")
-      .then(
-        ({ status }) => {
-          answer = status;
-        },
-        (error: unknown) => {
-          answer = String(error);
-        },
-      );
-    await this.#world.run(() => answer !== null, waitTimeoutMs + SETTLE_LIMIT_MS);
-    if (answer !== "completed") this.#world.violate("liveness", `a newcomer got no lock: ${answer ?? "no answer"}`);
-    else await work;
+    const answers: string[] = [];
+    const enter = async (name: string) => {
+      const { process, opened } = this.#addNode(name);
+      const holdMs = random.between(0, 12);
+      const request = { resource: `product:${RESOURCE_ID}`, waitTimeoutMs, ttlMs: this.#ttlMs };
+      const [outcome] = await Promise.allSettled([opened.lock.runGuarded(request, () => process.sleep(holdMs))]);
+      answers.push(outcome.status === "fulfilled" ? outcome.value.status : String(outcome.reason));
+      world.say(() => `${name}: ${answers.at(-1)}`);
+    };
+    void enter("newcomer-1");
+    world.schedule({ afterMs: random.between(0, 12), run: () => void enter("newcomer-2") });
+    await world.run(() => answers.length === 2, waitTimeoutMs + SETTLE_LIMIT_MS);
+    for (const answer of answers)
+      if (answer !== "completed") world.violate("liveness", `a newcomer got no lock: ${answer}`);
+    if (answers.length < 2) world.violate("liveness", "a newcomer never came to an end");
   }
 
   async #disposeAll(): Promise<void> {
@@ -253,9 +258,9 @@ export class Sale {
   }
 
   #checkDatabase(): void {
-    const { profile, strategy, fencing } = this.#options;
+    const { profile, strategy } = this.#options;
     const { stock, initialStock, orders, lostUpdates } = this.#database;
-    const isPromised = profile === "benign" || (profile === "pause" && strategy.isFenced && fencing !== false);
+    const isPromised = profile === "benign" || (profile === "pause" && strategy.isFenced);
     if (!isPromised) return;
     if (lostUpdates > 0) this.#world.violate("lost-update", `${lostUpdates} writes over a value nobody had read`);
     if (orders.length > initialStock)

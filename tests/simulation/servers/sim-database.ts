@@ -12,6 +12,9 @@ export interface DatabaseWeather {
   readonly longestStallMs: number;
 }
 
+/** `nowhere`: tokens are left out. `write`: checked when the stock is written, and not when it is read. */
+export type FenceCheck = "read-and-write" | "write" | "nowhere";
+
 interface Query {
   readonly name: string;
   readonly values: readonly unknown[];
@@ -38,6 +41,7 @@ interface Row {
 export class SimDatabase {
   readonly #world: World;
   readonly #weather: DatabaseWeather;
+  readonly #fenceCheck: FenceCheck;
   readonly initialStock: number;
   readonly orders: SimOrder[] = [];
   stock: number;
@@ -45,11 +49,12 @@ export class SimDatabase {
   #version = 0;
   lostUpdates = 0;
 
-  constructor(world: World, weather: DatabaseWeather, stock: number) {
+  constructor(world: World, weather: DatabaseWeather, row: { readonly stock: number; readonly fence: FenceCheck }) {
     this.#world = world;
     this.#weather = weather;
-    this.initialStock = stock;
-    this.stock = stock;
+    this.#fenceCheck = row.fence;
+    this.initialStock = row.stock;
+    this.stock = row.stock;
   }
 
   poolFor(process: SimProcess): Pool {
@@ -108,6 +113,7 @@ export class SimDatabase {
       case "product_writeAbsolute":
         return this.#write(values, by);
       case "product_writeFenced":
+        if (this.#fenceCheck === "write" && token !== undefined && token > this.#fence) this.#fence = token;
         if (token !== this.#fence) {
           this.#world.say(() => `database: refuses ${by}, token ${token} is not ${this.#fence}`);
           return null;
@@ -119,11 +125,11 @@ export class SimDatabase {
   }
 
   #readFenced(token: bigint, by: string): Row | null {
-    if (this.#fence > token) {
+    if (this.#fenceCheck === "read-and-write" && this.#fence > token) {
       this.#world.say(() => `database: refuses ${by}, token ${token} is below ${this.#fence}`);
       return null;
     }
-    this.#fence = token;
+    if (this.#fenceCheck === "read-and-write") this.#fence = token;
     this.#world.say(() => `database: ${by} reads ${this.stock} with token ${token}`);
     return { stock: this.stock };
   }

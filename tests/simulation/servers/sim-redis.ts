@@ -125,7 +125,8 @@ export class SimRedis extends SimServer {
   #set(key: string, [value = "", ...flags]: string[]): "OK" | null {
     const known = this.#live(key);
     if (known && flags.includes("NX")) return null;
-    if (known) this.noteRenewed(value, ownerOf(known.value));
+    // Without NX it is as good as a renewal, also where there is nothing left to renew.
+    if (!flags.includes("NX")) this.noteRenewed(value, known ? ownerOf(known.value) : value);
     const ttlMs = flags.includes("PX") ? Number(flags[flags.indexOf("PX") + 1]) : Number.POSITIVE_INFINITY;
     this.#entries.set(key, { value, madeBy: this.#actor, expiresAtMs: this.nowMs + ttlMs });
     this.world.say(() => `${this.name}: ${this.#actor} takes ${key} as ${brief(value)} for ${ttlMs} ms`);

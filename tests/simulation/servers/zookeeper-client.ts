@@ -185,7 +185,10 @@ class SimZkConnection implements ZkConnection {
   #checkLink(): void {
     const { process, sessionTimeoutMs, link } = this.#parts;
     const silentMs = process.nowMs() - this.#lastHeardMs;
-    if (silentMs >= sessionTimeoutMs) return this.#end("no answer for a session timeout");
+    if (silentMs >= sessionTimeoutMs) {
+      this.#end("no answer for a session timeout");
+      return;
+    }
     if (this.#isUp && silentMs >= sessionTimeoutMs * LINK_SHARE) link.reset("silent for too long");
     else if (this.#isUp) void Promise.allSettled([this.stat("")]);
     this.#schedulePing();

@@ -1,0 +1,18 @@
+import { fenceOnWriteOnly } from "./fence-on-write-only";
+import { missedWakeUp } from "./missed-wake-up";
+import type { Mutant } from "./mutant";
+import { noFence } from "./no-fence";
+import { releaseWithoutOwner } from "./release-without-owner";
+import { renewalAfterRelease } from "./renewal-after-release";
+import { validityFromReply } from "./validity-from-reply";
+import { watchAfterCheck } from "./watch-after-check";
+
+export const MUTANTS: readonly Mutant[] = [
+  releaseWithoutOwner,
+  noFence,
+  fenceOnWriteOnly,
+  watchAfterCheck,
+  validityFromReply,
+  missedWakeUp,
+  renewalAfterRelease,
+];
