@@ -18,7 +18,7 @@ const COMMANDS = {
   generate: "generate the Prisma client",
   docs: "write the strategy tables of README and docs from the code",
   screenshots: "photograph the dashboard for the README, with real runs on it",
-  dev: "start the servers and `next dev`",
+  dev: "start the servers, and one node whose pages reload as you type",
 } as const;
 
 /** Wrong flags, and whatever else kept a command from doing its work; 1 is left to its findings. */

@@ -1,4 +1,3 @@
-import path from "node:path";
 import type { Command } from "commander";
 import { cachedK6 } from "../k6/find";
 import { wantedPort } from "../provision/ports";
@@ -12,11 +11,11 @@ const A_WORKING_DAY_MS = 12 * 3_600_000;
 /** Away from `npm start`, beside which it may run. */
 const PORT_BASE = 23_000;
 
-/** `npm run dev`: the servers, and `next dev` as the only node, which reloads as you type. */
+/** `npm run dev`: the servers, and one node in development mode. */
 export function addDevCommand(program: Command): void {
   program
     .command("dev")
-    .description("start the servers and `next dev`, one node that reloads as you type")
+    .description("start the servers, and one node whose pages reload as you type")
     .action(async () => {
       try {
         process.exitCode = await runInForeground({
@@ -24,7 +23,7 @@ export function addDevCommand(program: Command): void {
           portBase: PORT_BASE,
           serversOnly: true,
           out: process.stdout,
-          whenReady: runNextDev,
+          whenReady: runDevServer,
         });
       } catch (error) {
         if (!(error instanceof AlreadyUpError)) throw error;
@@ -34,14 +33,16 @@ export function addDevCommand(program: Command): void {
     });
 }
 
-/** The hot routes are reached through Next's handlers here: one process serves the shop and its sales. */
-async function runNextDev(lab: Lab, signal: AbortSignal): Promise<void> {
+/**
+ * server.ts with Next in development mode, not `next dev`: the routes by which nodes and runs are steered are the server's.
+ * Pages reload as you type; the server's own code and lib/ below it are read once.
+ */
+async function runDevServer(lab: Lab, signal: AbortSignal): Promise<void> {
   const port = wantedPort("dashboard", { env: process.env });
   const context = { state: lab.state, distDir: ".next", k6Binary: cachedK6() };
-  const next = path.join("node_modules", "next", "dist", "bin", "next");
   await runChild({
     command: process.execPath,
-    args: [next, "dev", "--hostname", "127.0.0.1", "--port", String(port)],
+    args: ["--import", "tsx", "server.ts"],
     env: { ...storeNodeEnv(context, { name: "node-1", port }), NODE_ENV: "development" },
     limitMs: A_WORKING_DAY_MS,
     signal,

@@ -6,7 +6,7 @@ import { formatUrls, type Output, StepPrinter } from "./print";
 export interface ForegroundOptions extends Pick<LabOptions, "paths" | "portBase"> {
   readonly serversOnly: boolean;
   readonly out: Output;
-  /** Called once it is up; the lab stops when the returned promise settles. Absent: until a signal. */
+  /** Called once it is up; the lab stops when it settles, soon after the signal at the latest. Absent: until a signal. */
   readonly whenReady?: (lab: Lab, signal: AbortSignal) => Promise<void>;
 }
 
@@ -80,7 +80,7 @@ function aborted(signal: AbortSignal): Promise<void> {
 async function untilStopped(lab: Lab, run: { options: ForegroundOptions; signal: AbortSignal }): Promise<void> {
   const { options, signal } = run;
   if (options.whenReady) {
-    await Promise.race([options.whenReady(lab, signal), aborted(signal)]);
+    await options.whenReady(lab, signal);
     return;
   }
   options.out.write(`Ctrl-C stops it; so does \`npm run lab -- down\` from elsewhere.\n\n`);
