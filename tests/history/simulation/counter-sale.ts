@@ -19,16 +19,18 @@ type Op = Mutable<HistoryOpLine>;
 /** A sale from a counter that one conditional operation takes from: linearizable by making. */
 export function simulateCounterSale(options: CounterSaleOptions): Sale {
   const dice = new Dice(options.seed);
-  const agenda = new Agenda(dice);
+  const agenda = new Agenda();
   const book = new OrderBook();
   const counter = { left: options.initial };
   const ops: Op[] = [];
   const buy = (op: Op, happensAt: number) => {
     ops.push(op);
     const backAt = dice.chance(options.trouble / 2) ? happensAt + dice.between(0, options.moments) : null;
-    agenda.add(happensAt, () => take(op, { options, counter, book, isPutBack: backAt !== null }));
+    agenda.add({ at: happensAt, rank: dice.next() }, () =>
+      take(op, { options, counter, book, isPutBack: backAt !== null }),
+    );
     if (backAt === null) return;
-    agenda.add(backAt, () => {
+    agenda.add({ at: backAt, rank: 1 + dice.next() }, () => {
       if (op.outcome === "error") counter.left += op.quantity;
     });
   };

@@ -26,7 +26,7 @@ interface Row {
 /** A sale under a lock that works: whatever it records, nothing was promised twice. */
 export function simulateLockSale(options: LockSaleOptions): Sale {
   const dice = new Dice(options.seed);
-  const agenda = new Agenda(dice);
+  const agenda = new Agenda();
   const book = new OrderBook();
   const row: Row = { stock: options.initial, fence: 0 };
   const sites = clocks(dice, options.hosts);
@@ -113,8 +113,12 @@ class Visit {
     op.releasedNs = this.stamp(endAt);
     op.answeredNs = this.stamp(endAt + this.some());
     const fails = dice.chance(options.trouble / 3);
-    agenda.add(dice.between(grantAt, readAt), () => this.read(readAt, fails));
-    agenda.add(dice.between(writeAt, endAt), () => this.write(writeAt, endAt));
+    // Under a lock that works the turns follow one another also within an instant; where holders overlap, chance decides.
+    const rank = options.fenced ? dice.next() : this.place.index;
+    agenda.add({ at: dice.between(grantAt, readAt), rank }, () => this.read(readAt, fails));
+    agenda.add({ at: dice.between(writeAt, endAt), rank: rank + dice.next() / 2 + 0.1 }, () =>
+      this.write(writeAt, endAt),
+    );
     return options.fenced ? Math.min(endAt, leaseEndsAt) : endAt;
   }
 

@@ -35,18 +35,16 @@ export class Dice {
   }
 }
 
-/** What happens at the servers, in the order of its times; of two at one instant either may be first. */
+/** What happens at the servers, in the order of its times; of two at one instant the one with the lower rank is first. */
 export class Agenda {
-  private readonly entries: { readonly at: number; readonly tie: number; readonly act: () => void }[] = [];
+  private readonly entries: { readonly at: number; readonly rank: number; readonly act: () => void }[] = [];
 
-  constructor(private readonly dice: Dice) {}
-
-  add(at: number, act: () => void): void {
-    this.entries.push({ at, tie: this.dice.next(), act });
+  add({ at, rank }: { readonly at: number; readonly rank: number }, act: () => void): void {
+    this.entries.push({ at, rank, act });
   }
 
   run(): void {
-    this.entries.sort((a, b) => a.at - b.at || a.tie - b.tie);
+    this.entries.sort((a, b) => a.at - b.at || a.rank - b.rank);
     for (const entry of this.entries) entry.act();
   }
 }
