@@ -1,0 +1,229 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { LockError } from "../../../lib/locks/errors";
+import { nowNs } from "../../../lib/services/monotonic";
+import { postgresPool } from "../../../lib/services/postgres";
+import { closeLockClients, lockDependencies } from "../../../lib/stock/lock-dependencies";
+import { createStockStrategy } from "../../../lib/stock/registry";
+import type { OperationTrace, StockOutcome, StockStrategy, StockTarget } from "../../../lib/stock/types";
+import { BuyerProcess, buyTogether, type Errand } from "../../support/buyer-process";
+import { requireEnv, setEnv } from "../../support/lab-env";
+import { openTestPostgres, type TestPostgresOptions } from "../../support/postgres-for-tests";
+import { couponFacts, makeCoupon, makeProduct, productFacts } from "../../support/rows";
+import { waitUntil } from "../../support/wait-until";
+
+/** What the SQL strategies promise over several processes and on small pools; buckets have a file of their own. */
+
+requireEnv("DATABASE_URL");
+setEnv({ STORE_NODE: "sql-test" });
+
+interface Case {
+  readonly id: string;
+  readonly options?: Errand["postgres"];
+}
+
+const transactional: readonly Case[] = [
+  { id: "sql-row-lock" },
+  { id: "sql-row-lock", options: { rowLock: "nowait" } },
+  { id: "sql-row-lock", options: { rowLock: "skip-locked" } },
+  { id: "sql-table-lock" },
+  { id: "sql-advisory" },
+  { id: "sql-advisory", options: { advisory: "session" } },
+];
+const safe: readonly Case[] = [
+  { id: "sql-guarded" },
+  { id: "sql-optimistic" },
+  { id: "sql-serializable" },
+  ...transactional,
+];
+const nameOf = ({ id, options = {} }: Case) => [id, ...Object.values(options)].join(" ");
+
+const PROCESSES = 3;
+let processes: readonly BuyerProcess[] = [];
+before(() => {
+  processes = Array.from({ length: PROCESSES }, () => new BuyerProcess());
+});
+
+after(async () => {
+  await Promise.all(processes.map((one) => one[Symbol.asyncDispose]()));
+  await closeLockClients();
+  await postgresPool().end();
+});
+
+/** All processes buy at once. @returns every answer */
+function sell({ id, options = {} }: Case, target: StockTarget, buyerIds: readonly string[]) {
+  return buyTogether(processes, { strategyId: id, postgres: options, target, buyerIds, quantity: 1 });
+}
+
+const count = (statuses: readonly StockOutcome["status"][], wanted: StockOutcome["status"]) =>
+  statuses.filter((status) => status === wanted).length;
+
+const buyers = (length: number) => Array.from({ length }, (_, index) => `buyer-${index}`);
+
+describe("SQL strategies in three processes", () => {
+  for (const one of safe) {
+    it(`${nameOf(one)} sells every unit of a product once`, async () => {
+      const target = { kind: "product" as const, id: await makeProduct(20) };
+      const statuses = await sell(one, target, buyers(15));
+      assert.deepEqual([count(statuses, "sold"), count(statuses, "sold_out")], [20, PROCESSES * 15 - 20]);
+      assert.deepEqual(await productFacts(target.id), { stock: 0, orders: 20 });
+    });
+
+    it(`${nameOf(one)} gives each user one coupon, wherever they ask`, async () => {
+      const target = { kind: "coupon" as const, id: await makeCoupon(12) };
+      const statuses = await sell(one, target, buyers(8));
+      assert.deepEqual([count(statuses, "sold"), count(statuses, "already_claimed")], [8, PROCESSES * 8 - 8]);
+      assert.deepEqual(await couponFacts(target.id), { stock: 4, claims: 8 });
+    });
+  }
+
+  it("sql-decrement takes the stock below zero, and loses no update", async () => {
+    const target = { kind: "product" as const, id: await makeProduct(5) };
+    const statuses = await sell({ id: "sql-decrement" }, target, buyers(15));
+    const { stock, orders } = await productFacts(target.id);
+    assert.ok(stock < 0, `stock ${stock}`);
+    assert.equal(orders, 5 - stock);
+    assert.equal(count(statuses, "sold"), orders);
+  });
+});
+
+let operations = 0;
+
+interface Purchase {
+  readonly target: StockTarget;
+  readonly buyerId: string;
+  readonly quantity?: number;
+  readonly holdMs?: number;
+  readonly waitTimeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+async function buy(
+  strategy: StockStrategy,
+  purchase: Purchase,
+): Promise<{ outcome: StockOutcome; trace: OperationTrace }> {
+  operations += 1;
+  const trace: OperationTrace = { opId: `sql-${process.pid}-${operations}`, invokedNs: nowNs() };
+  const defaults = { quantity: 1, runId: null, holdMs: 2, ttlMs: 5_000, waitTimeoutMs: 10_000 };
+  return { outcome: await strategy.reduceStock({ ...defaults, ...purchase, trace }), trace };
+}
+
+/** A strategy on a pool of its own. */
+function openStrategy(id: string, options: TestPostgresOptions = {}) {
+  const postgres = openTestPostgres(options);
+  const locks = { ...lockDependencies(), postgres: () => postgres };
+  const strategy = createStockStrategy(id, { pool: postgres.pool, node: "sql-test", locks });
+  return {
+    strategy,
+    postgres,
+    async [Symbol.asyncDispose]() {
+      await strategy[Symbol.asyncDispose]();
+      await postgres[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe("SQL strategies", () => {
+  for (const one of [...transactional, { id: "sql-serializable" } as Case, { id: "sql-buckets" } as Case]) {
+    it(`${nameOf(one)} needs no second connection where the pool has one`, async () => {
+      await using opened = openStrategy(one.id, { ...one.options, poolSize: 1 });
+      const target = { kind: "product" as const, id: await makeProduct(5) };
+      const answers = await Promise.all(buyers(12).map((buyerId) => buy(opened.strategy, { target, buyerId })));
+      assert.equal(answers.filter(({ outcome }) => outcome.status === "sold").length, 5);
+      assert.deepEqual(await productFacts(target.id), { stock: 0, orders: 5 });
+      const { totalCount, idleCount, waitingCount } = opened.postgres.pool;
+      assert.deepEqual([totalCount - idleCount, waitingCount], [0, 0]);
+    });
+  }
+
+  for (const one of transactional.filter(({ options }) => options?.advisory !== "session")) {
+    it(`${nameOf(one)} counts a sale from its commit`, async () => {
+      await using opened = openStrategy(one.id, one.options);
+      const target = { kind: "product" as const, id: await makeProduct(1) };
+      const { trace } = await buy(opened.strategy, { target, buyerId: "a" });
+      assert.ok(trace.committedNs !== undefined && trace.releasedNs !== undefined);
+      assert.ok(trace.committedNs > trace.releasedNs, "the section ended before the commit was through");
+    });
+
+    it(`${nameOf(one)} sells nothing when the connection of its transaction is gone`, async () => {
+      await using opened = openStrategy(one.id, one.options);
+      const target = { kind: "product" as const, id: await makeProduct(1) };
+      const buying = buy(opened.strategy, { target, buyerId: "a", holdMs: 300 });
+      buying.catch(() => {});
+      const app = opened.postgres.applicationName;
+      const holder = `SELECT pid FROM pg_stat_activity WHERE application_name = $1 AND state = 'idle in transaction'
+        AND query LIKE 'SELECT stock%'`;
+      await waitUntil(async () => ((await postgresPool().query(holder, [app])).rowCount ?? 0) === 1, {
+        what: "the hold",
+      });
+      await postgresPool().query(`SELECT pg_terminate_backend(pid) FROM (${holder}) holder`, [app]);
+      await assert.rejects(buying, (error) => error instanceof LockError && error.isDefinite);
+      assert.deepEqual(await productFacts(target.id), { stock: 1, orders: 0 });
+    });
+  }
+});
+
+describe("sql-serializable", () => {
+  it("reports how often it had to start again", async () => {
+    await using opened = openStrategy("sql-serializable", { poolSize: 8 });
+    const target = { kind: "product" as const, id: await makeProduct(6) };
+    const answers = await Promise.all(
+      buyers(6).map((buyerId) => buy(opened.strategy, { target, buyerId, holdMs: 20 })),
+    );
+    assert.ok(answers.every(({ outcome }) => outcome.status === "sold"));
+    const attempts = answers.map(({ trace }) => trace.attempts ?? 0);
+    assert.ok(Math.max(...attempts) > 1, `attempts ${attempts}`);
+    assert.deepEqual(await productFacts(target.id), { stock: 0, orders: 6 });
+  });
+
+  it("answers `contended` when its time is over before it comes first", async () => {
+    await using opened = openStrategy("sql-serializable");
+    const target = { kind: "product" as const, id: await makeProduct(1_000) };
+    let isOver = false;
+    const spoil = async () => {
+      while (!isOver)
+        await postgresPool().query("UPDATE products SET version = version + 1 WHERE id = $1", [target.id]);
+    };
+    const spoiler = spoil();
+    const { outcome, trace } = await buy(opened.strategy, { target, buyerId: "slow", holdMs: 20, waitTimeoutMs: 300 });
+    isOver = true;
+    await spoiler;
+    assert.equal(outcome.status, "contended");
+    assert.ok((trace.attempts ?? 0) > 1, "it tried once only");
+    assert.deepEqual(await productFacts(target.id), { stock: 1_000, orders: 0 });
+  });
+
+  it("tries once where it may not wait, also behind a row that stays locked", async () => {
+    await using opened = openStrategy("sql-serializable");
+    const target = { kind: "product" as const, id: await makeProduct(1) };
+    const client = await postgresPool().connect();
+    await client.query("BEGIN");
+    await client.query("SELECT FROM products WHERE id = $1 FOR UPDATE", [target.id]);
+    const { outcome } = await buy(opened.strategy, { target, buyerId: "a", waitTimeoutMs: 0 });
+    await client.query("ROLLBACK");
+    client.release();
+    assert.ok(outcome.status === "contended" && outcome.attempts === 1);
+  });
+
+  it("stops waiting when the caller does, and leaves no waiter behind", async () => {
+    await using opened = openStrategy("sql-serializable");
+    const target = { kind: "product" as const, id: await makeProduct(1) };
+    const client = await postgresPool().connect();
+    await client.query("BEGIN");
+    await client.query("SELECT FROM products WHERE id = $1 FOR UPDATE", [target.id]);
+    const caller = new AbortController();
+    const buying = buy(opened.strategy, { target, buyerId: "a", signal: caller.signal });
+    buying.catch(() => {});
+    const waiting = async () => {
+      const text = `SELECT FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'`;
+      return (await postgresPool().query(text, [opened.postgres.applicationName])).rowCount ?? 0;
+    };
+    await waitUntil(async () => (await waiting()) === 1, { what: "the write to wait for the row" });
+    caller.abort();
+    await assert.rejects(buying, (error) => error instanceof LockError && error.code === "aborted");
+    await waitUntil(async () => (await waiting()) === 0, { what: "the waiter to leave" });
+    await client.query("ROLLBACK");
+    client.release();
+    assert.deepEqual(await productFacts(target.id), { stock: 1, orders: 0 });
+  });
+});
