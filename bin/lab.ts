@@ -13,6 +13,7 @@ const COMMANDS = {
   check: "judge a recorded history, or export it for another checker",
   verify: "format, lint, types and unit tests (also `npm run check`)",
   test: "set up servers of its own and run every test (also `npm test`)",
+  simulate: "run the locks in simulated worlds, one a seed (also `npm run simulate`)",
   k6: "find or build k6 and run it (also `npm run k6`)",
   migrate: "apply the migrations, or write a new one",
   generate: "generate the Prisma client",

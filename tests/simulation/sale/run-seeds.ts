@@ -34,6 +34,9 @@ const MOST_FAILURES_KEPT = 5;
 export async function runSeeds(range: Range): Promise<RangeResult> {
   const { strategy, profile, firstSeed, seeds, fence } = range;
   const before = process.cpuUsage();
+  // Stacks are what errors and aborts cost most; a replay has them.
+  const stackTraceLimit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
   const failed: SaleResult[] = [];
   const sum = { lostUpdates: 0, grants: 0, sold: 0, events: 0, brokenSeeds: 0 };
   let firstBrokenSeed: number | null = null;
@@ -57,6 +60,7 @@ export async function runSeeds(range: Range): Promise<RangeResult> {
     // A world never lets the event loop turn; unhandled rejections, signals and messages wait for this.
     await new Promise((resolve) => setImmediate(resolve));
   }
+  Error.stackTraceLimit = stackTraceLimit;
   const { user, system } = process.cpuUsage(before);
   return { seeds: done, failed, firstBrokenSeed, cpuMs: (user + system) / 1_000, ...sum };
 }

@@ -89,7 +89,7 @@ export class Sale {
       ttlMs: this.#ttlMs,
       weather: { slowestMs, breakChance: isBenign ? 0.002 : 0.01, repeatChance: 0.004, dropChance: 0.03 },
     });
-    const processes = random.chance(0.8) ? random.whole(2, 3) : 4;
+    const processes = random.pick([2, 2, 2, 2, 2, 2, 3, 3, 3, 4]);
     for (let number = 1; number <= processes; number += 1) this.#addNode(`node-${number}`);
   }
 
@@ -129,7 +129,7 @@ export class Sale {
 
   #planPurchases(): void {
     const { random } = this.#world;
-    const most = random.chance(0.85) ? 2 : 3;
+    const most = random.pick([1, 1, 2, 2, 2, 3]);
     for (const node of [...this.#nodes]) {
       for (let left = random.whole(1, most); left > 0; left -= 1) {
         const startMs = random.between(0, random.pick([20, this.#ttlMs]));

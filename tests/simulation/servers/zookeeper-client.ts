@@ -130,7 +130,10 @@ class SimZkConnection implements ZkConnection {
 
   #onConnected(session: string | null, sentAtMs: number): void {
     if (this.#ended.signal.aborted) return;
-    if (session === null) return this.#end("the session has expired");
+    if (session === null) {
+      this.#end("the session has expired");
+      return;
+    }
     this.#session = session;
     this.#lastHeardMs = sentAtMs;
     this.#setUp(true);

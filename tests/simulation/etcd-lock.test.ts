@@ -1,0 +1,4 @@
+import { etcdLock } from "./strategies/others";
+import { simulate } from "./strategy-suite";
+
+simulate(etcdLock);

@@ -1,0 +1,4 @@
+import { memcachedAdd } from "./strategies/others";
+import { simulate } from "./strategy-suite";
+
+simulate(memcachedAdd);

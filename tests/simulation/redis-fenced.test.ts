@@ -1,0 +1,4 @@
+import { redisFenced } from "./strategies/redis";
+import { simulate } from "./strategy-suite";
+
+simulate(redisFenced);

@@ -1,0 +1,4 @@
+import { redisLock } from "./strategies/redis";
+import { simulate } from "./strategy-suite";
+
+simulate(redisLock);

@@ -1,0 +1,4 @@
+import { redisReentrant } from "./strategies/redis";
+import { simulate } from "./strategy-suite";
+
+simulate(redisReentrant);

@@ -1,0 +1,4 @@
+import { redlock } from "./strategies/redis";
+import { simulate } from "./strategy-suite";
+
+simulate(redlock);

@@ -1,0 +1,4 @@
+import { zkExclusive } from "./strategies/others";
+import { simulate } from "./strategy-suite";
+
+simulate(zkExclusive);

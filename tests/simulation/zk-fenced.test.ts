@@ -1,0 +1,4 @@
+import { zkFenced } from "./strategies/others";
+import { simulate } from "./strategy-suite";
+
+simulate(zkFenced);

@@ -1,0 +1,4 @@
+import { zkMutex } from "./strategies/others";
+import { simulate } from "./strategy-suite";
+
+simulate(zkMutex);
