@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { parseHostPort } from "../../bin/provision/text-protocol";
+import { findCurator, findJavaWithCompiler, findPythonWithLocks } from "../../bin/testing/lock-programs";
+import { ensureOtherClients } from "../../bin/testing/other-clients";
+
+/** One hold as a contender saw it: times of the host's monotonic clock, and the witness's count on entering and leaving. */
+export interface WitnessedHold {
+  readonly side: string;
+  readonly fromNs: bigint;
+  readonly toNs: bigint;
+  readonly entered: number;
+  readonly left: number;
+}
+
+export interface ContestOrder {
+  /** Key in Redis, or path in ZooKeeper. */
+  readonly lockName: string;
+  readonly witnessKey: string;
+  readonly redisUrl: string;
+  readonly zookeeperHosts: string;
+  /** Threads that want the lock. */
+  readonly callers: number;
+  readonly holdMs: number;
+  /** Between two holds, at random. */
+  readonly longestPauseMs: number;
+  readonly ttlMs: number;
+}
+
+type Message =
+  | { readonly type: "ready" | "done" }
+  | { readonly type: "failed"; readonly message: string }
+  | {
+      readonly type: "hold";
+      readonly fromNs: string;
+      readonly toNs: string;
+      readonly entered: number;
+      readonly left: number;
+    };
+
+export type OtherClientName = "redis-py" | "kazoo" | "kazoo-curator-names" | "curator";
+
+export interface LockPrograms {
+  readonly python: string;
+  readonly java: string;
+  readonly classPath: string;
+}
+
+/** Also where the tests are run by hand: `npm test` has seen to it before. */
+export async function findPrograms(): Promise<LockPrograms> {
+  await ensureOtherClients();
+  const [python, java] = await Promise.all([findPythonWithLocks(), findJavaWithCompiler()]);
+  const curator = findCurator();
+  assert.ok(python && java && curator);
+  console.log(`against ${python.versions}, ${curator.versions}, ${java.versions}`);
+  return { python: python.binary, java: java.binary, classPath: curator.classPath };
+}
+
+/** Another project's client in a process of its own, holding the lock over and over until it is told to stop. */
+export class OtherClient implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly holds: WitnessedHold[] = [];
+  readonly failures: string[] = [];
+  isReady = false;
+  isDone = false;
+
+  constructor(
+    readonly name: OtherClientName,
+    order: ContestOrder,
+    programs: LockPrograms,
+  ) {
+    const [command, args] = name === "curator" ? curator(order, programs) : python(name, order, programs);
+    this.#child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"] });
+    let complaint = "";
+    this.#child.stderr?.on("data", (chunk: Buffer) => {
+      complaint = (complaint + chunk).slice(-2_000);
+    });
+    // A pipe that breaks says what the exit says better.
+    this.#child.stdin?.on("error", () => {});
+    this.#child.once("error", (error) => this.failures.push(error.message));
+    this.#child.once("close", (code, signal) => {
+      if (!this.isDone) this.failures.push(`${name} ended with ${code ?? signal}: ${complaint}`);
+    });
+    if (this.#child.stdout) createInterface({ input: this.#child.stdout }).on("line", (line) => this.#hear(line));
+  }
+
+  go(): void {
+    this.#child.stdin?.write("go\n");
+  }
+
+  stop(): void {
+    this.#child.stdin?.write("stop\n");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#child.pid === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const exit = once(this.#child, "exit");
+    this.#child.kill("SIGKILL");
+    await exit;
+  }
+
+  #hear(line: string): void {
+    const message = JSON.parse(line) as Message;
+    switch (message.type) {
+      case "ready":
+        this.isReady = true;
+        break;
+      case "done":
+        this.isDone = true;
+        break;
+      case "failed":
+        this.failures.push(message.message);
+        break;
+      case "hold": {
+        const { fromNs, toNs, entered, left } = message;
+        this.holds.push({ side: this.name, fromNs: BigInt(fromNs), toNs: BigInt(toNs), entered, left });
+      }
+    }
+  }
+}
+
+const program = (name: string) => fileURLToPath(new URL(`./clients/${name}`, import.meta.url));
+
+function python(client: OtherClientName, order: ContestOrder, programs: LockPrograms): [string, string[]] {
+  return [programs.python, [program("contend.py"), JSON.stringify({ client, ...order })]];
+}
+
+function curator(order: ContestOrder, programs: LockPrograms): [string, string[]] {
+  const { host, port } = parseHostPort(order.redisUrl, 6_379);
+  const jvm = [
+    "-Xmx128m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+  ];
+  const args = [order.zookeeperHosts, order.lockName, host, String(port), order.witnessKey];
+  const counts = [String(order.callers), String(order.holdMs), String(order.longestPauseMs)];
+  return [programs.java, [...jvm, "-cp", programs.classPath, program("Contend.java"), ...args, ...counts]];
+}
