@@ -280,6 +280,21 @@ describe("a lease", () => {
     assert.equal(server.callsOf("renew").length, 0);
   });
 
+  it("is told at once when its process stood still in mid-renewal until the lease was over", async () => {
+    server.losesReplyTo = (kind) => kind === "renew";
+    const call = runner().runGuarded(request, async (grant) => {
+      await clock.sleep(110); // the renewal sent at 100 ms is under way
+      clock.freeze(1_000);
+      await clock.sleep(2);
+      return grant.signal.aborted;
+    });
+    const outcome = await clock.settle(call);
+    assert.ok(outcome.status === "completed");
+    assert.equal(outcome.value, true);
+    assert.equal(outcome.lease, "lost");
+    assert.equal(clock.pendingTimers, 0);
+  });
+
   it("is reported lost when the section ended late and no timer had a chance to say so", async () => {
     const call = runner().runGuarded(request, async () => clock.freeze(1_000));
     const outcome = await clock.settle(call);

@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { randomInt, randomUUID } from "node:crypto";
+import { after, before, describe, it } from "node:test";
+import type { Redis } from "ioredis";
+import { openMemcached } from "../../../lib/locks/memcached/memcached-client";
+import type { MemcachedVersion } from "../../../lib/locks/memcached/memcached-port";
+import { runScript } from "../../../lib/locks/redis/script";
+import { redisScripts } from "../../simulation/servers/redis-scripts";
+import { SimMemcached } from "../../simulation/servers/sim-memcached";
+import { SimRedis } from "../../simulation/servers/sim-redis";
+import { Prng } from "../../simulation/world/prng";
+import { World } from "../../simulation/world/world";
+import { type LockClients, lockServers, openLockClients } from "../../support/lock-clients";
+
+const SEQUENCES = 150;
+const COMMANDS = 14;
+/** Far off: what expires by time is tested elsewhere, and a PTTL may differ by what the test took. */
+const TTL_MS = 600_000;
+const CLOCKS_DIFFER_MS = 60_000;
+
+describe("the simulator's models", () => {
+  let clients: LockClients;
+  let real: Redis;
+
+  before(() => {
+    clients = openLockClients();
+    real = clients.redis();
+  });
+  after(() => clients[Symbol.asyncDispose]());
+
+  it("answer every command and every script of the locks as Redis does", async () => {
+    const seed = randomInt(2 ** 31);
+    const random = new Prng(seed);
+    for (let sequence = 1; sequence <= SEQUENCES; sequence += 1) {
+      const model = new SimRedis(new World(seed), "model", 1);
+      const tag = randomUUID();
+      const said: string[] = [];
+      for (let turn = 1; turn <= COMMANDS; turn += 1) {
+        const step = drawStep(random, tag);
+        said.push(step.says);
+        const [expected, answered] = await Promise.all([outcomeOf(step.onReal(real)), outcomeOf(step.onModel(model))]);
+        assert.ok(
+          isAlike(expected, answered),
+          `seed ${seed}: ${said.join(" | ")}: Redis ${expected}, model ${answered}`,
+        );
+      }
+      await real.del(...["lock", "hash", "count"].map((name) => `${tag}:${name}`));
+    }
+  });
+
+  it("answer add, gets, cas and increment as Memcached does", async () => {
+    const seed = randomInt(2 ** 31);
+    const random = new Prng(seed);
+    await using memcached = openMemcached(lockServers().memcachedUrl);
+    for (let sequence = 1; sequence <= SEQUENCES; sequence += 1) {
+      const model = new SimMemcached(new World(seed), "model", 1);
+      const key = randomUUID();
+      let seen: { real: MemcachedVersion; model: MemcachedVersion } | null = null;
+      for (let turn = 1; turn <= COMMANDS; turn += 1) {
+        const item = { key, value: String(random.whole(1, 3)), expirySeconds: random.pick([0, 600, 600, -1]) };
+        const where = `seed ${seed}, sequence ${sequence}, turn ${turn}`;
+        const what = random.fraction();
+        if (what < 0.3) assert.equal(model.add(item), await memcached.add(item), where);
+        else if (what < 0.7) {
+          const [found, expected] = [model.gets(key), await memcached.gets(key)];
+          assert.equal(found?.value, expected?.value, where);
+          if (found && expected) seen = { real: expected, model: found };
+        } else if (what < 0.9 && seen) {
+          assert.equal(model.cas(item, seen.model), await memcached.cas(item, seen.real), where);
+        } else {
+          assert.equal(model.increment(key, 1), await memcached.increment(key, 1), where);
+        }
+      }
+    }
+  });
+});
+
+interface Step {
+  readonly says: string;
+  onReal(redis: Redis): Promise<unknown>;
+  onModel(redis: SimRedis): Promise<unknown>;
+}
+
+function drawStep(random: Prng, tag: string): Step {
+  const key = `${tag}:${random.pick(["lock", "lock", "hash"])}`;
+  const holder = random.pick(["one", "two"]);
+  if (random.chance(0.6)) {
+    const { script } = random.pick(redisScripts as [(typeof redisScripts)[number], ...typeof redisScripts]);
+    const keys = [key, `${tag}:count`];
+    const values = valuesFor(script.source, holder);
+    const parameters = [keys.length, ...keys, ...values];
+    return {
+      says: `${script.sha1.slice(0, 8)} ${parameters.join(" ")}`,
+      onReal: (redis) => runScript(redis, script, { keys, values }),
+      onModel: async (redis) =>
+        redis.execute({ actor: holder, name: "EVAL", parameters: [script.source, ...parameters] }),
+    };
+  }
+  const [name = "", ...parameters] = random.pick<string[]>([
+    ["SET", key, holder, "NX", "PX", String(TTL_MS)],
+    ["SET", key, holder, "PX", String(TTL_MS)],
+    ["GET", key],
+    ["DEL", key],
+    ["EXISTS", key],
+    ["PTTL", key],
+    ["PEXPIRE", key, String(TTL_MS)],
+    ["HEXISTS", key, holder],
+    ["HINCRBY", key, holder, "1"],
+    ["INCR", `${tag}:count`],
+  ]);
+  return {
+    says: `${name} ${parameters.join(" ")}`,
+    onReal: (redis) => redis.call(name, ...parameters),
+    onModel: async (redis) => redis.execute({ actor: holder, name, parameters }),
+  };
+}
+
+/** By the place of the holder among the script's arguments, which its own text tells. */
+function valuesFor(source: string, holder: string): string[] {
+  const ttl = String(TTL_MS);
+  if (source.includes("PUBLISH")) return ["0", ttl, holder];
+  return source.includes("HEXISTS") ? [ttl, holder] : [holder, ttl];
+}
+
+/** What was answered, or the kind of refusal. */
+async function outcomeOf(work: Promise<unknown>): Promise<unknown> {
+  const [settled] = await Promise.allSettled([work]);
+  if (settled.status === "fulfilled") return settled.value;
+  // Redis says where in the script it happened; the first word is the kind.
+  return `refused: ${/WRONGTYPE|NOSCRIPT|ERR/.exec(String(settled.reason))?.[0]}`;
+}
+
+function isAlike(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  const areTimes = typeof one === "number" && typeof other === "number" && one > CLOCKS_DIFFER_MS;
+  return areTimes && Math.abs(one - other) < CLOCKS_DIFFER_MS;
+}
