@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { describe, it } from "node:test";
 import { createLock } from "../../lib/locks/registry";
-import { openLockClients } from "../support/lock-clients";
+import { lockServers, openLockClients } from "../support/lock-clients";
+import { waitUntil } from "../support/wait-until";
 import { contend } from "./contest";
+import { findPrograms, OtherClient } from "./other-client";
 
 const lockName = (resource: string) => `/locks/${resource}`;
 
@@ -22,5 +25,27 @@ describe("zk-fenced, Curator and kazoo with Curator's node names", () => {
     const { tokens } = await contend({ ours, clients, others, lockName, wantedGrants: 150 });
     for (const [index, token] of tokens.entries())
       assert.ok(token !== null && (index === 0 || token > (tokens[index - 1] ?? 0n)), `hold ${index}: ${token}`);
+  });
+});
+
+describe("kazoo's own node names", () => {
+  it("keep zk-mutex out, and Curator not: why a fleet with Curator renames kazoo's nodes", async () => {
+    await using clients = openLockClients();
+    await using ours = createLock("zk-mutex", clients);
+    const request = { resource: `interop:${randomUUID()}`, waitTimeoutMs: 0, ttlMs: 5_000 };
+    await ours.runGuarded(request, async () => "makes the folder");
+    const connection = await clients.zookeeper().connected(AbortSignal.timeout(5_000));
+    const path = lockName(request.resource);
+    const kazoo = await connection.create(`${path}/${"f".repeat(32)}__lock__`, "ephemeral-sequential");
+    assert.equal((await ours.runGuarded(request, async () => "entered")).status, "contended");
+    const { redisUrl, zookeeperHosts } = lockServers();
+    const order = { lockName: path, witnessKey: `witness:${request.resource}`, redisUrl, zookeeperHosts };
+    const timing = { callers: 1, holdMs: 1, longestPauseMs: 1, ttlMs: 5_000 };
+    await using curator = new OtherClient("curator", { ...order, ...timing }, await findPrograms());
+    await waitUntil(() => curator.isReady, { what: "Curator to connect", withinMs: 30_000 });
+    curator.go();
+    await waitUntil(() => curator.holds.length > 0, { what: "Curator to enter beside kazoo's node" });
+    assert.ok(await connection.remove(kazoo));
+    await clients.redis().del(order.witnessKey);
   });
 });
