@@ -6,6 +6,8 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+// Where the command was typed, as npm says it too: paths in its arguments are meant from there.
+process.env.INIT_CWD ??= process.cwd();
 process.chdir(root);
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);

@@ -4,11 +4,13 @@ import type { ParsedHistory } from "./parse";
 interface JepsenEvent {
   readonly timeNs: number;
   /** Of events at one instant: beginnings before ends, so that nothing looks earlier than it may have been. */
-  readonly rank: 0 | 1;
+  readonly rank: number;
   readonly use: LockUse;
   readonly type: ":invoke" | ":ok" | ":info";
   readonly f: ":acquire" | ":release";
 }
+
+const RANK = { acquireCall: 0, releaseCall: 1, holdOfNoLength: 2, acquireReturn: 3, releaseReturn: 4 } as const;
 
 /**
  * The acquires and releases as a Jepsen history in EDN, one map a line, for `knossos.model/mutex`.
@@ -22,20 +24,17 @@ export function toKnossos({ history }: ParsedHistory, host?: string): string {
 }
 
 function eventsOf(use: LockUse): JepsenEvent[] {
-  // A hold of no length at all still begins before it ends.
-  const releaseNs = Math.max(use.releaseCallNs, use.acquireReturnNs + 1);
-  const event = (timeNs: number, type: JepsenEvent["type"], f: JepsenEvent["f"]): JepsenEvent => {
-    return { timeNs, rank: type === ":invoke" ? 0 : 1, use, type, f };
-  };
-  const returned: JepsenEvent =
-    use.releaseReturnNs === null
-      ? event(releaseNs, ":info", ":release")
-      : event(Math.max(releaseNs, use.releaseReturnNs), ":ok", ":release");
+  // A hold of no length still begins before it ends; sorting keeps the two in this order.
+  const isInstant = use.releaseCallNs <= use.acquireReturnNs;
+  const granted = isInstant ? RANK.holdOfNoLength : RANK.acquireReturn;
+  const released = isInstant ? RANK.holdOfNoLength : RANK.releaseCall;
+  const isSeen = use.releaseReturnNs !== null;
+  const doneNs = use.releaseReturnNs ?? use.releaseCallNs;
   return [
-    event(use.acquireCallNs, ":invoke", ":acquire"),
-    event(use.acquireReturnNs, ":ok", ":acquire"),
-    event(releaseNs, ":invoke", ":release"),
-    returned,
+    { timeNs: use.acquireCallNs, rank: RANK.acquireCall, use, type: ":invoke", f: ":acquire" },
+    { timeNs: use.acquireReturnNs, rank: granted, use, type: ":ok", f: ":acquire" },
+    { timeNs: use.releaseCallNs, rank: released, use, type: ":invoke", f: ":release" },
+    { timeNs: doneNs, rank: RANK.releaseReturn, use, type: isSeen ? ":ok" : ":info", f: ":release" },
   ];
 }
 

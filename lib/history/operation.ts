@@ -47,8 +47,6 @@ export class OperationReader {
 
   read(line: HistoryOpLine): Operation {
     const clock = this.clockOf(line.host, line.invokedNs);
-    const since = (text: string | undefined) =>
-      text === undefined ? undefined : Number(BigInt(text) - clock.originNs);
     return {
       opId: line.opId,
       node: this.nameOf(line.node),
@@ -58,19 +56,19 @@ export class OperationReader {
       quantity: line.quantity,
       idempotencyKey: line.idempotencyKey,
       invokedNs: Number(BigInt(line.invokedNs) - clock.originNs),
-      waitNs: since(line.waitNs),
-      grantedNs: since(line.grantedNs),
+      waitNs: since(clock, line.waitNs),
+      grantedNs: since(clock, line.grantedNs),
       holderId: line.holderId,
       fencingToken: line.fencingToken === undefined ? undefined : BigInt(line.fencingToken),
-      readNs: since(line.readNs),
+      readNs: since(clock, line.readNs),
       readValue: line.readValue,
-      writeNs: since(line.writeNs),
+      writeNs: since(clock, line.writeNs),
       writtenValue: line.writtenValue,
       writeAccepted: line.writeAccepted,
-      committedNs: since(line.committedNs),
-      releasedNs: since(line.releasedNs),
-      leaseLostNs: since(line.leaseLostNs),
-      answeredNs: since(line.answeredNs),
+      committedNs: since(clock, line.committedNs),
+      releasedNs: since(clock, line.releasedNs),
+      leaseLostNs: since(clock, line.leaseLostNs),
+      answeredNs: since(clock, line.answeredNs),
       outcome: line.outcome,
       orderId: line.orderId,
     };
@@ -91,6 +89,10 @@ export class OperationReader {
     this.nodes.set(node, node);
     return node;
   }
+}
+
+function since({ originNs }: HostClock, text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Number(BigInt(text) - originNs);
 }
 
 export function readOperations(lines: readonly HistoryOpLine[]): Operation[] {

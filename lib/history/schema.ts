@@ -47,13 +47,21 @@ const opLine = z
     orderId: z.string().optional(),
   })
   .check(({ value, issues }) => {
-    const report = (path: string, message: string) =>
-      issues.push({ code: "custom", path: [path], message, input: value });
-    for (const field of NAMES) if (!isName(value[field])) report(field, "expected 1 to 500 characters");
-    for (const field of TIMES) if (!isDecimal(value[field], 19)) report(field, NS_EXPECTED);
-    if (!isDecimal(value.fencingToken, 30)) report("fencingToken", "expected a fencing token as a decimal string");
-    if (value.quantity < 1) report("quantity", "expected 1 or more");
+    const wrong = wrongField(value);
+    if (wrong) issues.push({ code: "custom", path: [wrong.field], message: wrong.message, input: value });
   });
+
+interface OpTexts extends Partial<Record<(typeof NAMES)[number] | (typeof TIMES)[number], string | undefined>> {
+  readonly fencingToken?: string | undefined;
+  readonly quantity: number;
+}
+
+function wrongField(line: OpTexts): { readonly field: string; readonly message: string } | null {
+  for (const field of NAMES) if (!isName(line[field])) return { field, message: "expected 1 to 500 characters" };
+  for (const field of TIMES) if (!isDecimal(line[field], 19)) return { field, message: NS_EXPECTED };
+  if (!isDecimal(line.fencingToken, 30)) return { field: "fencingToken", message: "expected a decimal string" };
+  return line.quantity < 1 ? { field: "quantity", message: "expected 1 or more" } : null;
+}
 
 const NAMES = ["opId", "node", "host", "buyerId", "idempotencyKey", "holderId", "orderId"] as const;
 const TIMES = [

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { VIOLATION_KINDS } from "../history/finding";
 import { conclude, noCaveats } from "./conclude";
 import {
   type ClientReport,
@@ -47,15 +48,7 @@ describe("conclude", () => {
     assert.match(sentences.join(" "), /80 purchases were in flight/);
   });
 
-  for (const kind of [
-    "oversold",
-    "lostUpdates",
-    "undersold",
-    "negativeStock",
-    "duplicateClaims",
-    "overlappingHolds",
-    "staleWrites",
-  ] as const) {
+  for (const kind of VIOLATION_KINDS) {
     it(`calls a run with ${kind} unsafe, even when dropped iterations cast doubt`, () => {
       const { verdict, sentences } = judge(cleanRun(violated({ [kind]: 1 })), { ...client, droppedIterations: 2 });
       assert.equal(verdict, "unsafe");
@@ -73,6 +66,7 @@ describe("conclude", () => {
     ["with requests that got no answer", () => judge(cleanRun(), { ...client, failedRequests: 1 })],
     ["of which the nodes saw fewer purchases than were sent", () => judge(cleanRun(), { ...client, iterations: 501 })],
     ["whose recorder dropped operations", () => judge(cleanRun(), client, { ...noCaveats, dropped: 1 })],
+    ["that left waiters unserved after a fault", () => judge(cleanRun(), client, { ...noCaveats, unservedWaiters: 2 })],
     ["with a silent node", () => judge(cleanRun(), client, { ...noCaveats, silentNodes: ["node-2"] })],
     ["with purchases still running", () => judge(cleanRun(), client, { ...noCaveats, stillRunning: 1 })],
     [

@@ -93,13 +93,13 @@ function brokenRecords(violations: RunDocument["violations"]): string[] {
   const { acknowledgedRows = 0, unknownRows = 0, refusedRows = 0, strayRows = 0 } = violations;
   const found: string[] = [];
   if (acknowledgedRows > 0)
-    found.push(`${plural(acknowledgedRows, "buyer")} were told "sold" and do not have exactly that one order.`);
-  if (refusedRows > 0) found.push(`${plural(refusedRows, "buyer")} were turned away and have an order all the same.`);
-  if (unknownRows > 0) found.push(`${plural(unknownRows, "buyer")} without an answer have more than one order.`);
-  if (strayRows > 0) found.push(`${plural(strayRows, "order")} belong to no purchase.`);
+    found.push(`${plural(acknowledgedRows, "buyer")} told "sold" without exactly that one order.`);
+  if (refusedRows > 0) found.push(`${plural(refusedRows, "buyer")} turned away and sold to all the same.`);
+  if (unknownRows > 0) found.push(`${plural(unknownRows, "buyer")} left without an answer, with two orders or more.`);
+  if (strayRows > 0) found.push(`${plural(strayRows, "order")} that no purchase asked for.`);
   if (ticketOrder > 0)
     found.push(`${plural(ticketOrder, "time")} the stock was seen at a value it could not have had at that moment.`);
-  if (fencingOrder > 0) found.push(`${plural(fencingOrder, "fencing token")} did not rise above an earlier grant's.`);
+  if (fencingOrder > 0) found.push(`${plural(fencingOrder, "fencing token")} not above an earlier grant's.`);
   return found;
 }
 
@@ -123,7 +123,7 @@ function doubtsAbout(document: RunDocument, client: ClientReport | null, caveats
     doubts.push(`${plural(caveats.stillRunning, "purchase")} had no outcome when the run was closed.`);
   if (caveats.counterUnread !== null) doubts.push(`The strategy's counter could not be read: ${caveats.counterUnread}`);
   if (caveats.unservedWaiters > 0)
-    doubts.push(`${plural(caveats.unservedWaiters, "waiter")} were not served in time after a fault had healed.`);
+    doubts.push(`${plural(caveats.unservedWaiters, "waiter")} not served in time after a fault had healed.`);
   if (stock.counter === null) doubts.push("The stock that the strategy counts outside of PostgreSQL has vanished.");
   if (counts.sold === 0 && counts.requests > 0)
     doubts.push(`Nothing was sold to ${plural(config.vus ?? counts.requests, "buyer")}.`);

@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { createReadStream, readFileSync } from "node:fs";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { type OpFields, op } from "../../tests/history/make";
+import { simulateLockSale } from "../../tests/history/simulation/lock-sale";
+import { toNdjson } from "../../tests/history/simulation/sale";
+import { toKnossos } from "./export-knossos";
+import { toPorcupine } from "./export-porcupine";
+import { ExportError } from "./lock-uses";
+import { parseHistory } from "./parse";
+
+const EXAMPLES = new URL("../../docs/history-examples/", import.meta.url);
+
+interface Exported {
+  readonly clientId: number;
+  readonly call: number;
+  readonly return: number | null;
+  readonly input: { readonly op: string; readonly holder: string };
+}
+
+const parsedOf = (...ops: ReturnType<typeof op>[]) => parseHistory(ops.map((line) => `${JSON.stringify(line)}\n`));
+const hold = (fields: OpFields) => op({ waitNs: 0, grantedNs: 2, releasedNs: 5, answeredNs: 7, ...fields });
+const porcupineOf = (parsed: Awaited<ReturnType<typeof parsedOf>>, host?: string) =>
+  (JSON.parse(toPorcupine(parsed, host)) as { operations: Exported[] }).operations;
+
+describe("the examples in docs", () => {
+  for (const name of ["one-holder", "two-holders"]) {
+    it(`${name} are what their history exports`, async () => {
+      const parsed = await parseHistory(createReadStream(new URL(`${name}.ndjson`, EXAMPLES)));
+      assert.equal(readFileSync(new URL(`${name}.porcupine.json`, EXAMPLES), "utf8"), toPorcupine(parsed));
+      assert.equal(readFileSync(new URL(`${name}.knossos.edn`, EXAMPLES), "utf8"), toKnossos(parsed));
+    });
+  }
+});
+
+describe("the export for Porcupine", () => {
+  it("brackets the acquire by wait and grant, the release by its call and the answer", async () => {
+    const parsed = await parsedOf(hold({ invokedNs: 0, holderId: "x", fencingToken: 7 }));
+    assert.deepEqual(
+      porcupineOf(parsed).map(({ call, return: end, input }) => [input.op, call, end, input.holder]),
+      [
+        ["acquire", 0, 2, "x"],
+        ["release", 5, 7, "x"],
+      ],
+    );
+  });
+
+  it("leaves the return open where no release was seen", async () => {
+    const [, release] = porcupineOf(await parsedOf(hold({ releasedNs: undefined })));
+    assert.equal(release?.return, null);
+  });
+
+  it("leaves out those who never held, and says so when nobody did", async () => {
+    const waiter = op({ waitNs: 0, answeredNs: 9, outcome: "contended" });
+    assert.equal(porcupineOf(await parsedOf(hold({}), waiter)).length, 2);
+    const nobody = await parsedOf(waiter);
+    assert.throws(() => toPorcupine(nobody), ExportError);
+  });
+
+  it("puts the clocks of two hosts on no one line", async () => {
+    const parsed = await parsedOf(hold({ host: "a" }), hold({ host: "b" }), hold({ host: "b" }));
+    assert.throws(() => toPorcupine(parsed), /a, b do not compare: name one by --host/);
+    assert.equal(porcupineOf(parsed, "b").length, 4);
+    assert.throws(() => toPorcupine(parsed, "c"), /no operation is of host c; there are: a, b/);
+  });
+});
+
+interface Event {
+  readonly process: string;
+  readonly type: string;
+  readonly f: string;
+  readonly time: number;
+}
+
+const EDN =
+  /^\{:index \d+, :process (?<process>\d+), :type (?<type>:\w+), :f (?<f>:\w+), :value nil, :time (?<time>\d+), :op-id "[^"]+", :node "[^"]+"\}$/;
+
+function eventsOf(edn: string): Event[] {
+  return edn
+    .trimEnd()
+    .split("\n")
+    .map((line) => {
+      const { process = "", type = "", f = "", time = "" } = EDN.exec(line)?.groups ?? assert.fail(`no event: ${line}`);
+      return { process, type, f, time: Number(time) };
+    });
+}
+
+describe("the export for Knossos", () => {
+  it("has a process begin and end one thing after the other, in the order of the times", async () => {
+    const options = fc.record({
+      seed: fc.nat(),
+      buyers: fc.integer({ min: 2, max: 30 }),
+      initial: fc.nat(20),
+      hosts: fc.constant(1),
+      fenced: fc.boolean(),
+      trouble: fc.constantFrom(0, 0.3),
+      maxQuantity: fc.constant(1),
+      scale: fc.constantFrom(1, 100),
+    });
+    await fc.assert(
+      fc.asyncProperty(options, async (made) => {
+        const parsed = await parseHistory([toNdjson(simulateLockSale(made))]);
+        fc.pre(parsed.history.ops.some((line) => line.grantedNs !== undefined));
+        const events = eventsOf(toKnossos(parsed));
+        const last = new Map<string, Event>();
+        let now = 0;
+        for (const event of events) {
+          const before = last.get(event.process);
+          const isBeginning = event.type === ":invoke";
+          assert.equal(before?.type === ":invoke", !isBeginning, "a process does one thing at a time");
+          if (!isBeginning) assert.equal(event.f, before?.f);
+          else if (before) assert.notEqual(event.f, before.f, "acquire and release take turns");
+          assert.ok(event.time >= now);
+          now = event.time;
+          last.set(event.process, event);
+        }
+        assert.equal(events.length, 2 * porcupineOf(parsed).length);
+      }),
+    );
+  });
+
+  it("never ends a release that nobody saw, nor uses its process again", async () => {
+    const dead = hold({ releasedNs: undefined, answeredNs: 5, outcome: "unknown" });
+    const events = eventsOf(
+      toKnossos(
+        await parsedOf(dead, hold({ waitNs: 90, invokedNs: 90, grantedNs: 91, releasedNs: 95, answeredNs: 99 })),
+      ),
+    );
+    assert.equal(events.filter(({ type }) => type === ":info").length, 1);
+    assert.equal(new Set(events.map(({ process }) => process)).size, 2);
+  });
+});

@@ -1,0 +1,87 @@
+import { pathToFileURL } from "node:url";
+import { judgeHistory } from "../../lib/history/judge-history";
+import { simulateCounterSale } from "./simulation/counter-sale";
+import { simulateLockSale } from "./simulation/lock-sale";
+import { type Sale, toNdjson } from "./simulation/sale";
+
+/** How long judging takes as a history grows: `node --import tsx tests/history/judge-benchmark.ts`. */
+
+const CHUNK_BYTES = 64 * 1024;
+
+/** Sales that go through every checker, each hard on another. */
+export const SALES: Readonly<Record<string, (operations: number) => Sale>> = {
+  "a fenced lock with pauses": (buyers) => lockSale(buyers),
+  "a counter without values": (buyers) =>
+    simulateCounterSale({
+      seed: 1,
+      buyers,
+      initial: buyers >> 1,
+      trouble: 0.1,
+      valued: false,
+      maxQuantity: 2,
+      moments: buyers,
+    }),
+  "no lock, and everyone inside at once": (buyers) => storm(lockSale(buyers)),
+};
+
+function lockSale(buyers: number): Sale {
+  const initial = buyers >> 1;
+  return simulateLockSale({
+    seed: 1,
+    buyers,
+    initial,
+    hosts: 1,
+    fenced: true,
+    trouble: 0.05,
+    maxQuantity: 1,
+    scale: 1_000,
+  });
+}
+
+/** Everybody enters at the beginning and leaves at the end: every two of them overlap. */
+function storm({ run, ops, end }: Sale): Sale {
+  const inside = ops.map((op) =>
+    op.grantedNs === undefined ? op : { ...op, invokedNs: "0", waitNs: "0", grantedNs: "1", fencingToken: "1" },
+  );
+  return { run, ops: inside, end };
+}
+
+export interface Timing {
+  readonly cpuMs: number;
+  readonly wallMs: number;
+}
+
+/** The shortest of some tries: what else runs on the machine only ever adds. */
+export async function timeOf(sale: Sale, tries: number): Promise<Timing> {
+  const chunks = chunksOf(toNdjson(sale));
+  let best: Timing = { cpuMs: Infinity, wallMs: Infinity };
+  for (let index = 0; index < tries; index += 1) {
+    const cpuBefore = process.cpuUsage();
+    const startedMs = performance.now();
+    await judgeHistory(chunks);
+    const wallMs = performance.now() - startedMs;
+    const { user, system } = process.cpuUsage(cpuBefore);
+    const cpuMs = (user + system) / 1_000;
+    best = { cpuMs: Math.min(best.cpuMs, cpuMs), wallMs: Math.min(best.wallMs, wallMs) };
+  }
+  return best;
+}
+
+function chunksOf(text: string): Buffer[] {
+  const bytes = Buffer.from(text);
+  const count = Math.ceil(bytes.length / CHUNK_BYTES);
+  return Array.from({ length: count }, (_, index) => bytes.subarray(index * CHUNK_BYTES, (index + 1) * CHUNK_BYTES));
+}
+
+async function main(): Promise<void> {
+  const [few, many] = [10_000, 100_000];
+  console.log(`shortest of 3; ratio: processor time for ${many} by that for ${few}; 10 is linear`);
+  for (const [name, make] of Object.entries(SALES)) {
+    const small = await timeOf(make(few), 3);
+    const large = await timeOf(make(many), 3);
+    const inMs = ({ cpuMs, wallMs }: Timing) => `${wallMs.toFixed(0)} ms (${cpuMs.toFixed(0)} ms of processor)`;
+    console.log(`${name}: ${inMs(small)}, ${inMs(large)}, ratio ${(large.cpuMs / small.cpuMs).toFixed(1)}`);
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) void main();
