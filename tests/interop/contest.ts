@@ -78,7 +78,10 @@ async function hold(contest: Contest, others: readonly OtherClient[], subject: S
   for (const other of others) other.go();
   const calls = await Promise.allSettled(Array.from({ length: CALLERS_EACH }, call));
   for (const other of others) other.stop();
-  await waitUntil(() => others.every(({ isDone }) => isDone) || failures().length > 0, { what: "the others to stop" });
+  await waitUntil(() => others.every(({ isDone }) => isDone) || failures().length > 0, {
+    what: "the others to stop",
+    withinMs: 20_000,
+  });
   assert.deepEqual(failures(), []);
   for (const settled of calls) if (settled.status === "rejected") throw settled.reason;
   const all = [...ours, ...others.flatMap(({ holds }) => holds)];
