@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { judgeHistory } from "../../../lib/history/judge-history";
+import { currentNode } from "../../../lib/http/current-node";
+import { Coordinator } from "../../../lib/runs/coordinator";
+import { type ClientReport, type RunDocument, runRequestSchema } from "../../../lib/runs/document";
+import { historyLines } from "../../../lib/runs/history-export";
+import { NodeClient } from "../../../lib/runs/node-client";
+import { emptyPercentiles } from "../../../lib/runs/percentiles";
+import { postgresPool, prisma } from "../../../lib/services/postgres";
+import { closeLockClients } from "../../../lib/stock/lock-dependencies";
+import { stockCatalogue } from "../../../lib/stock/registry";
+import { startHotServer } from "../../support/hot-server";
+import { requireEnv, setEnv } from "../../support/lab-env";
+
+requireEnv("DATABASE_URL", "REDIS_URL", "REDLOCK_URLS", "MEMCACHED_URL", "ZOOKEEPER_HOSTS", "ETCD_URL");
+setEnv({ STORE_NODE: "node-1", LOCK_STRATEGY: "sql-guarded" });
+
+const BUYERS = 40;
+const STOCK = 15;
+
+const client: ClientReport = {
+  engine: "test",
+  iterations: BUYERS,
+  droppedIterations: 0,
+  failedRequests: 0,
+  arrivalSkewMs: 1,
+  latencyMs: emptyPercentiles,
+};
+
+// The SQL family is judged twice in sql-runs.test.ts.
+const strategies = [...stockCatalogue.values()].map(({ traits }) => traits).filter(({ family }) => family !== "sql");
+
+describe("a real run is judged from its history as it was from memory", () => {
+  let server: Awaited<ReturnType<typeof startHotServer>>;
+  let lab: Coordinator;
+
+  before(async () => {
+    server = await startHotServer();
+    lab = new Coordinator({
+      nodes: [new NodeClient({ name: "node-1", url: server.url }, undefined)],
+      expectedOf: (strategy) => stockCatalogue.get(strategy)?.traits.expected.alone ?? "safe",
+      versions: async () => ({ lab: "test" }),
+    });
+    // A run left behind by a test that was killed would refuse every other.
+    await prisma().run.updateMany({ where: { status: "running" }, data: { status: "failed" } });
+  });
+  after(async () => {
+    await lab.stop();
+    await server.close();
+    await currentNode()[Symbol.asyncDispose]();
+    await closeLockClients();
+    await postgresPool().end();
+  });
+
+  async function sell({ id, target }: RunDocument): Promise<void> {
+    const path = target.kind === "product" ? `products/${target.id}/reduce-stock` : `coupons/${target.id}/claim`;
+    const buy = (buyer: number) =>
+      fetch(`${server.url}/api/${path}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-run-id": id },
+        // Every fourth comes again: of a coupon only one claim may succeed.
+        body: JSON.stringify({ userId: `buyer-${buyer - (buyer % 4 === 3 ? 1 : 0)}` }),
+      });
+    const answers = await Promise.all(Array.from({ length: BUYERS }, (_, buyer) => buy(buyer)));
+    assert.ok(
+      answers.every(({ status }) => status < 500),
+      `${answers.map(({ status }) => status)}`,
+    );
+  }
+
+  for (const { id, expected } of strategies) {
+    for (const kind of ["product", "coupon"] as const) {
+      it(`${id} on a ${kind}: ${expected.alone}`, async () => {
+        const request = { strategy: id, stock: STOCK, vus: BUYERS, holdMs: 2, target: { kind } };
+        const opened = await lab.open(runRequestSchema.parse(request));
+        await sell(opened);
+        const document = await lab.finish(opened.id, { client, awaitClientReport: false });
+        const { verdict, violations, findings } = await judgeHistory(historyLines(document));
+        assert.deepEqual(violations, document.violations, JSON.stringify(findings));
+        assert.equal(verdict, document.verdict);
+        assert.equal(verdict, expected.alone, document.sentences.join(" "));
+        if (expected.alone === "unsafe") {
+          assert.match(findings[0]?.sentence ?? "", /read \d+, .* read \d+, both wrote \d+/);
+        }
+      });
+    }
+  }
+});
