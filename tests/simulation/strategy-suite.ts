@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { type RangeResult, runSeeds } from "./sale/run-seeds";
 import { Sale, type SaleResult } from "./sale/sale";
 import { PROFILES, type Profile, type SimStrategy } from "./sale/scenario";
+import { withQuickAborts } from "./world/quick-abort";
 
 /** 10,000 worlds for each strategy: in most of them the lock alone must hold. */
 export const SEEDS: Readonly<Record<Profile, number>> = { benign: 5_000, pause: 4_000, amnesia: 1_000 };
@@ -24,10 +25,10 @@ export function simulate(strategy: SimStrategy): void {
       });
     }
 
-    it("repeats a world exactly", async () => {
+    it("repeats a world exactly, on Node's own abort signals too", async () => {
       for (const profile of PROFILES) {
         for (let seed = 1; seed <= REPLAYED_SEEDS; seed += 1) {
-          const first = await new Sale({ strategy, profile, seed }).run();
+          const first = await withQuickAborts(() => new Sale({ strategy, profile, seed }).run());
           const again = await new Sale({ strategy, profile, seed, isTracing: true }).run();
           assert.equal(again.hash, first.hash, `${profile}, seed ${seed}`);
           assert.equal(again.events, first.events);

@@ -1,4 +1,5 @@
 import type { FenceCheck } from "../servers/sim-database";
+import { withQuickAborts } from "../world/quick-abort";
 import { Sale, type SaleResult } from "./sale";
 import type { Profile, SimStrategy } from "./scenario";
 
@@ -31,7 +32,11 @@ const SEEDS_PER_REPORT = 1_000;
 /** One failure says enough; a few show whether they are alike. */
 const MOST_FAILURES_KEPT = 5;
 
-export async function runSeeds(range: Range): Promise<RangeResult> {
+export function runSeeds(range: Range): Promise<RangeResult> {
+  return withQuickAborts(() => runEach(range));
+}
+
+async function runEach(range: Range): Promise<RangeResult> {
   const { strategy, profile, firstSeed, seeds, fence } = range;
   const before = process.cpuUsage();
   // Stacks are what errors and aborts cost most; a replay has them.

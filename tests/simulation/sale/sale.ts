@@ -1,10 +1,10 @@
-import { getEventListeners } from "node:events";
 import { isLockError } from "../../../lib/locks/errors";
 import { LockedStock } from "../../../lib/stock/locked-stock";
 import { StockStore } from "../../../lib/stock/stock-store";
 import type { StockOutcome } from "../../../lib/stock/types";
 import { type FenceCheck, SimDatabase } from "../servers/sim-database";
 import { SimProcess } from "../world/process";
+import { abortListeners } from "../world/quick-abort";
 import { type Violation, World } from "../world/world";
 import { Beliefs } from "./beliefs";
 import { planFaults } from "./faults";
@@ -194,8 +194,7 @@ export class Sale {
   #checkAnswer({ opId, outcome, error, signal }: Purchase): void {
     const orders = this.#database.ordersOf(opId);
     const world = this.#world;
-    if (getEventListeners(signal, "abort").length > 0)
-      world.violate("clean-up", `${opId} left a listener on its signal`);
+    if (abortListeners(signal) > 0) world.violate("clean-up", `${opId} left a listener on its signal`);
     if (outcome) {
       const due = outcome.status === "sold" ? 1 : 0;
       if (orders !== due) world.violate("honesty", `${opId} was told ${outcome.status} and has ${orders} orders`);
