@@ -3,7 +3,7 @@ import type { History } from "../history";
 import { lastSeenNs, servedNs } from "../intervals";
 import { clockReading, type Fault, type HostClock, type Operation } from "../operation";
 
-/** Used where the run line names no bound: longer than any lease or session of the lab. */
+/** Used where the run line names no bound: longer than the leases and sessions the lab starts with. */
 export const DEFAULT_SERVED_WITHIN_MS = 30_000;
 
 interface Waiting {
