@@ -13,7 +13,8 @@ import { aliveOf, lab, said, stateOf, supervisorLog } from "./lab-command";
 
 /** A lab of these tests' own, beside the one that runs them; without the shop, which other tests start. */
 const INSTANCE = "up-down-test";
-const PORT_BASE = 25_000;
+/** Another checkout may run these tests at the same time: hardly ever in the same hundred. */
+const PORT_BASE = 25_000 + 100 * (process.pid % 50);
 const paths = instancePaths(INSTANCE);
 const UP = ["up", "--instance", INSTANCE, "--port-base", String(PORT_BASE), "--servers-only", "--detach"];
 const DOWN = ["down", "--instance", INSTANCE];
@@ -35,14 +36,18 @@ describe("npm start and its end", () => {
 
   it("brings every server up, says so again when asked again, and leaves no process behind", async () => {
     const { ended, state } = await up();
-    assert.match(ended.stdout, /✓ PostgreSQL +18\.\d+ \(npm package\), started on 127\.0\.0\.1:25010 \(\d+\.\d s\)/);
+    const postgres = `127\\.0\\.0\\.1:${PORT_BASE + 10}`;
+    assert.match(
+      ended.stdout,
+      new RegExp(`✓ PostgreSQL +18\\.\\d+ \\(npm package\\), started on ${postgres} \\(\\d+\\.\\d s\\)`),
+    );
     assert.match(ended.stdout, /✓ migrations +applied 20261120000000_init/);
     assert.deepEqual(aliveOf(state).sort(), EVERYTHING);
 
     const again = await lab(UP);
     assert.equal(again.code, 0, said(again));
     assert.match(again.stdout, /is up already/);
-    assert.match(again.stdout, /DATABASE_URL=postgresql:\/\/lab@127\.0\.0\.1:25010\/flash_sale_lab/);
+    assert.match(again.stdout, new RegExp(`DATABASE_URL=postgresql://lab@${postgres}/flash_sale_lab`));
     assert.deepEqual(aliveOf(stateOf(INSTANCE)).sort(), EVERYTHING);
 
     assert.match((await lab(DOWN)).stdout, /The lab is stopped/);
@@ -116,8 +121,12 @@ describe("npm start and its end", () => {
     await new Promise<void>((resolve) => squatter.listen(PORT_BASE + 40, "127.0.0.1", () => resolve()));
     try {
       const { ended, state } = await up({ REDIS_URL: "redis://127.0.0.1:1" });
-      assert.match(ended.stdout, /✓ Memcached +\S+, started on 127\.0\.0\.1:25041 \(25040 is busy\)/);
-      assert.equal(state.env.MEMCACHED_URL, "127.0.0.1:25041");
+      const [busy, next] = [PORT_BASE + 40, PORT_BASE + 41];
+      assert.match(
+        ended.stdout,
+        new RegExp(`✓ Memcached +\\S+, started on 127\\.0\\.0\\.1:${next} \\(${busy} is busy\\)`),
+      );
+      assert.equal(state.env.MEMCACHED_URL, `127.0.0.1:${next}`);
       assert.match(
         ended.stdout,
         /– Redis +REDIS_URL is set, but .*ECONNREFUSED.*; start that server, or unset REDIS_URL/,
