@@ -4,14 +4,9 @@ import fc from "fast-check";
 import { type Judgement, judgeHistory } from "../../lib/history/judge-history";
 import { type CounterSaleOptions, simulateCounterSale } from "./simulation/counter-sale";
 import { type LockSaleOptions, simulateLockSale } from "./simulation/lock-sale";
-import {
-  HOLD_MUTATIONS,
-  type Mutation,
-  ROW_MUTATIONS,
-  TICKET_MUTATIONS,
-  TOKEN_MUTATIONS,
-} from "./simulation/mutations";
+import { type Mutation, ROW_MUTATIONS } from "./simulation/mutations";
 import { Dice, type Sale, toNdjson } from "./simulation/sale";
+import { HOLD_MUTATIONS, TICKET_MUTATIONS, TOKEN_MUTATIONS } from "./simulation/time-mutations";
 
 const seed = fc.nat(2 ** 31 - 1);
 const buyers = fc.integer({ min: 4, max: 40 });
