@@ -1,3 +1,4 @@
+import type { BackoffPolicy } from "../backoff";
 import { LockError } from "../errors";
 import { LeaseRunner } from "../lease-runner";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
@@ -20,6 +21,9 @@ export const sqlRowLockTraits: StrategyTraits = {
   expected: { alone: "safe", threeNodes: "safe" },
   survives: { holderCrash: "survives", holderPause: "blocks", serverRestart: "survives" },
 };
+
+/** Sparse in a crowd: a try is a transaction, and takes a connection and the server's time from the holder. */
+const POLL_BACKOFF: BackoffPolicy = { minMs: 5, startMs: 20, growth: 2, perWaiterMs: 15, maxMs: 2_000 };
 
 /**
  * The row's own lock: `SELECT 1 FROM table WHERE id = n FOR UPDATE`, held to the end of the transaction (`grant.tx`).
@@ -66,7 +70,7 @@ export function createSqlRowLock(
     },
     () => postgres.pool,
   );
-  return new LeaseRunner(backend, dependencies, options);
+  return new LeaseRunner(backend, dependencies, queues ? options : { backoff: POLL_BACKOFF, ...options });
 }
 
 /** @throws {LockError} `config_invalid` when the resource stands for no row */

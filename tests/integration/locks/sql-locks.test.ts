@@ -307,7 +307,8 @@ describe("sql-row-lock", () => {
     await assert.rejects(entering, failsWith("config_invalid", true));
   });
 
-  it("keeps its bound although each change of the row makes it wait anew", async () => {
+  /** Two wait for a row; it is changed and freed after 0.7 of the 1 s that one of them may wait. @returns its outcome */
+  async function waitForTwoHolders() {
     const { lock, postgres } = open("sql-row-lock");
     const request = fresh();
     const first = await holdIn(lock, request);
@@ -320,11 +321,18 @@ describe("sql-row-lock", () => {
     await (first.grant.tx as PoolClient).query("UPDATE test_lock_rows SET id = id WHERE id = $1", [row?.id]);
     first.letGo();
     const outcome = await waiting;
-    // lock_timeout would have counted from the second wait: 1,700 ms.
-    assert.ok(outcome.status === "contended" && outcome.waitedMs < 1_500, JSON.stringify(outcome));
     const { letGo, outcome: held } = await second;
     letGo();
     await Promise.all([first.outcome, held]);
+    return outcome;
+  }
+
+  it("keeps its bound although each change of the row makes it wait anew", async () => {
+    // The change sends both to the new version of the row, where either may come first; then there was no second wait.
+    let outcome = await waitForTwoHolders();
+    for (let again = 0; outcome.status === "completed" && again < 10; again += 1) outcome = await waitForTwoHolders();
+    // lock_timeout would have counted from the second wait: 1,700 ms.
+    assert.ok(outcome.status === "contended" && outcome.waitedMs < 1_500, JSON.stringify(outcome));
   });
 });
 

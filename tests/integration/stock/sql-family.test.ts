@@ -163,6 +163,21 @@ describe("SQL strategies", () => {
   }
 });
 
+describe("a store node's pool", () => {
+  it("outlives a connection that PostgreSQL drops under a statement", async () => {
+    const client = await postgresPool().connect();
+    const pid = (await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid")).rows[0]?.pid;
+    const sleeping = client.query("SELECT pg_sleep(30)");
+    const dropped = assert.rejects(sleeping, /terminating connection/);
+    await postgresPool().query("SELECT pg_terminate_backend($1)", [pid]);
+    await dropped;
+    // Its error event, which would have ended this process, comes when the socket closes.
+    await waitUntil(() => (client as unknown as { _queryable: boolean })._queryable === false, { what: "the event" });
+    client.release(true);
+    assert.equal((await postgresPool().query("SELECT 1")).rowCount, 1);
+  });
+});
+
 describe("sql-serializable", () => {
   it("reports how often it had to start again", async () => {
     await using opened = openStrategy("sql-serializable", { poolSize: 8 });

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { judgeHistory } from "../../../lib/history/judge-history";
+import { Coordinator } from "../../../lib/runs/coordinator";
+import { type ClientReport, type RunDocument, runRequestSchema } from "../../../lib/runs/document";
+import { historyLines } from "../../../lib/runs/history-export";
+import { NodeClient } from "../../../lib/runs/node-client";
+import { emptyPercentiles } from "../../../lib/runs/percentiles";
+import { readSamples } from "../../../lib/runs/queries";
+import { postgresPool, prisma } from "../../../lib/services/postgres";
+import { findProduct } from "../../../lib/shop/queries";
+import { splitStock } from "../../../lib/stock/buckets";
+import { stockCatalogue } from "../../../lib/stock/registry";
+import { startHotServer } from "../../support/hot-server";
+import { requireEnv, setEnv } from "../../support/lab-env";
+import { makeProduct, productFacts } from "../../support/rows";
+
+requireEnv("DATABASE_URL");
+setEnv({ STORE_NODE: "node-1", LOCK_STRATEGY: "sql-guarded" });
+
+const BUYERS = 24;
+const STOCK = 10;
+
+const client: ClientReport = {
+  engine: "test",
+  iterations: BUYERS,
+  droppedIterations: 0,
+  failedRequests: 0,
+  arrivalSkewMs: 1,
+  latencyMs: { ...emptyPercentiles, p50: 5, max: 9 },
+};
+
+const sqlStrategies = [...stockCatalogue.values()].map(({ traits }) => traits).filter(({ family }) => family === "sql");
+
+describe("runs of the SQL strategies", () => {
+  let server: Awaited<ReturnType<typeof startHotServer>>;
+  let lab: Coordinator;
+
+  before(async () => {
+    server = await startHotServer();
+    lab = new Coordinator({
+      nodes: [new NodeClient({ name: "node-1", url: server.url }, undefined)],
+      expectedOf: (strategy) => stockCatalogue.get(strategy)?.traits.expected.alone ?? "safe",
+      versions: async () => ({ lab: "test" }),
+    });
+    // A run left behind by a test that was killed would refuse every other.
+    await prisma().run.updateMany({ where: { status: "running" }, data: { status: "failed" } });
+  });
+  after(async () => {
+    await lab.stop();
+    await server.close();
+    await postgresPool().end();
+  });
+
+  const open = (strategy: string, fields: object = {}) =>
+    lab.open(runRequestSchema.parse({ strategy, stock: STOCK, vus: BUYERS, holdMs: 2, ...fields }));
+
+  async function sell({ id, target }: RunDocument, buyers: number): Promise<void> {
+    const path = target.kind === "product" ? `products/${target.id}/reduce-stock` : `coupons/${target.id}/claim`;
+    const answers = Array.from({ length: buyers }, (_, buyer) =>
+      fetch(`${server.url}/api/${path}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-run-id": id },
+        body: JSON.stringify({ userId: `buyer-${buyer}` }),
+      }),
+    );
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    assert.ok(
+      statuses.every((status) => status === 201 || status === 409),
+      `${statuses}`,
+    );
+  }
+
+  for (const { id, expected } of sqlStrategies) {
+    for (const kind of ["product", "coupon"] as const) {
+      it(`${id} is judged ${expected.alone} on a ${kind}, from the database and from the history alike`, async () => {
+        const opened = await open(id, { target: { kind } });
+        await sell(opened, BUYERS);
+        const document = await lab.finish(opened.id, { client, awaitClientReport: false });
+        assert.equal(document.verdict, expected.alone, document.sentences.join(" "));
+        const judged = await judgeHistory(historyLines(document));
+        assert.equal(judged.verdict, expected.alone, JSON.stringify(judged.findings));
+        assert.deepEqual(judged.violations, document.violations);
+        if (expected.alone === "safe") assert.deepEqual(document.stock, { initial: STOCK, final: 0, orders: STOCK });
+      });
+    }
+  }
+
+  it("sql-decrement is told by its negative stock, not by a lost update", async () => {
+    const opened = await open("sql-decrement");
+    await sell(opened, BUYERS);
+    const { violations, stock } = await lab.finish(opened.id, { client, awaitClientReport: false });
+    assert.ok(stock.final < 0);
+    assert.deepEqual(
+      [violations.negativeStock, violations.oversold, violations.lostUpdates],
+      [-stock.final, -stock.final, 0],
+    );
+  });
+
+  it("sql-buckets shows the whole stock while it lies in buckets, and puts what is left back into the row", async () => {
+    const target = { kind: "product" as const, id: await makeProduct(1) };
+    const opened = await open("sql-buckets", { target });
+    assert.equal((await productFacts(target.id)).stock, 0);
+    assert.equal((await findProduct(target.id))?.stock, STOCK);
+    await sell(opened, 6);
+    assert.equal((await findProduct(target.id))?.stock, STOCK - 6);
+    const document = await lab.finish(opened.id, { client: { ...client, iterations: 6 }, awaitClientReport: false });
+    assert.deepEqual(document.stock, { initial: STOCK, final: STOCK - 6, orders: 6 });
+    assert.equal((await readSamples(opened.id)).at(-1)?.stockLeft, STOCK - 6);
+    assert.deepEqual(await productFacts(target.id), { stock: STOCK - 6, orders: 6 });
+    assert.equal(await prisma().stockBucket.count({ where: { kind: "product", targetId: target.id } }), 0);
+  });
+
+  it("counts nothing that an earlier run left in buckets", async () => {
+    const target = { kind: "product" as const, id: await makeProduct(0) };
+    await splitStock(postgresPool(), target, { units: 7, buckets: 16 });
+    const opened = await open("sql-guarded", { target });
+    await sell(opened, BUYERS);
+    const document = await lab.finish(opened.id, { client, awaitClientReport: false });
+    assert.deepEqual(document.stock, { initial: STOCK, final: 0, orders: STOCK });
+  });
+});

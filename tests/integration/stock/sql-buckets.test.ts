@@ -1,0 +1,203 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { nowNs } from "../../../lib/services/monotonic";
+import { postgresPool } from "../../../lib/services/postgres";
+import { foldBuckets, splitStock } from "../../../lib/stock/buckets";
+import { SqlBuckets } from "../../../lib/stock/sql-buckets";
+import { StockStore } from "../../../lib/stock/stock-store";
+import type { OperationTrace, StockOutcome, StockTarget } from "../../../lib/stock/types";
+import { BuyerProcess, buyTogether } from "../../support/buyer-process";
+import { requireEnv, setEnv } from "../../support/lab-env";
+import { openPgWatch, type PgWatch } from "../../support/pg-watch";
+import { openTestPostgres } from "../../support/postgres-for-tests";
+import { couponFacts, makeCoupon, makeProduct, productFacts } from "../../support/rows";
+
+requireEnv("DATABASE_URL");
+setEnv({ STORE_NODE: "bucket-test" });
+
+const PROCESSES = 3;
+let watch: PgWatch;
+let processes: readonly BuyerProcess[] = [];
+before(async () => {
+  watch = await openPgWatch();
+  processes = Array.from({ length: PROCESSES }, () => new BuyerProcess());
+});
+after(async () => {
+  await Promise.all(processes.map((one) => one[Symbol.asyncDispose]()));
+  await watch[Symbol.asyncDispose]();
+  await postgresPool().end();
+});
+
+/** Product with its stock in buckets, one entry each. */
+async function makeSplit(units: readonly number[], inRow = 0): Promise<StockTarget> {
+  const target = { kind: "product" as const, id: await makeProduct(0) };
+  await splitStock(postgresPool(), target, { units: 0, buckets: units.length });
+  for (const [bucket, count] of units.entries()) {
+    const text = "UPDATE stock_buckets SET units = $3 WHERE kind = 'product' AND target_id = $1 AND bucket = $2";
+    await watch.client.query(text, [target.id, bucket, count]);
+  }
+  await watch.client.query("UPDATE products SET stock = $2 WHERE id = $1", [target.id, inRow]);
+  return target;
+}
+
+async function unitsOf({ kind, id }: StockTarget): Promise<number[]> {
+  const text = "SELECT units FROM stock_buckets WHERE kind = $1 AND target_id = $2 ORDER BY bucket";
+  return (await watch.client.query<{ units: number }>(text, [kind, id])).rows.map(({ units }) => units);
+}
+
+const inAll = (units: readonly number[]) => units.reduce((sum, count) => sum + count, 0);
+
+/** Starts each circle at the first bucket. */
+const strategyOf = (buckets: number, pool = postgresPool()) =>
+  new SqlBuckets({ store: new StockStore(pool, "bucket-test"), pool, random: () => 0, buckets });
+
+let operations = 0;
+
+async function buy(
+  strategy: SqlBuckets,
+  target: StockTarget,
+  quantity = 1,
+): Promise<{ outcome: StockOutcome; trace: OperationTrace }> {
+  operations += 1;
+  const trace: OperationTrace = { opId: `bucket-${process.pid}-${operations}`, invokedNs: nowNs() };
+  const limits = { holdMs: 0, ttlMs: 5_000, waitTimeoutMs: 5_000 };
+  const buyerId = `buyer-${operations}`;
+  return { outcome: await strategy.reduceStock({ target, quantity, buyerId, runId: null, ...limits, trace }), trace };
+}
+
+const statusOf = async (bought: ReturnType<typeof buy>) => (await bought).outcome.status;
+
+describe("splitStock and foldBuckets", () => {
+  it("deal the units out evenly, and put back what is left of them", async () => {
+    const target = { kind: "product" as const, id: await makeProduct(10) };
+    await splitStock(postgresPool(), target, { units: 10, buckets: 4 });
+    assert.deepEqual(await unitsOf(target), [3, 3, 2, 2]);
+    assert.equal((await productFacts(target.id)).stock, 0);
+    await foldBuckets(postgresPool(), target);
+    assert.deepEqual(await unitsOf(target), []);
+    assert.equal((await productFacts(target.id)).stock, 10);
+  });
+
+  it("count for what was asked last, whatever was there before", async () => {
+    const target = await makeSplit([9, 9, 9, 9]);
+    await splitStock(postgresPool(), target, { units: 3, buckets: 2 });
+    assert.deepEqual(await unitsOf(target), [2, 1, 0, 0]);
+    await foldBuckets(postgresPool(), target);
+    await foldBuckets(postgresPool(), target);
+    assert.equal((await productFacts(target.id)).stock, 3);
+  });
+});
+
+describe("sql-buckets", () => {
+  it("sells every unit once from three processes, and leaves every bucket empty", async () => {
+    const target = { kind: "product" as const, id: await makeProduct(40) };
+    await strategyOf(16).prepare(target, 40);
+    const buyerIds = Array.from({ length: 25 }, (_, index) => `buyer-${index}`);
+    const errand = { strategyId: "sql-buckets", postgres: {}, target, buyerIds, quantity: 1 };
+    const statuses = await buyTogether(processes, errand);
+    assert.equal(statuses.filter((status) => status === "sold").length, 40);
+    assert.equal(statuses.filter((status) => status === "sold_out").length, PROCESSES * 25 - 40);
+    assert.deepEqual(await productFacts(target.id), { stock: 0, orders: 40 });
+    assert.equal(inAll(await unitsOf(target)), 0);
+  });
+
+  it("sells what fits from three processes when buyers want several units, and nothing twice", async () => {
+    const target = { kind: "product" as const, id: await makeProduct(40) };
+    await strategyOf(16).prepare(target, 40);
+    const buyerIds = Array.from({ length: 10 }, (_, index) => `buyer-${index}`);
+    const errand = { strategyId: "sql-buckets", postgres: {}, target, buyerIds, quantity: 3 };
+    const statuses = await buyTogether(processes, errand);
+    assert.equal(statuses.filter((status) => status === "sold").length, 13);
+    assert.equal(inAll(await unitsOf(target)), 1);
+    assert.ok((await unitsOf(target)).every((units) => units >= 0));
+  });
+
+  it("gives each user one coupon from three processes, and puts the units of refused claims back", async () => {
+    const target = { kind: "coupon" as const, id: await makeCoupon(20) };
+    await strategyOf(16).prepare(target, 20);
+    const buyerIds = Array.from({ length: 8 }, (_, index) => `buyer-${index}`);
+    const errand = { strategyId: "sql-buckets", postgres: {}, target, buyerIds, quantity: 1 };
+    const statuses = await buyTogether(processes, errand);
+    assert.equal(statuses.filter((status) => status === "sold").length, 8);
+    assert.equal(statuses.filter((status) => status === "already_claimed").length, PROCESSES * 8 - 8);
+    assert.deepEqual(await couponFacts(target.id), { stock: 0, claims: 8 });
+    assert.equal(inAll(await unitsOf(target)), 12);
+  });
+
+  it("steals from the other buckets when its own is empty", async () => {
+    const target = await makeSplit([0, 0, 2]);
+    const statuses = [];
+    for (let turn = 0; turn < 3; turn += 1) statuses.push(await statusOf(buy(strategyOf(3), target)));
+    assert.deepEqual(statuses, ["sold", "sold", "sold_out"]);
+    assert.deepEqual(await unitsOf(target), [0, 0, 0]);
+  });
+
+  it("passes a locked bucket by without waiting, when another has a unit", async () => {
+    const target = await makeSplit([5, 5]);
+    const text = "SELECT FROM stock_buckets WHERE kind = 'product' AND target_id = $1 AND bucket = 0 FOR UPDATE";
+    await watch.client.query("BEGIN");
+    await watch.client.query(text, [target.id]);
+    const { outcome, trace } = await buy(strategyOf(2), target);
+    await watch.client.query("ROLLBACK");
+    assert.equal(outcome.status, "sold");
+    assert.equal(trace.attempts, 1);
+    assert.deepEqual(await unitsOf(target), [5, 4]);
+  });
+
+  it("does not say `sold_out` while somebody only has the last unit locked", async () => {
+    const target = await makeSplit([0, 1]);
+    await using postgres = openTestPostgres();
+    await postgres.pool.query("SELECT 1");
+    const other = await postgresPool().connect();
+    await other.query("BEGIN");
+    const take = "UPDATE stock_buckets SET units = 0 WHERE kind = 'product' AND target_id = $1 AND bucket = 1";
+    await other.query(take, [target.id]);
+    const buying = buy(strategyOf(2, postgres.pool), target);
+    await watch.untilWaiting(postgres.applicationName, 1);
+    await other.query("ROLLBACK");
+    other.release();
+    assert.equal(await statusOf(buying), "sold");
+    assert.deepEqual(await unitsOf(target), [0, 0]);
+  });
+
+  it("says `sold_out` when the last unit goes while it waits for it", async () => {
+    const target = await makeSplit([0, 1]);
+    await using postgres = openTestPostgres();
+    await postgres.pool.query("SELECT 1");
+    const other = await postgresPool().connect();
+    await other.query("BEGIN");
+    const take = "UPDATE stock_buckets SET units = 0 WHERE kind = 'product' AND target_id = $1 AND bucket = 1";
+    await other.query(take, [target.id]);
+    const buying = buy(strategyOf(2, postgres.pool), target);
+    await watch.untilWaiting(postgres.applicationName, 1);
+    await other.query("COMMIT");
+    other.release();
+    assert.equal(await statusOf(buying), "sold_out");
+    assert.deepEqual(await unitsOf(target), [0, 0]);
+  });
+
+  it("puts a quantity together from several buckets, in one order", async () => {
+    const target = await makeSplit([1, 0, 2, 1]);
+    assert.equal(await statusOf(buy(strategyOf(4), target, 3)), "sold");
+    assert.deepEqual(await unitsOf(target), [0, 0, 0, 1]);
+    assert.equal((await productFacts(target.id)).orders, 1);
+    assert.equal(await statusOf(buy(strategyOf(4), target, 2)), "sold_out");
+    assert.deepEqual(await unitsOf(target), [0, 0, 0, 1]);
+  });
+
+  it("takes from the row what the buckets lack, as for units that were given back", async () => {
+    const target = await makeSplit([1, 1], 2);
+    assert.equal(await statusOf(buy(strategyOf(2), target, 3)), "sold");
+    assert.deepEqual([await unitsOf(target), (await productFacts(target.id)).stock], [[0, 0], 1]);
+    assert.equal(await statusOf(buy(strategyOf(2), target, 2)), "sold_out");
+    const { outcome, trace } = await buy(strategyOf(2), target);
+    assert.equal(outcome.status, "sold");
+    assert.deepEqual([trace.readValue, trace.writtenValue], [1, 0]);
+    assert.equal(await statusOf(buy(strategyOf(2), target)), "sold_out");
+  });
+
+  it("leaves the stock out of a trace whose units came from buckets", async () => {
+    const { trace } = await buy(strategyOf(2), await makeSplit([2, 2]));
+    assert.deepEqual([trace.readValue, trace.writtenValue, trace.writeAccepted], [undefined, undefined, true]);
+  });
+});
