@@ -59,6 +59,7 @@ class SimZkConnection implements ZkConnection {
   #session: string | null = null;
   #timer: TimerHandle | null = null;
   #isUp = false;
+  #isReconnecting = false;
   #lastHeardMs = Number.POSITIVE_INFINITY;
 
   constructor(parts: ZkClientParts) {
@@ -124,7 +125,7 @@ class SimZkConnection implements ZkConnection {
       )
       .then(
         (granted) => this.#onConnected(granted, sentAtMs),
-        () => {},
+        () => this.#reconnectSoon(),
       );
   }
 
@@ -142,7 +143,15 @@ class SimZkConnection implements ZkConnection {
   #lostLink(): void {
     if (this.#ended.signal.aborted) return;
     this.#setUp(false);
+    this.#reconnectSoon();
+  }
+
+  /** Once, whether the link was lost, or refused, or both. */
+  #reconnectSoon(): void {
+    if (this.#isReconnecting || this.#ended.signal.aborted) return;
+    this.#isReconnecting = true;
     this.#later(this.#parts.world.random.between(1, RECONNECT_SPREAD_MS), () => {
+      this.#isReconnecting = false;
       if (!this.#ended.signal.aborted && !this.#isUp) this.#connect();
     });
   }

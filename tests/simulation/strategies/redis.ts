@@ -52,13 +52,13 @@ export function redisWithChannels(id: string, create: CreateReentrant): SimStrat
     isFenced: false,
     freedAfterMs: (ttlMs) => ttlMs,
     build: (world, { weather }) => {
+      // Its unlock counts down, so the protocol rests on a client that sends nothing twice.
+      const how = { weather: { ...weather, repeatChance: 0 }, limits: REDIS_LIMITS };
       const redis = newRedis(world, "redis");
       return {
         servers: [redis],
         open: (process, dependencies) => {
-          const links = [1, 2].map(
-            () => new Link(world, { process, server: redis }, { weather, limits: REDIS_LIMITS }),
-          );
+          const links = [1, 2].map(() => new Link(world, { process, server: redis }, how));
           const [commandLink, channelLink] = links as [Link, Link];
           const commands = redisCommandsOver(commandLink, redis);
           const subscriber = shareSubscriber(new SimPubSub(world, channelLink, redis));
