@@ -106,9 +106,10 @@ export class Sale {
     });
     const areSettled = () => this.#purchases.every(({ isSettled, node }) => isSettled || node.process.isCrashed);
     if (!(await world.run(areSettled, healedMs + SETTLE_LIMIT_MS))) this.#reportUnsettled();
-    await world.run(() => false, Math.max(1, healedMs - world.nowMs));
+    // Only the servers' own faults can reach newcomers.
+    if (this.#options.profile === "amnesia") await world.run(() => false, Math.max(1, healedMs - world.nowMs));
     await this.#probe();
-    await this.#disposeAll();
+    await this.#disposeAll(Math.max(0, healedMs - world.nowMs) + DISPOSE_LIMIT_MS);
     this.#checkDatabase();
     return this.#result();
   }
@@ -239,7 +240,7 @@ export class Sale {
     if (answers.length < 2) world.violate("liveness", "a newcomer never came to an end");
   }
 
-  async #disposeAll(): Promise<void> {
+  async #disposeAll(limitMs: number): Promise<void> {
     const world = this.#world;
     const living = this.#nodes.filter(({ process }) => !process.isCrashed);
     let left = living.length;
@@ -249,7 +250,7 @@ export class Sale {
         .then(() => {
           left -= 1;
         });
-    if (!(await world.run(() => left === 0, DISPOSE_LIMIT_MS))) world.violate("clean-up", "a disposal never ended");
+    if (!(await world.run(() => left === 0, limitMs))) world.violate("clean-up", "a disposal never ended");
     for (const { process } of living)
       if (process.pendingTimers > 0)
         world.violate("clean-up", `${process.name} has ${process.pendingTimers} timers left after its disposal`);

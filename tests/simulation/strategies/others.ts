@@ -86,7 +86,8 @@ export function oneEtcd(id: string, create: CreateEtcd): SimStrategy {
     id,
     ttlsMs: [1_000, 2_000],
     isFenced: true,
-    freedAfterMs: () => 2_500,
+    // A lease of two seconds, half a second in which the server notices, and the lease length that a lost watch costs.
+    freedAfterMs: () => 4_500,
     build: (world, { weather }) => {
       const server = new SimEtcd(world, "etcd", rateOf(world));
       return {
