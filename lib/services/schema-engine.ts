@@ -66,11 +66,7 @@ export async function withSchemaEngine<T>(
     const datamodels: [string, string][] | undefined = options.schema ? [["schema.prisma", options.schema]] : undefined;
     const adapter = bindMigrationAwareSqlAdapterFactory(engineAdapter(pool, shadows));
     const engine = await bindings.SchemaEngine.new({ datamodels }, ignoreEngineLog, adapter);
-    try {
-      return await work(engine);
-    } finally {
-      engine.free();
-    }
+    return await answered(work(engine)).finally(() => engine.free());
   } catch (cause) {
     throw new Error(`Prisma's schema engine: ${explain(cause)}`, { cause });
   } finally {
@@ -78,6 +74,16 @@ export async function withSchemaEngine<T>(
     for (const shadow of shadows) await shadow.drop();
     await pool.end();
   }
+}
+
+/** An engine that panics says nothing more; whoever waits for it must not wait for ever. */
+async function answered<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    const seconds = ANSWER_LIMIT_MS / 1_000;
+    timer = setTimeout(() => reject(new Error(`no answer within ${seconds} s; it may have panicked`)), ANSWER_LIMIT_MS);
+  });
+  return Promise.race([work, limit]).finally(() => clearTimeout(timer));
 }
 
 /** The engine narrates every statement; its errors come as exceptions, so the narration is not kept. */
@@ -141,10 +147,15 @@ function engineAdapter(pool: pg.Pool, shadows: ShadowDatabase[]): SqlMigrationAw
   };
 }
 
+const ANSWER_LIMIT_MS = 60_000;
 const OID_INTERNAL_CHAR = 18;
 const OID_TEXT = 25;
 
-/** The catalogue's one-byte `"char"` columns reach the engine as text: it cannot read the adapter's type for them. */
+/**
+ * PostgreSQL as the engine can read it. The catalogue's one-byte `"char"` columns reach it as text, since it cannot read the
+ * adapter's type for them. The kind of a constraint is the one it wants as a character after all: check and (since
+ * PostgreSQL 18) not-null constraints, which a schema file does not speak of, would make it panic and are left out.
+ */
 class CatalogClient extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super(config);
@@ -154,7 +165,19 @@ class CatalogClient extends pg.Client {
         if (field.dataTypeID === OID_INTERNAL_CHAR) field.dataTypeID = OID_TEXT;
       }
     });
+    const query = this.query.bind(this) as (...args: unknown[]) => unknown;
+    this.query = ((first: unknown, ...rest: unknown[]) =>
+      query(withoutPlainConstraints(first), ...rest)) as pg.Client["query"];
   }
+}
+
+const CONSTRAINTS_ASKED_FOR = "contype NOT IN ('p', 'u', 'f')";
+
+function withoutPlainConstraints(query: unknown): unknown {
+  if (typeof query === "string")
+    return query.replace(CONSTRAINTS_ASKED_FOR, "contype NOT IN ('p', 'u', 'f', 'c', 'n')");
+  if (typeof query !== "object" || query === null || !("text" in query) || typeof query.text !== "string") return query;
+  return Object.assign(query, { text: withoutPlainConstraints(query.text) });
 }
 
 /** The engine throws user-facing errors as JSON-like objects; keep their sentence. */
