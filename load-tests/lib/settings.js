@@ -14,6 +14,7 @@
  * @property {number} holdMs
  * @property {number} ttlMs
  * @property {number} waitTimeoutMs
+ * @property {boolean} isFenced false: fencing tokens are left unchecked
  * @property {number | null} nodes
  * @property {number} seed
  * @property {"product" | "coupon"} targetKind
@@ -92,6 +93,12 @@ class Reader {
     return "product";
   }
 
+  isFenced() {
+    const text = this.text("FENCING") ?? "on";
+    if (text !== "on" && text !== "off") this.problems.push(`FENCING="${text}": on or off`);
+    return text !== "off";
+  }
+
   strategy() {
     const text = this.text("LOCK_STRATEGY");
     if (text !== null && !/^[a-z0-9-]{1,64}$/.test(text)) {
@@ -134,6 +141,7 @@ export function readSettings(env) {
     holdMs: reader.integer({ name: "HOLD_MS", min: 0, max: 10_000 }) ?? 5,
     ttlMs: reader.integer({ name: "TTL_MS", min: 100, max: 120_000 }) ?? 5_000,
     waitTimeoutMs,
+    isFenced: reader.isFenced(),
     nodes: reader.integer({ name: "NODES", min: 1, max: 16 }),
     seed: reader.integer({ name: "SEED", min: 0, max: 2 ** 31 - 1 }) ?? 1,
     targetKind: reader.targetKind(),
@@ -168,6 +176,7 @@ export function runRequestOf(settings, strategy) {
     seed: settings.seed,
     launch: false,
   };
+  if (!settings.isFenced) request.fencing = false;
   if (settings.nodes !== null) request.nodes = settings.nodes;
   if (settings.ratePerSecond === null) request.vus = settings.buyers;
   else Object.assign(request, { rate: settings.ratePerSecond, durationMs: settings.durationMs });

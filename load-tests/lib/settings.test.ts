@@ -21,6 +21,7 @@ describe("settings of the k6 script", () => {
       DURATION: "soon",
       STORE_URLS: "nope",
       LOCK_STRATEGY: "A B",
+      FENCING: "maybe",
     };
     assert.throws(
       () => readSettings(wrong),
@@ -41,6 +42,12 @@ describe("settings of the k6 script", () => {
 
   it("takes an empty variable as not given", () => {
     assert.equal(readSettings({ STOCK: "", RATE: " " }).stock, 100);
+  });
+
+  it("asks for a run without fencing only when told to", () => {
+    assert.equal("fencing" in runRequestOf(readSettings({}), "zk-fenced"), false);
+    const request = runRequestOf(readSettings({ FENCING: "off" }), "zk-fenced");
+    assert.equal(runRequestSchema.parse(request).fencing, false);
   });
 
   it("reads durations with and without a unit", () => {
