@@ -105,8 +105,9 @@ class ReentrantContender implements Contender {
     try {
       const leftMs = await this.#calls.run(lockScript, [resource], [ttlMs, this.#field]);
       if (leftMs === null) return null;
-      // A lock without an expiry (PTTL -1) is somebody else's doing; we look again in our own time.
-      return Number(leftMs) > 0 ? Number(leftMs) : ttlMs;
+      // A lock without an expiry (PTTL -1) is somebody else's doing; we look again in our own time. PTTL 0 is a lock in
+      // its last millisecond: Redis drops a key once its time is past, so that is when to look again.
+      return Number(leftMs) < 0 ? ttlMs : Number(leftMs) + 1;
     } catch (error) {
       if (isLockError(error) && error.message.includes("WRONGTYPE")) return OTHER_LOCK_POLL_MS;
       throw error;
