@@ -1,0 +1,235 @@
+"use client";
+
+import { type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
+import { durationWords, formatMsCell } from "@/app/_lib/format";
+import { type CurvePoint, layOutCurves, msAt, type PercentilePlot, shareTicks } from "@/lib/runs/percentile-axis";
+import chart from "./chart.module.css";
+import styles from "./percentile-curve.module.css";
+
+export interface LabelledCurve {
+  readonly id: string;
+  readonly label: string;
+  readonly points: readonly CurvePoint[];
+}
+
+interface PercentileCurveProps {
+  readonly title: string;
+  readonly curves: readonly LabelledCurve[];
+  readonly height?: number;
+}
+
+const MARGIN = { left: 52, right: 14, top: 10, bottom: 26 };
+/** What the server draws with; the browser measures. */
+const FIRST_WIDTH_PX = 640;
+/** Colour and dash both tell curves apart: one of them is enough for who cannot see the other. */
+const COLOURS = 6;
+const DASHES = ["", "7 4", "2 3"] as const;
+const TABLE_SHARES: readonly (readonly [number, string])[] = [
+  [0.5, "p50"],
+  [0.9, "p90"],
+  [0.95, "p95"],
+  [0.99, "p99"],
+  [0.999, "p99.9"],
+];
+
+export interface CurveStyle {
+  readonly colour: string;
+  readonly dash: string | undefined;
+}
+
+/** The same curve has the same mark in the plot, in the key, and wherever else it is named. */
+export function curveStyle(index: number): CurveStyle {
+  const dash = DASHES[(index + Math.floor(index / COLOURS)) % DASHES.length];
+  return { colour: `var(--curve-${(index % COLOURS) + 1})`, dash: dash || undefined };
+}
+
+/** A short line as the curve is drawn. */
+export function CurveMark({ index }: { index: number }) {
+  const { colour, dash } = curveStyle(index);
+  return (
+    <svg className={styles.mark} viewBox="0 0 22 4" aria-hidden="true">
+      <line x1="0" x2="22" y1="2" y2="2" stroke={colour} strokeWidth="2.5" strokeDasharray={dash} />
+    </svg>
+  );
+}
+
+function useWidth() {
+  const element = useRef<HTMLDivElement>(null);
+  const [widthPx, setWidthPx] = useState(FIRST_WIDTH_PX);
+  useEffect(() => {
+    const host = element.current;
+    if (host === null) return;
+    const measure = () => setWidthPx(Math.max(240, host.clientWidth));
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(host);
+    return () => observer.disconnect();
+  }, []);
+  return { element, widthPx };
+}
+
+function Axes({ plot, widthPx, height }: { plot: PercentilePlot; widthPx: number; height: number }) {
+  const right = widthPx - MARGIN.right;
+  const foot = height - MARGIN.bottom;
+  return (
+    <g className={styles.axes}>
+      {plot.scale.ticks.map((ms) => (
+        <g key={ms}>
+          <line x1={MARGIN.left} x2={right} y1={plot.y(ms)} y2={plot.y(ms)} />
+          <text x={MARGIN.left - 8} y={plot.y(ms) + 4} textAnchor="end">
+            {ms >= 1_000 ? `${ms / 1_000} s` : `${ms} ms`}
+          </text>
+        </g>
+      ))}
+      {shareTicks(plot.maxPosition).map(({ at, label }, index, all) => {
+        const x = MARGIN.left + (at / plot.maxPosition) * (right - MARGIN.left);
+        const isLast = index === all.length - 1 && right - x < 20;
+        return (
+          <g key={label}>
+            <line x1={x} x2={x} y1={foot} y2={foot + 4} />
+            <text x={isLast ? right : x} y={foot + 18} textAnchor={isLast ? "end" : "middle"}>
+              {label}
+            </text>
+          </g>
+        );
+      })}
+    </g>
+  );
+}
+
+function summaryOf(curves: readonly LabelledCurve[]): string {
+  const words = curves.map(({ label, points }) => {
+    const at = (share: number) => durationWords(msAt(points, share));
+    return points.length === 0
+      ? `${label}: nothing measured`
+      : `${label}: half within ${at(0.5)}, 99 % within ${at(0.99)}`;
+  });
+  return `Latency by percentile. ${words.join("; ")}.`;
+}
+
+function PercentileTable({ title, curves }: Pick<PercentileCurveProps, "title" | "curves">) {
+  return (
+    <table className={chart.table}>
+      <caption className="visually-hidden">{title}, in milliseconds</caption>
+      <thead>
+        <tr>
+          <th scope="col">ms</th>
+          {TABLE_SHARES.map(([, name]) => (
+            <th key={name} scope="col" className="num">
+              {name}
+            </th>
+          ))}
+          <th scope="col" className="num">
+            max
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {curves.map(({ id, label, points }) => (
+          <tr key={id}>
+            <th scope="row">{label}</th>
+            {TABLE_SHARES.map(([share, name]) => (
+              <td key={name} className="num">
+                {formatMsCell(msAt(points, share))}
+              </td>
+            ))}
+            <td className="num">{formatMsCell(points.at(-1)?.ms)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Latency by percentile, curve over curve, the axis stretched towards the slowest; its numbers one press away. */
+export function PercentileCurve({ title, curves, height = 260 }: PercentileCurveProps) {
+  const [asTable, setAsTable] = useState(false);
+  const [share, setShare] = useState<number | null>(null);
+  const { element, widthPx } = useWidth();
+  const box = {
+    left: MARGIN.left,
+    top: MARGIN.top,
+    width: widthPx - MARGIN.left - MARGIN.right,
+    height: height - MARGIN.top - MARGIN.bottom,
+  };
+  const plot = layOutCurves(
+    useMemo(() => curves.map(({ points }) => points), [curves]),
+    box,
+  );
+  const point = (event: PointerEvent<SVGSVGElement>) => {
+    const left = event.currentTarget.getBoundingClientRect().left;
+    const position = ((event.clientX - left - box.left) / box.width) * plot.maxPosition;
+    setShare(position < 0 || position > plot.maxPosition ? null : 1 - 10 ** -position);
+  };
+  const isEmpty = curves.every(({ points }) => points.length === 0);
+  return (
+    <figure className={chart.frame} data-testid="percentile-curve">
+      <figcaption className={chart.head}>
+        <h2>{title}</h2>
+        <button
+          type="button"
+          className={chart.toggle}
+          aria-pressed={asTable}
+          aria-label={`${title}: show the numbers as a table`}
+          onClick={() => setAsTable(!asTable)}
+        >
+          {asTable ? "chart" : "table"}
+        </button>
+      </figcaption>
+      <div className={styles.legend}>
+        <span className={chart.unit}>
+          {share === null ? "answered within, by share of the buyers" : `at ${shareWords(share)}`}
+        </span>
+        <ul className={styles.keys}>
+          {curves.map(({ id, label, points }, index) => (
+            <li key={id} className={styles.key}>
+              <CurveMark index={index} />
+              {label}
+              {share === null ? null : <span className={chart.value}>{durationWords(msAt(points, share))}</span>}
+            </li>
+          ))}
+        </ul>
+      </div>
+      <div ref={element} className={chart.body} style={asTable ? { minHeight: height } : { height }}>
+        {asTable ? (
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
+          <section className={chart.scroll} tabIndex={0} aria-label={`${title}, numbers`}>
+            <PercentileTable title={title} curves={curves} />
+          </section>
+        ) : (
+          <svg
+            className={styles.plot}
+            width={widthPx}
+            height={height}
+            role="img"
+            aria-label={summaryOf(curves)}
+            onPointerMove={point}
+            onPointerLeave={() => setShare(null)}
+          >
+            <Axes plot={plot} widthPx={widthPx} height={height} />
+            {plot.paths.map((path, index) => {
+              const { colour, dash } = curveStyle(index);
+              return <path key={curves[index]?.id} d={path} stroke={colour} strokeDasharray={dash} />;
+            })}
+            {share === null ? null : (
+              <line
+                className={styles.cursor}
+                x1={plot.x(share)}
+                x2={plot.x(share)}
+                y1={box.top}
+                y2={box.top + box.height}
+              />
+            )}
+          </svg>
+        )}
+        {isEmpty && !asTable ? <p className={chart.empty}>Nothing measured</p> : null}
+      </div>
+    </figure>
+  );
+}
+
+/** 99.93 %: as many nines as the place on the axis can tell apart. */
+function shareWords(share: number): string {
+  const digits = Math.max(0, Math.ceil(-Math.log10(1 - share)) - 1);
+  return `${(share * 100).toFixed(digits)} %`;
+}

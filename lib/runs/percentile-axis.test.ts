@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { curveOfPercentiles } from "./latency-curve";
+import {
+  type CurvePoint,
+  layOutCurves,
+  msAt,
+  msFraction,
+  msScale,
+  percentilePosition,
+  shareTicks,
+} from "./percentile-axis";
+
+const BOX = { left: 50, top: 10, width: 500, height: 200 };
+const curves: fc.Arbitrary<CurvePoint[]> = fc
+  .array(
+    fc.record({
+      share: fc.double({ min: 0, max: 0.9999, noNaN: true }),
+      ms: fc.double({ min: 0, max: 1e5, noNaN: true }),
+    }),
+    {
+      maxLength: 12,
+    },
+  )
+  .map((points) => {
+    const shares = points.map(({ share }) => share).sort((a, b) => a - b);
+    const times = points.map(({ ms }) => ms).sort((a, b) => a - b);
+    return shares.map((share, index) => ({ share, ms: times[index] ?? 0 }));
+  });
+
+describe("the percentile axis", () => {
+  it("gives every decade of the slowest the same room", () => {
+    const at = [0, 0.9, 0.99, 0.999].map((share) => Number(percentilePosition(share).toFixed(9)));
+    assert.deepEqual(at, [0, 1, 2, 3]);
+  });
+
+  it("has ticks only as far as the curves reach", () => {
+    assert.deepEqual(
+      shareTicks(2).map(({ label }) => label),
+      ["0", "50 %", "90 %", "99 %"],
+    );
+  });
+
+  it("draws every point inside the box, and later shares never to the left", () => {
+    fc.assert(
+      fc.property(fc.array(curves, { maxLength: 4 }), (all) => {
+        const plot = layOutCurves(all, BOX);
+        for (const curve of all) {
+          const xs = curve.map(({ share }) => plot.x(share));
+          assert.deepEqual(
+            xs,
+            [...xs].sort((a, b) => a - b),
+          );
+          for (const [index, { ms }] of curve.entries()) {
+            const [x, y] = [xs[index] ?? Number.NaN, plot.y(ms)];
+            assert.ok(x >= BOX.left - 1e-6 && x <= BOX.left + BOX.width + 1e-6, `x ${x}`);
+            assert.ok(y >= BOX.top - 1e-6 && y <= BOX.top + BOX.height + 1e-6, `y ${y}`);
+          }
+        }
+      }),
+    );
+  });
+
+  it("is linear from zero for curves alike, logarithmic for those that are worlds apart", () => {
+    const upTo = (ms: number): CurvePoint[] => [
+      { share: 0.5, ms: ms / 2 },
+      { share: 0.99, ms },
+    ];
+    const alike = msScale([upTo(90), upTo(40)]);
+    assert.equal(alike.isLogarithmic, false);
+    assert.deepEqual(alike.ticks, [0, 50, 100]);
+    const apart = msScale([upTo(9), upTo(4_000)]);
+    assert.equal(apart.isLogarithmic, true);
+    assert.deepEqual(apart.ticks, [1, 10, 100, 1_000, 10_000]);
+    assert.equal(msFraction(100, apart), 0.5);
+  });
+
+  it("has a scale for nothing, and for nothing but zeros", () => {
+    for (const nothing of [[], [[]], [[{ share: 0.5, ms: 0 }]]]) {
+      const scale = msScale(nothing);
+      assert.ok(scale.max > scale.min);
+    }
+  });
+});
+
+describe("a curve through a document's percentiles", () => {
+  const percentiles = { p50: 10, p90: 20, p95: 25, p99: 40, p999: 60, max: 61 };
+
+  it("puts the maximum where one purchase in all of them stands, and drops what lies beyond it", () => {
+    const shares = curveOfPercentiles(percentiles, 500).map(({ share }) => share);
+    assert.deepEqual(shares, [0.5, 0.9, 0.95, 0.99, 0.998]);
+  });
+
+  it("leaves out what was not measured", () => {
+    assert.deepEqual(curveOfPercentiles({ ...percentiles, p50: null, max: null }, 20), [{ share: 0.9, ms: 20 }]);
+  });
+
+  it("is read between its points on the stretched axis, and not beyond its ends", () => {
+    const curve = [
+      { share: 0.9, ms: 10 },
+      { share: 0.999, ms: 30 },
+    ];
+    assert.equal(msAt(curve, 0.99)?.toFixed(6), "20.000000");
+    assert.equal(msAt(curve, 0.9), 10);
+    assert.equal(msAt(curve, 0.5), null);
+    assert.equal(msAt(curve, 0.9999), null);
+  });
+});
