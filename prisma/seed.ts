@@ -23,9 +23,10 @@ const PRODUCTS: readonly Prisma.ProductCreateInput[] = [
   {
     slug: "noise-cancelling-headphones",
     name: "Noise-cancelling headphones",
-    description: "Closed back, 40 hours on one charge, folds flat.",
+    description: "Closed back, 40 hours on one charge, folds flat. Yours once it is paid, not before.",
     priceCents: 17_900,
     stock: 150,
+    stockOn: "payment",
   },
   {
     slug: "trail-running-shoes",
@@ -48,6 +49,7 @@ const PRODUCTS: readonly Prisma.ProductCreateInput[] = [
     priceCents: 7_900,
     stock: 1_000,
     limitPerUser: 4,
+    requiresPurchaseToken: true,
   },
 ];
 
