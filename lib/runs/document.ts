@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { sweepMarkSchema } from "./sweep-mark";
 
 /** The run document: what a run was, what happened, and what the checkers conclude. Contract of the HTTP API and the CLI. */
 
@@ -53,6 +54,8 @@ export const runRequestSchema = z.strictObject({
     .default(1),
   /** True: the lab starts the engine itself. False: the caller sends the load and finishes the run. */
   launch: z.boolean().default(false),
+  /** The sweep this run is one cell of. */
+  sweep: sweepMarkSchema.optional(),
 });
 export type RunRequest = z.infer<typeof runRequestSchema>;
 
@@ -153,6 +156,10 @@ export const runDocumentSchema = z.object({
     nodes: count,
     engine: z.string(),
     seed: count,
+    /** The row that was asked for; absent: the run made one of its own. */
+    targetId: z.int().optional(),
+    /** The sweep this run is one cell of. */
+    sweep: sweepMarkSchema.optional(),
   }),
   startedAtEpochMs: count,
   /** From the first purchase to the last answer; null while running. */

@@ -15,7 +15,7 @@ export interface NewRun {
 
 /** The document of a run that has just been opened: configuration known, nothing measured, nothing concluded. */
 export function newDocument({ id, request, target, nodes, expected, versions }: NewRun): RunDocument {
-  const { stock, vus, rate, durationMs, holdMs, ttlMs, waitTimeoutMs, fencing, engine, seed } = request;
+  const { stock, vus, rate, durationMs, holdMs, ttlMs, waitTimeoutMs, fencing, engine, seed, sweep } = request;
   const isRate = rate !== undefined;
   return {
     id,
@@ -33,6 +33,8 @@ export function newDocument({ id, request, target, nodes, expected, versions }: 
       nodes,
       engine,
       seed,
+      ...(request.target.id === undefined ? {} : { targetId: request.target.id }),
+      ...(sweep === undefined ? {} : { sweep }),
     },
     startedAtEpochMs: Date.now(),
     durationMs: null,

@@ -1,6 +1,7 @@
 import { postgresPool, prisma } from "../services/postgres";
 import type { RunDocument, RunSample } from "./document";
 import { readSamplesAfter, readStoredRun } from "./run-store";
+import { type SweepDocument, type SweepSummary, sweepDocument } from "./sweep";
 
 /** Newest first. */
 export async function listRuns(limit: number): Promise<RunDocument[]> {
@@ -22,4 +23,46 @@ export async function latestRunPerStrategy(): Promise<RunDocument[]> {
 
 export async function readSamples(id: string): Promise<RunSample[]> {
   return readSamplesAfter(id, 0);
+}
+
+/** Of these ids the runs that there are, in the order asked for. */
+export async function readRuns(ids: readonly string[]): Promise<RunDocument[]> {
+  const rows = await prisma().run.findMany({ where: { id: { in: [...ids] } }, select: { id: true, document: true } });
+  const found = new Map(rows.map((row) => [row.id, row.document as unknown as RunDocument]));
+  return ids.flatMap((id) => found.get(id) ?? []);
+}
+
+/** The newest finished runs of a strategy. */
+export async function finishedRunsOf(strategy: string, limit: number): Promise<RunDocument[]> {
+  const rows = await prisma().run.findMany({
+    where: { strategy, status: "finished" },
+    orderBy: { openedAt: "desc" },
+    take: limit,
+    select: { document: true },
+  });
+  return rows.map((row) => row.document as unknown as RunDocument);
+}
+
+/** A sweep from its runs, oldest first; null when there are none. */
+export async function readSweep(id: string): Promise<SweepDocument | null> {
+  const result = await postgresPool().query(
+    `SELECT document FROM runs WHERE config->'sweep'->>'id' = $1 ORDER BY opened_at`,
+    [id],
+  );
+  return sweepDocument((result.rows as { document: RunDocument }[]).map((row) => row.document));
+}
+
+/** The newest sweeps, without their cells. */
+export async function listSweeps(limit: number): Promise<SweepSummary[]> {
+  const result = await postgresPool().query(
+    `SELECT config->'sweep'->>'id' AS id FROM runs WHERE config ? 'sweep'
+     GROUP BY 1 ORDER BY max(opened_at) DESC LIMIT $1`,
+    [limit],
+  );
+  const sweeps = await Promise.all((result.rows as { id: string }[]).map(({ id }) => readSweep(id)));
+  return sweeps.flatMap((sweep) => {
+    if (sweep === null) return [];
+    const { cells: _, ...summary } = sweep;
+    return [summary];
+  });
 }

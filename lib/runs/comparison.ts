@@ -1,0 +1,70 @@
+import type { MedianInterval } from "./median-interval";
+
+/** What repeats of two ways of doing the same thing say about each other. */
+
+export type BetterIs = "higher" | "lower";
+
+export type Comparison =
+  | { readonly kind: "no_data" }
+  /** With so few runs, intervals that lie apart mean little. */
+  | { readonly kind: "too_few"; readonly runs: number }
+  | { readonly kind: "no_clear_difference" }
+  | {
+      readonly kind: "faster" | "slower";
+      /** How many times, 1 or more, from median to median; null where one of them is 0. */
+      readonly factor: number | null;
+    };
+
+/**
+ * Three against three lie apart by chance in one comparison of ten where there is no difference, four against four in
+ * one of thirty-five; two against two in one of three, which is no finding.
+ */
+export const FEWEST_RUNS = 3;
+
+/** Compares with a baseline. A difference is claimed only where the two intervals of the median do not touch. */
+export function compareIntervals(
+  candidate: MedianInterval | null,
+  baseline: MedianInterval | null,
+  betterIs: BetterIs,
+): Comparison {
+  if (candidate === null || baseline === null) return { kind: "no_data" };
+  const runs = Math.min(candidate.runs, baseline.runs);
+  if (runs < FEWEST_RUNS) return { kind: "too_few", runs };
+  const isAbove = candidate.low > baseline.high;
+  const isBelow = candidate.high < baseline.low;
+  if (!isAbove && !isBelow) return { kind: "no_clear_difference" };
+  const [larger, smaller] = isAbove ? [candidate.median, baseline.median] : [baseline.median, candidate.median];
+  const factor = smaller > 0 && Number.isFinite(larger / smaller) ? larger / smaller : null;
+  return { kind: isAbove === (betterIs === "higher") ? "faster" : "slower", factor };
+}
+
+/** The chance that the ranges of two equal things lie apart, the one wholly above the other, either way. */
+export function chanceOfLyingApart(runs: number, others: number): number {
+  let arrangements = 1;
+  for (let index = 1; index <= others; index += 1) arrangements = (arrangements * (runs + index)) / index;
+  return 2 / arrangements;
+}
+
+/** `faster by 18 %`, `slower by a factor of 3.2`, `no clear difference`. Percent and factor are of the speed, not of the time. */
+export function comparisonWords(comparison: Comparison): string {
+  switch (comparison.kind) {
+    case "no_data":
+      return "nothing measured";
+    case "too_few":
+      return `too few runs (${comparison.runs})`;
+    case "no_clear_difference":
+      return "no clear difference";
+    default:
+      return `${comparison.kind}${byWords(comparison.factor)}`;
+  }
+}
+
+function byWords(factor: number | null): string {
+  if (factor === null) return "";
+  if (factor < 2) return ` by ${percent((factor - 1) * 100)} %`;
+  return ` by a factor of ${factor < 9.95 ? factor.toFixed(1) : String(Math.round(factor))}`;
+}
+
+function percent(value: number): string {
+  return value < 9.95 ? value.toFixed(1) : String(Math.round(value));
+}

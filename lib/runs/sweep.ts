@@ -1,0 +1,76 @@
+import type { RunDocument } from "./document";
+import type { SweepMark } from "./sweep-mark";
+
+/** A sweep as its runs tell it: repeats of several strategies, interleaved (A B C A B C), so that a machine that slows down slows all alike. */
+
+export type SweepPlan = Omit<SweepMark, "repeat">;
+
+export interface SweepCell {
+  readonly strategy: string;
+  readonly repeat: number;
+  /** Its run: the finished one, else the running one, else the last that failed. Null: not begun. */
+  readonly run: RunDocument | null;
+}
+
+/** Body of `GET /api/sweeps/{id}`. */
+export interface SweepDocument extends SweepPlan {
+  readonly startedAtEpochMs: number;
+  /** Cells whose run has finished, of how many. */
+  readonly done: number;
+  readonly total: number;
+  /** In the order in which they run. */
+  readonly cells: readonly SweepCell[];
+}
+
+/** An entry of `GET /api/sweeps`, newest first. */
+export type SweepSummary = Omit<SweepDocument, "cells">;
+
+const RANK: Record<RunDocument["status"], number> = { finished: 2, running: 1, failed: 0 };
+
+/** Every cell in the order in which they run, with what became of it. */
+export function sweepCells({ strategies, repeats }: SweepPlan, runs: readonly RunDocument[]): SweepCell[] {
+  const best = new Map<string, RunDocument>();
+  for (const run of runs) {
+    const key = cellKey(run.strategy, run.config.sweep?.repeat ?? 0);
+    const known = best.get(key);
+    if (known === undefined || RANK[run.status] >= RANK[known.status]) best.set(key, run);
+  }
+  return Array.from({ length: repeats }, (_, index) =>
+    strategies.map((strategy) => {
+      const repeat = index + 1;
+      return { strategy, repeat, run: best.get(cellKey(strategy, repeat)) ?? null };
+    }),
+  ).flat();
+}
+
+/** @param runs of one sweep, oldest first; null when there are none */
+export function sweepDocument(runs: readonly RunDocument[]): SweepDocument | null {
+  const [first] = runs;
+  const mark = first?.config.sweep;
+  if (first === undefined || mark === undefined) return null;
+  const { id, repeats, strategies } = mark;
+  const cells = sweepCells(mark, runs);
+  const done = cells.filter(({ run }) => run?.status === "finished").length;
+  return { id, repeats, strategies, startedAtEpochMs: first.startedAtEpochMs, done, total: cells.length, cells };
+}
+
+export type SweepStep =
+  /** A run of this sweep that is on its way, opened before an interruption or by another command. */
+  | { readonly kind: "follow"; readonly cell: SweepCell; readonly run: RunDocument }
+  | { readonly kind: "open"; readonly cell: SweepCell }
+  | { readonly kind: "complete" };
+
+/** What a sweep does next. Cells that were given up in this sitting are not tried again. */
+export function nextStep(cells: readonly SweepCell[], givenUp: ReadonlySet<string>): SweepStep {
+  for (const cell of cells) {
+    if (cell.run?.status === "running") return { kind: "follow", cell, run: cell.run };
+  }
+  const cell = cells.find(
+    ({ strategy, repeat, run }) => run?.status !== "finished" && !givenUp.has(cellKey(strategy, repeat)),
+  );
+  return cell === undefined ? { kind: "complete" } : { kind: "open", cell };
+}
+
+export function cellKey(strategy: string, repeat: number): string {
+  return `${strategy} ${repeat}`;
+}
