@@ -1,12 +1,11 @@
-import { type ChildProcess, fork } from "node:child_process";
 import { availableParallelism } from "node:os";
-import path from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
+import type { Order } from "../../tests/simulation/runners/orders";
+import type { Runners } from "../../tests/simulation/runners/runners";
 import type { RangeResult } from "../../tests/simulation/sale/run-seeds";
 import { Sale } from "../../tests/simulation/sale/sale";
 import { PROFILES, type Profile, type SimStrategy } from "../../tests/simulation/sale/scenario";
 import { SIM_STRATEGIES } from "../../tests/simulation/strategies/catalogue";
-import { ROOT } from "../supervisor/paths";
 
 interface SimulateFlags {
   readonly seeds: number;
@@ -15,13 +14,6 @@ interface SimulateFlags {
   readonly profile?: Profile;
   readonly seed?: number;
   readonly trace?: boolean;
-}
-
-interface Order {
-  readonly strategyId: string;
-  readonly profile: Profile;
-  readonly firstSeed: number;
-  readonly seeds: number;
 }
 
 const SEEDS_PER_ORDER = 1_000;
@@ -86,42 +78,26 @@ async function replay({ strategy, profile, trace }: SimulateFlags, seed: number)
 async function soak({ seeds, from, strategy, profile }: SimulateFlags): Promise<number> {
   const orders: Order[] = [];
   for (let firstSeed = from; firstSeed < from + seeds; firstSeed += SEEDS_PER_ORDER)
-    for (const { id: strategyId } of strategy ? [strategy] : SIM_STRATEGIES)
+    for (const { id: subject } of strategy ? [strategy] : SIM_STRATEGIES)
       for (const name of profile ? [profile] : PROFILES)
-        orders.push({
-          strategyId,
-          profile: name,
-          firstSeed,
-          seeds: Math.min(SEEDS_PER_ORDER, from + seeds - firstSeed),
-        });
+        orders.push({ subject, profile: name, firstSeed, seeds: Math.min(SEEDS_PER_ORDER, from + seeds - firstSeed) });
   const progress = new Progress(orders.reduce((sum, order) => sum + order.seeds, 0));
   const workers = Math.min(availableParallelism(), orders.length);
-  await Promise.all(Array.from({ length: workers }, () => work(orders, progress)));
+  // esbuild, which makes the simulator's script, is there for development only.
+  const { Runners } = await import("../../tests/simulation/runners/runners");
+  const runners = await Runners.start(workers);
+  try {
+    await Promise.all(Array.from({ length: workers }, () => work(runners, orders, progress)));
+  } finally {
+    await runners[Symbol.asyncDispose]();
+  }
   progress.report();
   return progress.isBroken ? 1 : 0;
 }
 
-async function work(orders: Order[], progress: Progress): Promise<void> {
-  const file = path.join(ROOT, "tests", "simulation", "worker-main.ts");
-  const child = fork(file, [], { execArgv: ["--import", "tsx"], serialization: "advanced", cwd: ROOT });
-  try {
-    for (let order = orders.shift(); order && !progress.isBroken; order = orders.shift())
-      progress.add(order, await carryOut(child, order));
-  } finally {
-    child.kill();
-  }
-}
-
-function carryOut(child: ChildProcess, order: Order): Promise<RangeResult> {
-  return new Promise((resolve, reject) => {
-    const onExit = (code: number | null) => reject(new Error(`a simulator process ended with ${code}`));
-    child.once("exit", onExit);
-    child.once("message", (result) => {
-      child.off("exit", onExit);
-      resolve(result as RangeResult);
-    });
-    child.send(order);
-  });
+async function work(runners: Runners, orders: Order[], progress: Progress): Promise<void> {
+  for (let order = orders.shift(); order && !progress.isBroken; order = orders.shift())
+    progress.add(order, await runners.run(order));
 }
 
 class Progress {
@@ -136,14 +112,14 @@ class Progress {
     this.#total = total;
   }
 
-  add({ strategyId, profile }: Order, { seeds, failed, brokenSeeds }: RangeResult): void {
+  add({ subject, profile }: Order, { seeds, failed, brokenSeeds }: RangeResult): void {
     this.#done += seeds;
     this.#broken += brokenSeeds;
     for (const { seed, violations } of failed) {
       this.isBroken = true;
       const what = violations.map(({ property, detail }) => `${property}: ${detail}`).join("; ");
-      console.log(`${strategyId} ${profile} seed ${seed} breaks ${what}`);
-      console.log(`  npm run simulate -- --strategy ${strategyId} --profile ${profile} --seed ${seed} --trace`);
+      console.log(`${subject} ${profile} seed ${seed} breaks ${what}`);
+      console.log(`  npm run simulate -- --strategy ${subject} --profile ${profile} --seed ${seed} --trace`);
     }
     if (performance.now() - this.#reportedMs > REPORT_EVERY_MS) this.report();
   }

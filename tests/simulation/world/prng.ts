@@ -1,5 +1,8 @@
 import type { RandomSource } from "../../../lib/locks/random";
 
+/** Of every 16-bit number: each acquire draws some. */
+const SHORT_HEX = Array.from({ length: 0x1_0000 }, (_, number) => number.toString(16).padStart(4, "0"));
+
 /** The one source of chance of a world (mulberry32): the same seed gives the same world. Not for secrets. */
 export class Prng implements RandomSource {
   #state: number;
@@ -17,7 +20,10 @@ export class Prng implements RandomSource {
 
   hex(length: number): string {
     let text = "";
-    while (text.length < length) text += (this.#next() + 0x1_0000_0000).toString(16).slice(1);
+    while (text.length < length) {
+      const next = this.#next();
+      text += `${SHORT_HEX[next >>> 16]}${SHORT_HEX[next & 0xffff]}`;
+    }
     return text.slice(0, length);
   }
 

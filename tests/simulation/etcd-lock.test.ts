@@ -1,4 +1,0 @@
-import { etcdLock } from "./strategies/others";
-import { simulate } from "./strategy-suite";
-
-simulate(etcdLock);

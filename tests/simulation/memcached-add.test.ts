@@ -1,4 +1,0 @@
-import { memcachedAdd } from "./strategies/others";
-import { simulate } from "./strategy-suite";
-
-simulate(memcachedAdd);

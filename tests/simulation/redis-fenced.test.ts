@@ -1,4 +1,0 @@
-import { redisFenced } from "./strategies/redis";
-import { simulate } from "./strategy-suite";
-
-simulate(redisFenced);

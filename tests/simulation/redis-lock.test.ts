@@ -1,4 +1,0 @@
-import { redisLock } from "./strategies/redis";
-import { simulate } from "./strategy-suite";
-
-simulate(redisLock);

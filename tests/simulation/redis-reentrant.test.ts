@@ -1,4 +1,0 @@
-import { redisReentrant } from "./strategies/redis";
-import { simulate } from "./strategy-suite";
-
-simulate(redisReentrant);

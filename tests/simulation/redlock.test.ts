@@ -1,4 +1,0 @@
-import { redlock } from "./strategies/redis";
-import { simulate } from "./strategy-suite";
-
-simulate(redlock);

@@ -1,4 +1,0 @@
-import { zkExclusive } from "./strategies/others";
-import { simulate } from "./strategy-suite";
-
-simulate(zkExclusive);

@@ -1,4 +1,0 @@
-import { zkFenced } from "./strategies/others";
-import { simulate } from "./strategy-suite";
-
-simulate(zkFenced);

@@ -1,4 +1,0 @@
-import { zkMutex } from "./strategies/others";
-import { simulate } from "./strategy-suite";
-
-simulate(zkMutex);
