@@ -1,7 +1,6 @@
 import { Readable } from "node:stream";
 import { apiRoute } from "@/lib/http/api-route";
-import { HttpError } from "@/lib/http/errors";
-import { requireRun } from "@/lib/http/require-run";
+import { requireEndedRun } from "@/lib/http/ended-run";
 import { historyLines } from "@/lib/runs/history-export";
 
 export const dynamic = "force-dynamic";
@@ -13,14 +12,7 @@ interface Context {
 /** The recorded operations as NDJSON (docs/history-format.md). */
 export const GET = (_request: Request, { params }: Context) =>
   apiRoute(async () => {
-    const document = await requireRun((await params).id);
-    if (document.status === "running") {
-      throw new HttpError({
-        status: 409,
-        code: "run_running",
-        message: "The history is complete when the run has ended.",
-      });
-    }
+    const document = await requireEndedRun((await params).id);
     const stream = Readable.toWeb(Readable.from(historyLines(document))) as ReadableStream<Uint8Array>;
     return new Response(stream, {
       headers: {

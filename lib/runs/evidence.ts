@@ -1,0 +1,173 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { type Finding, type FindingKind, VIOLATION_KINDS, type ViolationKind } from "../history/finding";
+import type { History } from "../history/history";
+import { type Interleaving, interleavingOf, ordinaryTurns } from "../history/interleaving";
+import { type Judgement, judgeParsed } from "../history/judge-history";
+import { parseHistory } from "../history/parse";
+import { firstInvocations, type Timeline, timelineOf } from "../history/timeline";
+import { processSingleton } from "../services/singleton";
+import type { RunDocument } from "./document";
+import { historyLines } from "./history-export";
+
+/** A finding as it can be linked to: `lostUpdates-1` is the first lost update. */
+export interface NamedFinding extends Finding {
+  readonly name: string;
+  /** Microseconds since the run's first purchase; null where it has no moment. */
+  readonly atUs: number | null;
+  readonly isViolation: boolean;
+}
+
+/** A finding with everything that is known of how it came about. */
+export interface ExplainedFinding {
+  readonly finding: NamedFinding;
+  readonly interleaving: Interleaving;
+  /** Where the purchases it shows stand in the timeline's columns. */
+  readonly spans: readonly number[];
+}
+
+export interface TimelineFault {
+  readonly faultId: string;
+  readonly fromUs: number;
+  readonly toUs: number;
+  readonly proof: string;
+}
+
+/** What a run's history shows, worked out once: a run that has ended does not change. */
+export interface Evidence {
+  readonly verdict: Judgement["verdict"];
+  readonly violations: Judgement["violations"];
+  readonly operations: number;
+  readonly timeline: Timeline;
+  readonly faults: readonly TimelineFault[];
+  /** Most telling kind first, each kind in the order of time. */
+  readonly findings: readonly NamedFinding[];
+  /** The first buyers in their turns, for runs in which nothing went wrong. */
+  readonly ordinary: Omit<ExplainedFinding, "finding">;
+  explain(name: string): ExplainedFinding | null;
+}
+
+/** How an oversell happened shows best in two purchases that overwrote each other; sums come after what they are made of. */
+const TELLING: readonly ViolationKind[] = [
+  "lostUpdates",
+  "overlappingHolds",
+  "staleWrites",
+  "negativeStock",
+  "oversold",
+  "duplicateClaims",
+  "undersold",
+  "ticketOrder",
+];
+const ORDER: readonly FindingKind[] = [...TELLING, ...VIOLATION_KINDS.filter((kind) => !TELLING.includes(kind))];
+
+/** Lines of a history that are read before others get their turn. */
+const CHUNK_CHARS = 256 * 1_024;
+/** Of 100,000 operations the evidence takes some 80 MB. */
+const KEPT_OPERATIONS = 150_000;
+
+interface Kept {
+  readonly evidence: Promise<Evidence>;
+  readonly operations: number;
+}
+
+const keptRuns = () => processSingleton("evidence", () => new Map<string, Kept>());
+
+/** The evidence of an ended run. Asked for again it is there at once. */
+export function evidenceOf(document: RunDocument): Promise<Evidence> {
+  const kept = keptRuns();
+  const run = kept.get(document.id) ?? { evidence: gather(document), operations: document.counts.requests };
+  // The run asked for last is the last to be forgotten.
+  kept.delete(document.id);
+  kept.set(document.id, run);
+  run.evidence.catch(() => kept.delete(document.id));
+  forgetOldest(kept);
+  return run.evidence;
+}
+
+function forgetOldest(kept: Map<string, Kept>): void {
+  let operations = [...kept.values()].reduce((sum, run) => sum + run.operations, 0);
+  for (const [id, run] of kept) {
+    if (operations <= KEPT_OPERATIONS || kept.size === 1) return;
+    kept.delete(id);
+    operations -= run.operations;
+  }
+}
+
+async function gather(document: RunDocument): Promise<Evidence> {
+  const parsed = await parseHistory(inTurns(historyLines(document)));
+  await turn();
+  const { verdict, violations, findings, measures } = judgeParsed(parsed);
+  await turn();
+  const { history } = parsed;
+  const { timeline, indexOf } = timelineOf(history);
+  const named = nameFindings(history, findings);
+  const byName = new Map(named.map((finding) => [finding.name, finding]));
+  const explained = (interleaving: Interleaving) => ({
+    interleaving,
+    spans: interleaving.actors.flatMap(({ opId }) => indexOf.get(opId) ?? []),
+  });
+  return {
+    verdict,
+    violations,
+    operations: measures.operations,
+    timeline,
+    faults: faultsOf(document, history),
+    findings: named,
+    ordinary: explained(ordinaryTurns(history)),
+    explain(name) {
+      const finding = byName.get(name);
+      return finding ? { finding, ...explained(interleavingOf(history, finding)) } : null;
+    },
+  };
+}
+
+/** Hands a node's whole history on piece by piece, so that a process that serves others too does not stand still. */
+async function* inTurns(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const chunk of chunks) {
+    for (let at = 0; at < chunk.length; at += CHUNK_CHARS) {
+      yield chunk.slice(at, at + CHUNK_CHARS);
+      await turn();
+    }
+  }
+}
+
+function nameFindings(history: History, findings: readonly Finding[]): NamedFinding[] {
+  const place = (kind: FindingKind) => ORDER.indexOf(kind) + 1 || ORDER.length + 1;
+  const sorted = [...findings].sort((a, b) => place(a.kind) - place(b.kind));
+  const counts = new Map<FindingKind, number>();
+  const [clockOf, zero] = clockReader(history);
+  return sorted.map((finding) => {
+    const number = (counts.get(finding.kind) ?? 0) + 1;
+    counts.set(finding.kind, number);
+    return {
+      ...finding,
+      name: `${finding.kind}-${number}`,
+      atUs: finding.atNs === null ? null : microsAfter(clockOf(finding) ?? zero, finding.atNs),
+      isViolation: (VIOLATION_KINDS as readonly string[]).includes(finding.kind),
+    };
+  });
+}
+
+/** The reading at which the timeline begins, for each finding by its own host's clock. */
+function clockReader(history: History): [(finding: Finding) => bigint | null, bigint] {
+  const firsts = firstInvocations(history.ops);
+  const beginning = new Map<string, bigint>();
+  for (const { opId, host, clock } of history.ops) {
+    beginning.set(opId, clock.originNs + BigInt(firsts.get(host) ?? 0));
+  }
+  const [zero = 0n] = beginning.values();
+  return [({ opIds }) => beginning.get(opIds[0] ?? "") ?? null, zero];
+}
+
+function faultsOf({ faults }: RunDocument, history: History): TimelineFault[] {
+  const [, zero] = clockReader(history);
+  return faults.map(({ faultId, fromNs, toNs, proof }) => ({
+    faultId,
+    fromUs: microsAfter(zero, fromNs),
+    toUs: microsAfter(zero, toNs),
+    proof,
+  }));
+}
+
+function microsAfter(zero: bigint, readingNs: string): number {
+  return Math.round(Number(BigInt(readingNs) - zero) / 1_000);
+}
