@@ -62,6 +62,10 @@ describe("conclude", () => {
       () => judge(cleanRun({ contention: { ...cleanRun().contention, certified: false, peakInFlight: 1 } })),
     ],
     ["whose load generator never reported", () => judge(cleanRun(), null)],
+    [
+      "whose load generator was starved",
+      () => judge(cleanRun(), { ...client, generatorLagP99Ms: 4_000, generatorCpuPercent: 197 }),
+    ],
     ["that dropped iterations", () => judge(cleanRun(), { ...client, droppedIterations: 1 })],
     ["with requests that got no answer", () => judge(cleanRun(), { ...client, failedRequests: 1 })],
     ["of which the nodes saw fewer purchases than were sent", () => judge(cleanRun(), { ...client, iterations: 501 })],
@@ -109,5 +113,17 @@ describe("conclude", () => {
   it("makes a document that its own schema accepts", () => {
     const document = judge(cleanRun());
     assert.deepEqual(runDocumentSchema.parse(document), document);
+  });
+
+  it("keeps the nodes' latencies beside the buyers', and says how starved a generator was", () => {
+    const document = judge(cleanRun({ latencyMs: { ...emptyPercentiles, p50: 9 } }), {
+      ...client,
+      generatorLagP99Ms: 4_000,
+      generatorCpuPercent: 197,
+    });
+    assert.equal(document.latencyMs.p50, 12);
+    assert.equal(document.agreement?.serverLatencyMs.p50, 9);
+    assert.match(document.sentences.join(" "), /starved: .* 4\.0 s late \(p99\), using 197% of a core/);
+    assert.equal(judge(cleanRun(), null).agreement, undefined);
   });
 });

@@ -1,3 +1,4 @@
+import { agreementOf } from "./agreement";
 import type { ClientReport, RunDocument } from "./document";
 
 /** Reasons a run proves nothing, known to the coordinator and not to be seen in the document's figures. */
@@ -44,6 +45,7 @@ export function conclude({ document, client, caveats }: Conclusion): RunDocument
 function withClient(document: RunDocument, client: ClientReport): RunDocument {
   return {
     ...document,
+    agreement: agreementOf(document, client),
     latencyMs: client.latencyMs,
     latencySource: "client",
     contention: {
@@ -117,6 +119,7 @@ function doubtsAbout(document: RunDocument, client: ClientReport | null, caveats
   if (client && client.iterations - client.failedRequests > counts.requests) {
     doubts.push(`The load generator sent ${client.iterations} purchases, the nodes counted ${counts.requests}.`);
   }
+  if (document.agreement?.isStarved) doubts.push(starvedWords(client));
   if (caveats.dropped > 0) doubts.push(`The recorder dropped ${plural(caveats.dropped, "operation")}.`);
   if (caveats.silentNodes.length > 0) doubts.push(`No figures from ${caveats.silentNodes.join(", ")}.`);
   if (caveats.stillRunning > 0)
@@ -128,6 +131,13 @@ function doubtsAbout(document: RunDocument, client: ClientReport | null, caveats
   if (counts.sold === 0 && counts.requests > 0)
     doubts.push(`Nothing was sold to ${plural(config.vus ?? counts.requests, "buyer")}.`);
   return doubts;
+}
+
+function starvedWords(client: ClientReport | null): string {
+  const lag = client?.generatorLagP99Ms ?? 0;
+  const cpu = client?.generatorCpuPercent;
+  const busy = cpu === undefined ? "" : `, using ${Math.round(cpu)}% of a core`;
+  return `The load generator was starved: it sent purchases up to ${(lag / 1_000).toFixed(1)} s late (p99)${busy}, so its latencies are mostly its own.`;
 }
 
 function reassurance({ stock, counts, contention }: RunDocument): string[] {

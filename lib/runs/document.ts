@@ -72,7 +72,7 @@ export const clientReportSchema = z.strictObject({
   latencyMs: percentilesSchema,
   /** p99 of how late the generator itself sent a purchase: a starved generator measures itself, not the lock. */
   generatorLagP99Ms: z.number().min(0).optional(),
-  /** The generator's own use of the processor, 100 = one core, where the engine can tell. */
+  /** The generator's own use of the processor, 100 = one core: over its load, of k6 in its busiest second. Absent: not known. */
   generatorCpuPercent: z.number().min(0).optional(),
 });
 export type ClientReport = z.infer<typeof clientReportSchema>;
@@ -139,6 +139,40 @@ export const nodeResultSchema = z.object({
 });
 export type NodeResult = z.infer<typeof nodeResultSchema>;
 
+/** One percentile as the buyers saw it and as the nodes did; milliseconds. */
+export const latencyGapSchema = z.object({
+  percentile: z.enum(["p50", "p99"]),
+  clientMs: z.number().min(0),
+  serverMs: z.number().min(0),
+  /** What neither the generator's own lateness nor the network explains; 0 when they explain all of it. */
+  unexplainedMs: z.number().min(0),
+});
+
+/** The load generator's word beside the nodes'. docs/decisions/124 says what is allowed between them. */
+export const agreementSchema = z.object({
+  /** Purchases the generator got an answer to, and those the nodes counted. */
+  answered: count,
+  counted: count,
+  /** The nodes' own view of latency, all nodes together. */
+  serverLatencyMs: percentilesSchema,
+  gaps: z.array(latencyGapSchema),
+  /** The generator was too late with its purchases to measure anything but itself. */
+  isStarved: z.boolean(),
+  /** Each disagreement as a sentence; empty when the two agree. */
+  flags: z.array(z.string()),
+});
+export type Agreement = z.infer<typeof agreementSchema>;
+
+/** Base64 of HdrHistograms (V2, compressed), whole microseconds; those of several nodes or runs can be added up. */
+export const histogramsSchema = z.object({
+  latency: z.string(),
+  poolWait: z.string(),
+  wait: z.string(),
+  hold: z.string(),
+  commit: z.string(),
+});
+export type RunHistograms = z.infer<typeof histogramsSchema>;
+
 export const runDocumentSchema = z.object({
   id: z.string(),
   strategy: z.string(),
@@ -162,6 +196,8 @@ export const runDocumentSchema = z.object({
     sweep: sweepMarkSchema.optional(),
   }),
   startedAtEpochMs: count,
+  /** The monotonic clock of the history's times at that same moment. Absent, as the next additions: an older run. */
+  clock: z.object({ host: z.string(), startedNs: z.string() }).optional(),
   /** From the first purchase to the last answer; null while running. */
   durationMs: millis,
   status: z.enum(["running", "finished", "failed"]),
@@ -183,6 +219,8 @@ export const runDocumentSchema = z.object({
   latencyMs: percentilesSchema,
   latencySource: z.enum(["client", "server"]),
   phasesMs: phasesSchema,
+  /** The nodes' whole distributions, of which `phasesMs` has a few points. */
+  histograms: histogramsSchema.optional(),
   throughput: z.object({
     offeredPerSecond: z.number().nullable(),
     completedPerSecond: z.number().nullable(),
@@ -199,6 +237,8 @@ export const runDocumentSchema = z.object({
   nodes: z.array(nodeResultSchema),
   faults: z.array(z.object({ faultId: z.string(), fromNs: z.string(), toNs: z.string(), proof: z.string() })),
   client: clientReportSchema.nullable(),
+  /** Absent: the generator did not report. */
+  agreement: agreementSchema.optional(),
   versions: z.record(z.string(), z.string()),
   machine: z.object({ cpus: count, cpuModel: z.string(), memoryMb: count, os: z.string() }),
 });

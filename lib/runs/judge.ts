@@ -5,8 +5,8 @@ import { findViolations } from "../history/judge-history";
 import { type Operation, readOperations, toFault } from "../history/operation";
 import type { HistoryOpLine, HistoryOrder } from "../history/types";
 import type { StockDrift } from "../stock/types";
-import type { NodeResult, RunCounts, RunDocument, RunPhases } from "./document";
-import { decodeHistogram, mergeHistograms, percentilesOf } from "./percentiles";
+import type { NodeResult, RunCounts, RunDocument, RunHistograms, RunPhases } from "./document";
+import { decodeHistogram, encodeHistogram, type LatencyHistogram, mergeHistograms, percentilesOf } from "./percentiles";
 import { emptyCounts, type NodeRunStats, PHASES, type Phase } from "./run-meter";
 
 /** What was found out about a run once its load was over. */
@@ -44,6 +44,7 @@ export function measure(document: RunDocument, facts: RunFacts, history: History
   const { ops } = history;
   const durationMs = spanMs(ops);
   const orders = database.orders.reduce((sum, order) => sum + order.quantity, 0);
+  const latency = mergedOf(stats, "latency");
   return {
     ...document,
     durationMs,
@@ -55,9 +56,10 @@ export function measure(document: RunDocument, facts: RunFacts, history: History
       ...(drift ? { counter: drift.counter } : {}),
     },
     violations: findViolations(history).violations,
-    latencyMs: percentilesOf(mergeHistograms(stats.map((node) => decodeHistogram(node.histograms.latency)))),
+    latencyMs: percentilesOf(latency),
     latencySource: "server",
     phasesMs: phasesOf(stats),
+    histograms: histogramsOf(stats),
     throughput: {
       offeredPerSecond: document.config.rate,
       completedPerSecond: perSecond(ops.length, durationMs),
@@ -93,9 +95,18 @@ export function sumCounts(all: readonly RunCounts[]): RunCounts {
   return total;
 }
 
+/** Histograms add up where percentiles do not. */
+function mergedOf(stats: readonly NodeRunStats[], name: keyof RunHistograms): LatencyHistogram {
+  return mergeHistograms(stats.map((node) => decodeHistogram(node.histograms[name])));
+}
+
+function histogramsOf(stats: readonly NodeRunStats[]): RunHistograms {
+  const names = ["latency", ...PHASES] as const;
+  return Object.fromEntries(names.map((name) => [name, encodeHistogram(mergedOf(stats, name))])) as RunHistograms;
+}
+
 function phasesOf(stats: readonly NodeRunStats[]): RunPhases {
-  const merged = (phase: Phase) =>
-    percentilesOf(mergeHistograms(stats.map((node) => decodeHistogram(node.histograms[phase]))));
+  const merged = (phase: Phase) => percentilesOf(mergedOf(stats, phase));
   return Object.fromEntries(PHASES.map((phase) => [phase, merged(phase)])) as RunPhases;
 }
 

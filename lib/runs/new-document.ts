@@ -1,4 +1,5 @@
 import { cpus, release, totalmem, type } from "node:os";
+import { clockName, nowNs } from "../services/monotonic";
 import type { StockTarget } from "../stock/types";
 import type { RunDocument, RunRequest } from "./document";
 import { emptyPercentiles } from "./percentiles";
@@ -37,6 +38,7 @@ export function newDocument({ id, request, target, nodes, expected, versions }: 
       ...(sweep === undefined ? {} : { sweep }),
     },
     startedAtEpochMs: Date.now(),
+    clock: { host: clockName(), startedNs: String(nowNs()) },
     durationMs: null,
     status: "running",
     counts: emptyCounts(),

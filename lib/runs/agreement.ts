@@ -1,0 +1,71 @@
+import type { Agreement, ClientReport, RunDocument } from "./document";
+
+/** Whether the load generator and the store nodes tell of the same sale. See docs/decisions/124. */
+
+/** A loopback round trip, the accept queue, and the answer waiting to be read, on a machine that is busy selling. */
+const NETWORK_MS = 250;
+/** The same as a share: with more buyers every queue on the way is longer. */
+const NETWORK_SHARE = 0.25;
+/** A histogram's two digits, and percentiles of small numbers. */
+const IMPOSSIBLE_MS = 50;
+const IMPOSSIBLE_SHARE = 0.1;
+/** A pause of the machine may make everybody late once; this is no pause. */
+const STARVED_LAG_MS = 2_000;
+const STARVED_SHARE = 0.5;
+
+const COMPARED = ["p50", "p99"] as const;
+type Gap = Agreement["gaps"][number];
+
+/** @param document with latencies as the nodes measured them, not yet replaced by the buyers' */
+export function agreementOf(document: RunDocument, client: ClientReport): Agreement {
+  const answered = Math.max(0, client.iterations - client.failedRequests);
+  const counted = document.counts.requests;
+  // Who got no answer is in the nodes' figures and not in the generator's.
+  const comparable = client.failedRequests === 0 && counted > 0;
+  const gaps = comparable ? COMPARED.flatMap((percentile) => gapAt(percentile, document, client)) : [];
+  return {
+    answered,
+    counted,
+    serverLatencyMs: document.latencyMs,
+    gaps,
+    isStarved: isStarved(client),
+    flags: [...countFlags(client, counted), ...gaps.flatMap((gap) => gapFlags(gap, client))],
+  };
+}
+
+function gapAt(percentile: Gap["percentile"], document: RunDocument, client: ClientReport): Gap[] {
+  const clientMs = client.latencyMs[percentile];
+  const serverMs = document.latencyMs[percentile];
+  if (clientMs === null || serverMs === null) return [];
+  const lagMs = client.generatorLagP99Ms ?? 0;
+  const unexplainedMs = Math.max(0, clientMs - serverMs - lagMs - networkMs(clientMs));
+  return [{ percentile, clientMs, serverMs, unexplainedMs }];
+}
+
+function networkMs(clientMs: number): number {
+  return Math.max(NETWORK_MS, clientMs * NETWORK_SHARE);
+}
+
+/** Half of what it calls latency, and seconds of it, passed before the purchase was on its way. */
+function isStarved({ generatorLagP99Ms: lagMs = 0, latencyMs }: ClientReport): boolean {
+  return lagMs > STARVED_LAG_MS && lagMs > (latencyMs.p99 ?? 0) * STARVED_SHARE;
+}
+
+function countFlags(client: ClientReport, counted: number): string[] {
+  if (client.iterations === counted) return [];
+  return [`The load generator sent ${client.iterations} purchases, the nodes counted ${counted}.`];
+}
+
+function gapFlags({ percentile, clientMs, serverMs, unexplainedMs }: Gap, client: ClientReport): string[] {
+  if (unexplainedMs > 0) {
+    const late = Math.round(client.generatorLagP99Ms ?? 0);
+    return [
+      `At ${percentile} buyers waited ${Math.round(clientMs)} ms and the nodes say ${Math.round(serverMs)} ms: ${Math.round(unexplainedMs)} ms more than the generator's lateness (${late} ms) and the network explain.`,
+    ];
+  }
+  const tooFast = serverMs - clientMs > Math.max(IMPOSSIBLE_MS, serverMs * IMPOSSIBLE_SHARE);
+  if (!tooFast) return [];
+  return [
+    `At ${percentile} the nodes say ${Math.round(serverMs)} ms and buyers only ${Math.round(clientMs)} ms: nobody can be answered before the answer is made.`,
+  ];
+}
