@@ -4,9 +4,9 @@ import { dirname, join, relative } from "node:path";
 import type { Command } from "commander";
 import { summarise } from "../runs/aggregate";
 import { engineNote, explainFailure, labOf } from "../runs/execute";
-import { addSaleOptions, type SaleFlags, strategyList, wholeNumber } from "../runs/options";
+import { addSaleOptions, runRequestOf, type SaleFlags, strategyList, wholeNumber } from "../runs/options";
 import { brokenClaims, resultsPage } from "../runs/results-page";
-import { selectStrategies, sweep } from "../runs/sweep";
+import { newSweepId, selectStrategies, sweep } from "../runs/sweep";
 import { ROOT } from "../supervisor/paths";
 
 interface ResultsFlags extends SaleFlags {
@@ -44,7 +44,10 @@ async function runResults(flags: ResultsFlags): Promise<number> {
   const { strategies, unavailable } = await selectStrategies(lab, flags.strategies);
   const note = await engineNote(lab, flags.engine);
   if (note) console.error(note);
-  const runs = await sweep(lab, { strategies, repeats: flags.repeats, flags }, process.stderr);
+  const request = (strategy: string) => runRequestOf(flags, strategy);
+  const order = { id: newSweepId(), strategies, repeats: flags.repeats, request };
+  console.error(`${lab.baseUrl}/compare?sweep=${order.id}`);
+  const runs = await sweep(lab, order, process.stderr);
   const broken = [...unavailable.map(({ id, reason }) => `${id} was not measured: ${reason}`), ...brokenClaims(runs)];
   const summaries = strategies.map((strategy) => summarise(strategy, runs));
   const page = resultsPage({ summaries, runs, broken, command: commandOf(process.argv.slice(2)), loadBefore });

@@ -1,19 +1,25 @@
 import type { Command } from "commander";
+import { requestAgain } from "../../lib/runs/again";
 import type { RunDocument } from "../../lib/runs/document";
 import { reportText } from "../../load-tests/lib/report.js";
 import { engineNote, executeRun, explainFailure, labOf } from "../runs/execute";
 import { EXIT, exitCodeOf } from "../runs/exit-codes";
+import { type LabAddress, readRun } from "../runs/lab-client";
 import {
   addSaleOptions,
   refuseContradictions,
+  refuseSettingsBeside,
+  runRequestOf,
   type SaleFlags,
   strategyId,
   strategyIds,
   wholeNumber,
 } from "../runs/options";
+import { Progress } from "../runs/progress";
 
 interface RunFlags extends SaleFlags {
-  readonly strategy: string;
+  readonly strategy?: string;
+  readonly again?: string;
   readonly repeat: number;
 }
 
@@ -24,29 +30,49 @@ export function addRunCommand(program: Command): void {
     .description(
       "run one flash sale and print its run document; exit 0 safe, 1 unsafe, 2 inconclusive or could not run",
     )
-    .requiredOption("--strategy <id>", `what guards the stock: ${strategyIds().join(", ")}`, strategyId);
+    .option("--strategy <id>", `what guards the stock: ${strategyIds().join(", ")}`, strategyId)
+    .option("--again <runId>", "make this run again, from its document, seed included");
   addSaleOptions(command)
     .option("--repeat <n>", "run it this often; --json then prints an array", wholeNumber(1, 100), 1)
     .action(async (flags: RunFlags) => {
-      process.exitCode = await run(flags).catch((error: unknown) => {
+      process.exitCode = await run(flags, command).catch((error: unknown) => {
         console.error(explainFailure(error));
         return EXIT.inconclusive;
       });
     });
 }
 
-async function run(flags: RunFlags): Promise<number> {
+async function run(flags: RunFlags, command: Command): Promise<number> {
   refuseContradictions(flags);
   const lab = await labOf(flags);
-  const note = await engineNote(lab, flags.engine);
-  if (note) console.error(note);
+  const { strategy, request } = await orderOf(flags, command, lab);
   const documents: RunDocument[] = [];
   for (let repeat = 1; repeat <= flags.repeat; repeat += 1) {
-    const label = flags.repeat === 1 ? flags.strategy : `${flags.strategy} ${repeat}/${flags.repeat}`;
-    const document = await executeRun(lab, { flags, strategy: flags.strategy, label }, process.stderr);
+    const label = flags.repeat === 1 ? strategy : `${strategy} ${repeat}/${flags.repeat}`;
+    const document = await executeRun(lab, { request, progress: new Progress(process.stderr, label) });
     documents.push(document);
     if (!flags.json) console.log(reportText(document, { pageUrl: `${lab.baseUrl}/runs/${document.id}` }));
   }
   if (flags.json) console.log(JSON.stringify(flags.repeat === 1 ? documents[0] : documents, null, 2));
   return exitCodeOf(documents);
+}
+
+interface Order {
+  readonly strategy: string;
+  readonly request: Readonly<Record<string, unknown>>;
+}
+
+/** What to run: as the flags say, or as a run was that was made before. */
+async function orderOf(flags: RunFlags, command: Command, lab: LabAddress): Promise<Order> {
+  const { strategy, again } = flags;
+  if (again !== undefined) {
+    refuseSettingsBeside("--again", command, ["again", "repeat", "url", "json"]);
+    const request = requestAgain(await readRun(lab, again));
+    return { strategy: request.strategy, request };
+  }
+  if (strategy === undefined)
+    throw new Error(`What is to run? --strategy <id> (${strategyIds().join(", ")}) or --again <runId>.`);
+  const note = await engineNote(lab, flags.engine);
+  if (note) console.error(note);
+  return { strategy, request: runRequestOf(flags, strategy) };
 }

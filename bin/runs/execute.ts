@@ -1,8 +1,8 @@
 import type { RunDocument } from "../../lib/runs/document";
 import { followRun } from "./follow";
 import { describeLab, type LabAddress, LabRefusal, openRun } from "./lab-client";
-import { runRequestOf, type SaleFlags } from "./options";
-import { Progress, type ProgressOutput } from "./progress";
+import type { SaleFlags } from "./options";
+import type { Progress } from "./progress";
 
 /** The lab that a command talks to: the one at `--url`, else this checkout's own, started if it is down. */
 export async function labOf(flags: Pick<SaleFlags, "url">): Promise<LabAddress> {
@@ -14,16 +14,18 @@ export async function labOf(flags: Pick<SaleFlags, "url">): Promise<LabAddress> 
 }
 
 export interface Sale {
-  readonly flags: SaleFlags;
-  readonly strategy: string;
-  /** Stands before the progress, for example `sql-guarded 2/5`. */
-  readonly label: string;
+  /** Body of `POST /api/runs`, with `launch`. */
+  readonly request: Readonly<Record<string, unknown>>;
+  readonly progress: Progress;
 }
 
 /** Opens a run, lets the lab load it, and follows it to its end. */
-export async function executeRun(lab: LabAddress, sale: Sale, out: ProgressOutput): Promise<RunDocument> {
-  const opened = await openRun(lab, runRequestOf(sale.flags, sale.strategy));
-  const progress = new Progress(out, sale.label);
+export async function executeRun(lab: LabAddress, { request, progress }: Sale): Promise<RunDocument> {
+  return followToEnd(lab, await openRun(lab, request), progress);
+}
+
+/** Follows a run that is open already. */
+export async function followToEnd(lab: LabAddress, opened: RunDocument, progress: Progress): Promise<RunDocument> {
   const document = await followRun(lab, opened, (sample) => progress.sample(sample));
   progress.end(oneLine(document));
   return document;

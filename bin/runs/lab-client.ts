@@ -1,4 +1,5 @@
 import { type ClientReport, type RunDocument, runDocumentSchema } from "../../lib/runs/document";
+import type { SweepDocument, SweepSummary } from "../../lib/runs/sweep";
 
 /** The lab's API, as the commands and the built-in generator use it. */
 export interface LabAddress {
@@ -20,16 +21,32 @@ export interface LabDescription {
 
 const CALL_TIMEOUT_MS = 30_000;
 
+interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  /** The run that is in the way, where the lab names one. */
+  readonly runId?: string | null;
+}
+
 /** The lab answered, and said no. */
 export class LabRefusal extends Error {
   override readonly name = "LabRefusal";
-  constructor(
-    readonly status: number,
-    readonly code: string,
-    message: string,
-  ) {
+  readonly status: number;
+  readonly code: string;
+  readonly runId: string | null;
+
+  constructor({ status, code, runId = null }: Refusal, message: string) {
     super(message);
+    this.status = status;
+    this.code = code;
+    this.runId = runId;
   }
+}
+
+interface ErrorBody {
+  readonly code: string;
+  readonly message: string;
+  readonly details?: { readonly runId?: unknown };
 }
 
 /** @throws {LabRefusal} for an answer that is not 2xx; Error when the lab does not answer */
@@ -58,10 +75,11 @@ export async function labFetch(lab: LabAddress, path: string, init: RequestInit)
 /** Exported for its test: an answer may come from something else than the lab. */
 export function refusalOf(status: number, text: string): LabRefusal {
   try {
-    const { error } = JSON.parse(text) as { error: { code: string; message: string } };
-    return new LabRefusal(status, error.code, error.message);
+    const { error } = JSON.parse(text) as { error: ErrorBody };
+    const runId = typeof error.details?.runId === "string" ? error.details.runId : null;
+    return new LabRefusal({ status, code: error.code, runId }, error.message);
   } catch {
-    return new LabRefusal(status, "not_the_lab", `answered ${status}: ${text.slice(0, 200)}`);
+    return new LabRefusal({ status, code: "not_the_lab" }, `answered ${status}: ${text.slice(0, 200)}`);
   }
 }
 
@@ -74,6 +92,21 @@ export async function storeUrls(lab: LabAddress, count: number): Promise<string[
   const { nodes } = await describeLab(lab);
   if (nodes.length === 0) throw new Error("/api/strategies names no store nodes");
   return nodes.slice(0, count).map((node) => node.url.replace(/\/+$/, ""));
+}
+
+/** A sweep as its runs tell it; null when the lab has no run of it. */
+export async function readSweep(lab: LabAddress, sweepId: string): Promise<SweepDocument | null> {
+  try {
+    return (await call(lab, `/api/sweeps/${encodeURIComponent(sweepId)}`)) as SweepDocument;
+  } catch (error) {
+    if (error instanceof LabRefusal && error.status === 404) return null;
+    throw error;
+  }
+}
+
+/** The newest first. */
+export async function listSweeps(lab: LabAddress): Promise<readonly SweepSummary[]> {
+  return ((await call(lab, "/api/sweeps")) as { sweeps: SweepSummary[] }).sweeps;
 }
 
 /** @param request a body of `POST /api/runs`; what is absent takes the lab's default */

@@ -78,6 +78,20 @@ export function refuseContradictions(flags: SaleFlags): void {
   }
 }
 
+/**
+ * For flags that take every setting from a run that was made before.
+ * @throws Error when a setting was given beside one of them
+ */
+export function refuseSettingsBeside(flag: string, command: Command, allowed: readonly string[]): void {
+  const given = command.options.filter(
+    (option) =>
+      command.getOptionValueSource(option.attributeName()) === "cli" && !allowed.includes(option.attributeName()),
+  );
+  if (given.length === 0) return;
+  const names = given.map((option) => option.long ?? option.flags).join(", ");
+  throw new Error(`${flag} repeats what was set up then; it goes with no other setting (${names}).`);
+}
+
 /** The body of `POST /api/runs` for one run that the lab loads itself. */
 export function runRequestOf(flags: SaleFlags, strategy: string): Readonly<Record<string, unknown>> {
   const load =

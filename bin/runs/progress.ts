@@ -4,6 +4,7 @@ import type { RunSample } from "../../lib/runs/document";
 
 export interface ProgressOutput {
   readonly isTTY?: boolean;
+  readonly columns?: number;
   write(text: string): unknown;
 }
 
@@ -14,15 +15,18 @@ export class Progress {
   private shownAtMs = performance.now();
   private isLineOpen = false;
 
+  /** @param head what stands in front of the line while it goes on, for example the bar of a sweep */
   constructor(
     private readonly out: ProgressOutput,
     private readonly label: string,
+    private readonly head = "",
   ) {}
 
   sample(sample: RunSample): void {
-    const text = `${this.label}: ${formatSample(sample)}`;
+    const text = [this.head, `${this.label}: ${formatSample(sample)}`].filter(Boolean).join("  ");
     if (this.out.isTTY) {
-      this.out.write(`\r\u001b[K${text}`);
+      // A line longer than the terminal would wrap, and only its last row could be rewritten.
+      this.out.write(`\r\u001b[K${text.slice(0, (this.out.columns ?? 120) - 1)}`);
       this.isLineOpen = true;
       return;
     }

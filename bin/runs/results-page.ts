@@ -17,7 +17,8 @@ export function brokenClaims(runs: readonly SweepRun[]): string[] {
     const { document } = run;
     if (document === null) return [`${name}: ${run.problem ?? "it was not made"}`];
     const broken = claimsOf(document).filter(([holds]) => !holds);
-    if (run.elapsedMs > RUN_LIMIT_MS) broken.push([false, `it took ${Math.round(run.elapsedMs / 1_000)} s`]);
+    const elapsedMs = run.elapsedMs ?? 0;
+    if (elapsedMs > RUN_LIMIT_MS) broken.push([false, `it took ${Math.round(elapsedMs / 1_000)} s`]);
     return broken.map(([, sentence]) => `${name}: ${sentence}`);
   });
 }

@@ -10,6 +10,7 @@ import { refusalOf } from "./lab-client";
 import {
   addSaleOptions,
   refuseContradictions,
+  refuseSettingsBeside,
   runRequestOf,
   type SaleFlags,
   strategyId,
@@ -17,7 +18,8 @@ import {
 } from "./options";
 import { Progress } from "./progress";
 import { brokenClaims, resultsPage } from "./results-page";
-import { interleave, isAsExpected, type SweepRun } from "./sweep";
+import { isAsExpected, newSweepId, type SweepRun } from "./sweep";
+import { bar, timeLeft } from "./sweep-bar";
 
 function parse(...argv: string[]): SaleFlags {
   const command = addSaleOptions(new Command("run"))
@@ -139,10 +141,39 @@ describe("figures of several runs", () => {
   });
 });
 
-describe("order of a sweep", () => {
-  it("interleaves the strategies", () => {
-    const names = interleave(["a", "b", "c"], 2).map(({ strategy, repeat }) => `${strategy}${repeat}`);
-    assert.deepEqual(names, ["a1", "b1", "c1", "a2", "b2", "c2"]);
+describe("a sweep in the terminal", () => {
+  it("has a name the lab takes, and two begun at the same time do not share it as a rule", () => {
+    const mark = { id: newSweepId(), repeat: 1, repeats: 2, strategies: ["none"] };
+    assert.equal(runRequestSchema.parse({ strategy: "none", sweep: mark }).sweep?.id, mark.id);
+    assert.ok(newSweepId(1_795_000_000_000) < newSweepId(1_795_000_001_000), "newer names sort behind older ones");
+  });
+
+  it("fills its bar at the end, and not before", () => {
+    assert.equal(bar(0, 84), "[--------------------]");
+    assert.equal(bar(1, 84), "[#-------------------]");
+    assert.equal(bar(6, 12), "[##########----------]");
+    assert.equal(bar(83, 84), "[###################-]");
+    assert.equal(bar(84, 84), "[####################]");
+  });
+
+  it("says how long it will take once there is something to go by", () => {
+    assert.equal(timeLeft({ made: 0, left: 4, elapsedMs: 9_000 }), "");
+    assert.equal(timeLeft({ made: 2, left: 4, elapsedMs: 9_000 }), "about 18 s left");
+    assert.equal(timeLeft({ made: 2, left: 80, elapsedMs: 9_000 }), "about 6 min left");
+    assert.equal(timeLeft({ made: 5, left: 0, elapsedMs: 9_000 }), "");
+  });
+});
+
+describe("flags that repeat an earlier run", () => {
+  const refusal = (...argv: string[]) => {
+    const command = addSaleOptions(new Command("sweep").option("--resume [id]")).exitOverride();
+    command.parse(argv, { from: "user" });
+    refuseSettingsBeside("--resume", command, ["resume", "url", "json"]);
+  };
+
+  it("go with where the lab is, and with no setting of their own", () => {
+    refusal("--resume", "s1", "--json");
+    assert.throws(() => refusal("--resume", "--stock", "5"), /--resume .* no other setting \(--stock\)/);
   });
 });
 

@@ -3,7 +3,7 @@ import type { SweepMark } from "./sweep-mark";
 
 /** A sweep as its runs tell it: repeats of several strategies, interleaved (A B C A B C), so that a machine that slows down slows all alike. */
 
-export type SweepPlan = Omit<SweepMark, "repeat">;
+export type SweepPlan = Readonly<Omit<SweepMark, "repeat" | "strategies">> & { readonly strategies: readonly string[] };
 
 export interface SweepCell {
   readonly strategy: string;
