@@ -14,6 +14,8 @@ export interface ChildCommand {
   readonly limitMs: number;
   readonly graceMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** Called once the process is there; what it answers is called when the process is over. */
+  readonly onStart?: (pid: number) => () => void;
 }
 
 export interface ChildResult {
@@ -45,6 +47,7 @@ function spawnAndWait(child: ChildCommand, logFd: number): Promise<Omit<ChildRes
     }
     const options: SpawnOptions = { cwd: child.cwd, env: child.env, stdio: ["ignore", logFd, logFd] };
     const process = spawn(child.command, child.args, options);
+    const onEnd = process.pid === undefined ? undefined : child.onStart?.(process.pid);
     let stoppedBecause: string | null = null;
     let killTimer: NodeJS.Timeout | undefined;
     const stop = (reason: string) => {
@@ -57,6 +60,7 @@ function spawnAndWait(child: ChildCommand, logFd: number): Promise<Omit<ChildRes
     const limitTimer = setTimeout(() => stop(`it ran longer than ${child.limitMs / 1_000} s`), child.limitMs);
     child.signal?.addEventListener("abort", onAbort, { once: true });
     const finish = (exitCode: number | null, reason: string | null) => {
+      onEnd?.();
       clearTimeout(limitTimer);
       clearTimeout(killTimer);
       child.signal?.removeEventListener("abort", onAbort);

@@ -1,5 +1,6 @@
 import { apiRoute, readJson, requireAdmin } from "@/lib/http/api-route";
-import { finishRequestSchema } from "@/lib/runs/document";
+import { type FinishRequest, finishRequestSchema } from "@/lib/runs/document";
+import { generatorCpuPercent } from "@/lib/runs/engines/cpu-watch";
 import { coordinator } from "@/lib/runs/lab";
 
 export const dynamic = "force-dynamic";
@@ -12,5 +13,13 @@ interface Context {
 export const POST = (request: Request, { params }: Context) =>
   apiRoute(async () => {
     requireAdmin(request);
-    return coordinator().finish((await params).id, await readJson(request, finishRequestSchema));
+    const { id } = await params;
+    return coordinator().finish(id, withGeneratorCpu(id, await readJson(request, finishRequestSchema)));
   });
+
+/** A generator that cannot tell what it took of the processor was watched by whoever started it. */
+function withGeneratorCpu(id: string, finish: FinishRequest): FinishRequest {
+  const percent = generatorCpuPercent(id);
+  if (!finish.client || finish.client.generatorCpuPercent !== undefined || percent === undefined) return finish;
+  return { ...finish, client: { ...finish.client, generatorCpuPercent: percent } };
+}
