@@ -40,7 +40,8 @@ function requestOf(call: Call, base: string): Request {
   return new Request(`${base}${call.path}`, {
     method,
     headers,
-    ...(method === "GET" ? {} : { body: call.body ?? "" }),
+    // No empty body for the others: fetch of Node.js 20.9 cannot send a DELETE that has one.
+    ...(method === "POST" ? { body: call.body ?? "" } : {}),
   });
 }
 
