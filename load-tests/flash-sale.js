@@ -74,11 +74,12 @@ function openingLeadMs() {
 
 /** @returns {Sale} */
 export function setup() {
-  const run = openRun(settings);
+  const { run, runKey } = openRun(settings);
   const route = run.target.kind === "coupon" ? "coupons" : "products";
   const action = run.target.kind === "coupon" ? "claim" : "reduce-stock";
   return {
     runId: run.id,
+    runKey,
     path: `/api/${route}/${run.target.id}/${action}`,
     storeUrls: storeUrls(settings, run.config.nodes),
     requestTimeoutMs,

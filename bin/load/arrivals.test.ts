@@ -47,7 +47,14 @@ class Store {
 
   get sale(): Sale {
     const url = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-    return { runId: "run-1", storeUrls: [url], path: "/api/products/7/reduce-stock", seed: 3, requestTimeoutMs: 2_000 };
+    return {
+      runId: "run-1",
+      runKey: null,
+      storeUrls: [url],
+      path: "/api/products/7/reduce-stock",
+      seed: 3,
+      requestTimeoutMs: 2_000,
+    };
   }
 
   close(): void {

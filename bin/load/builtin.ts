@@ -53,6 +53,7 @@ function saleOf(run: RunDocument, urls: readonly string[]): Sale {
   const action = run.target.kind === "coupon" ? "claim" : "reduce-stock";
   return {
     runId: run.id,
+    runKey: process.env.RUN_KEY ?? null,
     storeUrls: urls,
     path: `/api/${route}/${run.target.id}/${action}`,
     seed: run.config.seed,

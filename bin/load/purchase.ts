@@ -5,6 +5,8 @@ const WARM_UP_TIMEOUT_MS = 5_000;
 /** Where purchases go and what they carry. */
 export interface Sale {
   readonly runId: string;
+  /** Tells the run's own load from a stranger's purchases; null: not known. */
+  readonly runKey: string | null;
   readonly storeUrls: readonly string[];
   /** For example `/api/products/7/reduce-stock`. */
   readonly path: string;
@@ -60,6 +62,7 @@ export class Purchase {
         "content-type": "application/json",
         "content-length": Buffer.byteLength(this.body),
         "x-run-id": sale.runId,
+        ...(sale.runKey === null ? {} : { "x-run-key": sale.runKey }),
       },
     });
     this.answer = this.awaitAnswer(sale.requestTimeoutMs);

@@ -3,6 +3,7 @@ import type { PurchaseResult } from "../shop/purchase";
 import { PurchaseFailure, purchase } from "../shop/purchase";
 import { targetExists } from "../shop/targets";
 import type { StockTarget } from "../stock/types";
+import { admitted } from "./admission";
 import { currentNode } from "./current-node";
 import { errorBody, HttpError, invalidField, notFound, toHttpError } from "./errors";
 
@@ -19,6 +20,8 @@ export interface HotRequest {
   readonly contentType: string | null;
   /** Value of `x-run-id`, when the load of a run sent it. */
   readonly runId: string | null;
+  /** Value of `x-run-key`, which the opener of a run was given. */
+  readonly runKey: string | null;
   /** The whole body, or null when it was longer than MAX_BODY_BYTES. */
   readonly body: string | null;
 }
@@ -60,9 +63,12 @@ export async function handleHotRequest(request: HotRequest): Promise<HotResponse
   };
   try {
     const { target, input } = parse(request);
-    if (!(await targetExists(target))) throw notFound(`${target.kind} ${target.id}`);
-    refuseStrayRun(request, target);
-    const result = await purchase(node, { target, ...input });
+    const applicant = { target, buyerId: input.buyerId, runKey: request.runKey };
+    const result = await admitted(applicant, async () => {
+      if (!(await targetExists(target))) throw notFound(`${target.kind} ${target.id}`);
+      refuseStrayRun(request, target);
+      return purchase(node, { target, ...input });
+    });
     headers["x-lock-strategy"] = result.strategyId;
     return answer(headers, result, { target, ...input });
   } catch (error) {

@@ -12,6 +12,7 @@ export async function answerHotRequest(
     method: request.method,
     contentType: request.headers.get("content-type"),
     runId: request.headers.get("x-run-id"),
+    runKey: request.headers.get("x-run-key"),
     body: bytes.length > MAX_BODY_BYTES ? null : bytes.toString("utf8"),
   });
   return new Response(answer.body, { status: answer.status, headers: answer.headers });

@@ -26,6 +26,7 @@ export async function answerAheadOfNext(request: IncomingMessage, response: Serv
       method: request.method ?? "GET",
       contentType: request.headers["content-type"] ?? null,
       runId: header(request, "x-run-id"),
+      runKey: header(request, "x-run-key"),
       body: await readBody(request, MAX_BODY_BYTES),
     });
     send(response, answer);

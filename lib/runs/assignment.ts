@@ -8,6 +8,8 @@ export const assignmentSchema = z.strictObject({
   holdMs: z.int().min(0),
   ttlMs: z.int().min(1),
   waitTimeoutMs: z.int().min(0),
+  /** Whoever sends it with a purchase of this target is this run's load, and not held to a buyer's rate. */
+  runKey: z.string().min(16).max(64).optional(),
   /** False: fencing tokens are not checked. */
   fencing: z.boolean().optional(),
 });

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { checkLiveness } from "../history/checkers/liveness";
 import type { HistoryOpLine } from "../history/types";
 import type { StockDrift } from "../stock/types";
@@ -34,6 +35,8 @@ export interface CoordinatorOptions {
  */
 export class Coordinator {
   private readonly live = new Map<string, { sampler: Sampler; deadline: NodeJS.Timeout }>();
+  /** Keys of the runs opened here; documents are public, so they are not in them. */
+  private readonly keys = new Map<string, string>();
   private opening = false;
 
   constructor(private readonly options: CoordinatorOptions) {}
@@ -60,11 +63,18 @@ export class Coordinator {
     const document = newDocument({ id, request, target, nodes: nodeCount, expected, versions });
     const { strategy, stock, holdMs, ttlMs, waitTimeoutMs, fencing } = request;
     await this.prepareStock(id, { strategy, target, stock });
-    await this.assignAll({ runId: id, strategy, target, holdMs, ttlMs, waitTimeoutMs, fencing });
+    const runKey = randomBytes(16).toString("hex");
+    await this.assignAll({ runId: id, runKey, strategy, target, holdMs, ttlMs, waitTimeoutMs, fencing });
     const deadlineAtEpochMs = Date.now() + GRACE_MS + waitTimeoutMs + (document.config.durationMs ?? 0);
     await store.insertRun(document, deadlineAtEpochMs);
+    this.keys.set(id, runKey);
     this.startFeed(document, deadlineAtEpochMs);
     return document;
+  }
+
+  /** What a run's load sends as `x-run-key`; undefined when the run was opened by another process, or has ended. */
+  runKey(id: string): string | undefined {
+    return this.keys.get(id);
   }
 
   /**
@@ -174,6 +184,7 @@ export class Coordinator {
   private async end(document: RunDocument): Promise<RunDocument> {
     const feed = this.live.get(document.id);
     this.live.delete(document.id);
+    this.keys.delete(document.id);
     if (feed) {
       clearTimeout(feed.deadline);
       await feed.sampler.stop();

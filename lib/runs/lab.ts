@@ -55,12 +55,14 @@ export async function openRun(request: RunRequest): Promise<RunDocument> {
 /** Follows the engine to its end; a run whose engine died is failed, with the engine's own reason. */
 async function drive(document: RunDocument, engine: Awaited<ReturnType<typeof chooseEngine>>["engine"]): Promise<void> {
   const token = env().LAB_ADMIN_TOKEN;
+  const runKey = coordinator().runKey(document.id);
   try {
     const result = await engine.start({
       runId: document.id,
       document,
       dashboardUrl: `http://127.0.0.1:${env().PORT}`,
       ...(token ? { adminToken: token } : {}),
+      ...(runKey ? { runKey } : {}),
       logFile: join(process.cwd(), ".lab", "logs", `run-${document.id}.log`),
     });
     if (!result.ok) await coordinator().fail(document.id, result.reason ?? "The load generator failed.");

@@ -43,12 +43,24 @@ const envSchema = z.object({
   STORE_NODES: nodeList.default([]),
   HOST: z.string().default("127.0.0.1"),
   PORT: port.default(3000),
+  /** Names this process answers to beside loopback names, addresses, HOST and its fellow nodes; comma-separated. */
+  LAB_HOSTS: list.default([]),
   /** When set, routes that change the lab need `Authorization: Bearer <it>`. */
   LAB_ADMIN_TOKEN: z.string().min(8).optional(),
   /** Purchases outside of runs. */
   HOLD_MS: millis(0, 10_000),
   LOCK_TTL_MS: millis(5_000, 120_000),
   WAIT_TIMEOUT_MS: millis(10_000, 60_000),
+  /** Purchases a second that one buyer may send to one node outside of runs, and how many at once; 0: no limit. */
+  BUYER_RATE_PER_SECOND: z.coerce.number().min(0).max(100_000).default(5),
+  BUYER_RATE_BURST: z.coerce.number().int().min(1).max(100_000).default(10),
+  /** Buyers remembered for that. */
+  BUYER_RATE_BUYERS: z.coerce.number().int().min(1).max(1_000_000).default(20_000),
+  /** Purchases of one product or coupon that one node takes on at once, waiting ones included. */
+  MAX_PURCHASES_PER_RESOURCE: z.coerce.number().int().min(1).max(100_000).default(20_000),
+  LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+  /** A request that takes longer is logged. */
+  SLOW_REQUEST_MS: millis(5_000, 600_000),
   PG_POOL_SIZE: z.coerce.number().int().min(1).max(200).default(16),
   /** How `sql-row-lock` meets a locked row. */
   SQL_ROW_LOCK: z.enum(["wait", "nowait", "skip-locked"]).default("wait"),

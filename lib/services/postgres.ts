@@ -2,6 +2,7 @@ import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
 import { PrismaClient } from "../../generated/prisma/client";
 import { env } from "./current-env";
+import { log } from "./log";
 import { processSingleton } from "./singleton";
 
 /**
@@ -24,7 +25,7 @@ export function openPostgresPool({ max, use }: { readonly max: number; readonly 
     application_name: `flash-sale-lab ${env().STORE_NODE} ${use}`.trim(),
   });
   // An idle connection that the server closes is not an error of any request; the pool replaces it.
-  pool.on("error", (error) => console.warn(`postgres: idle connection lost: ${error.message}`));
+  pool.on("error", (error) => log().warn({ server: "postgres", reason: error.message }, "idle connection lost"));
   // One in use tells its user by the statement that fails; its event, with nobody listening, would end the process.
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;

@@ -1,5 +1,6 @@
 import type { OperationOutcome } from "../history/types";
 import { isLockError } from "../locks/errors";
+import { purchaseMetrics } from "../runs/purchase-metrics";
 import type { PurchasePlan, StoreNode } from "../runs/store-node";
 import { nowNs } from "../services/monotonic";
 import type { OperationTrace, StockOutcome, StockTarget } from "../stock/types";
@@ -34,6 +35,7 @@ export class PurchaseFailure extends Error {
 export async function purchase(node: StoreNode, input: PurchaseInput): Promise<PurchaseResult> {
   const plan = node.plan(input.target);
   const trace = node.newTrace();
+  purchaseMetrics().begin(trace);
   plan.run?.meter.begin(trace);
   try {
     const outcome = await plan.strategy.reduceStock({
@@ -64,6 +66,7 @@ interface Finish {
 
 function finish({ plan, trace, input, outcome, orderId }: Finish): void {
   trace.answeredNs = nowNs();
+  purchaseMetrics().end(plan.strategy.id, trace, outcome);
   if (!plan.run) return;
   plan.run.meter.end(trace, outcome);
   plan.run.recorder.record(trace, { buyerId: input.buyerId, quantity: input.quantity, outcome, orderId });

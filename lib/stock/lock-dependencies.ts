@@ -11,6 +11,8 @@ import type { LockDependencies } from "../locks/registry";
 import type { ZkSession } from "../locks/zookeeper/zk-port";
 import { openZkSession } from "../locks/zookeeper/zk-session";
 import { env } from "../services/current-env";
+import { log } from "../services/log";
+import { metrics } from "../services/metrics";
 import { missingService, type ServiceName } from "../services/missing-service";
 import { processSingleton } from "../services/singleton";
 import { postgresForLocks } from "./postgres-for-locks";
@@ -73,6 +75,7 @@ function createClients(): Clients {
       memcached,
       zookeeper,
       etcd,
+      onWatchEvent: ({ strategyId }) => metrics().watchEvents.add(strategyId),
     },
     close: async () => {
       await Promise.allSettled(opened.splice(0).map((end) => end()));
@@ -88,7 +91,7 @@ function openRedis(url: string, opened: (() => Promise<void>)[], options: RedisO
     saidSo = false;
   });
   client.on("error", (error: Error) => {
-    if (!saidSo) console.warn(`redis ${client.options.port}: ${error.message}`);
+    if (!saidSo) log().warn({ server: "redis", port: client.options.port, reason: error.message }, "Redis is away");
     saidSo = true;
   });
   opened.push(async () => client.disconnect());

@@ -43,8 +43,17 @@ function explain(response) {
  * @returns {any} the JSON of a 2xx answer
  */
 function callLab(settings, call) {
+  return JSON.parse(answered(settings, call).body);
+}
+
+/**
+ * @param {Settings} settings
+ * @param {Call} call
+ * @returns {import("k6/http").RefinedResponse<"text">} a 2xx answer
+ */
+function answered(settings, call) {
   const response = send(settings, call);
-  if (response.status >= 200 && response.status < 300) return JSON.parse(response.body);
+  if (response.status >= 200 && response.status < 300) return response;
   const hint = response.status === 0 ? " Is the lab up (npm start)? BASE_URL says where it is." : "";
   return fail(`${call.method} ${settings.baseUrl}${call.path}: ${explain(response)}.${hint}`);
 }
@@ -61,19 +70,21 @@ function activeStrategy(settings) {
 /**
  * Opens a run, or attaches to the one that RUN_ID names.
  * @param {Settings} settings
- * @returns {RunDocument}
+ * @returns {{ run: RunDocument, runKey: string | null }} with the key that tells its purchases from a stranger's
  */
 export function openRun(settings) {
   if (settings.runId === null) {
     const strategy = settings.strategy ?? activeStrategy(settings);
-    return callLab(settings, { method: "POST", path: "/api/runs", body: runRequestOf(settings, strategy) });
+    const body = runRequestOf(settings, strategy);
+    const response = answered(settings, { method: "POST", path: "/api/runs", body });
+    return { run: JSON.parse(response.body), runKey: response.headers["X-Run-Key"] ?? null };
   }
   /** @type {RunDocument} */
   const document = callLab(settings, { method: "GET", path: `/api/runs/${encodeURIComponent(settings.runId)}` });
   if (document.status !== "running") fail(`RUN_ID=${settings.runId}: the run is already ${document.status}`);
   const mismatch = mismatchWithRun(settings, document.config);
   if (mismatch !== null) fail(`RUN_ID=${settings.runId}: ${mismatch}`);
-  return document;
+  return { run: document, runKey: settings.runKey };
 }
 
 /**

@@ -5,6 +5,7 @@ import { Counter, Trend } from "k6/metrics";
 /**
  * @typedef {object} Sale what setup() hands to every buyer
  * @property {string} runId
+ * @property {string | null} runKey
  * @property {string} path for example `/api/products/7/reduce-stock`
  * @property {string[]} storeUrls
  * @property {number} doorsOpenAtMs on the test clock
@@ -59,6 +60,15 @@ function outcomeOf(response) {
 /** @typedef {{ url: string, body: string, params: import("k6/http").RefinedParams<"text"> }} Order */
 
 /**
+ * @param {Sale} sale
+ * @returns {Record<string, string>}
+ */
+function headersOf({ runId, runKey }) {
+  const headers = { "content-type": "application/json", "x-run-id": runId };
+  return runKey === null ? headers : { ...headers, "x-run-key": runKey };
+}
+
+/**
  * All that can be done before the doors open: 500 buyers that build their requests at one instant start later.
  * From here on the purchase counts as unanswered.
  * @param {Sale} sale
@@ -71,7 +81,7 @@ export function prepare(sale, { buyer, seed }) {
     url: `${sale.storeUrls[buyer % sale.storeUrls.length]}${sale.path}`,
     body: JSON.stringify({ userId: `buyer-${seed}-${buyer}` }),
     params: {
-      headers: { "content-type": "application/json", "x-run-id": sale.runId },
+      headers: headersOf(sale),
       timeout: sale.requestTimeoutMs,
       responseType: "text",
       responseCallback: expectedStatuses,

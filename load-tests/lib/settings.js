@@ -6,6 +6,7 @@
  * @property {string} baseUrl
  * @property {string | null} adminToken
  * @property {string | null} runId attach to this open run instead of opening one
+ * @property {string | null} runKey of the run that RUN_ID names; a run opened here comes with its own
  * @property {string | null} strategy null: the one that is active in the lab
  * @property {number} stock
  * @property {number} buyers
@@ -133,6 +134,7 @@ export function readSettings(env) {
     baseUrl: reader.urls("BASE_URL")[0] ?? "http://127.0.0.1:3000",
     adminToken: reader.text("ADMIN_TOKEN"),
     runId: reader.text("RUN_ID"),
+    runKey: reader.text("RUN_KEY"),
     strategy: reader.strategy(),
     stock: reader.integer({ name: "STOCK", min: 1, max: 1_000_000 }) ?? 100,
     buyers: reader.integer({ name: "BUYERS", min: 1, max: 20_000 }) ?? 500,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { apiRoute, readJson, requireAdmin } from "@/lib/http/api-route";
 import { fromIssues } from "@/lib/http/hot-path";
 import { runRequestSchema } from "@/lib/runs/document";
-import { openRun } from "@/lib/runs/lab";
+import { coordinator, openRun } from "@/lib/runs/lab";
 import { listRuns } from "@/lib/runs/queries";
 
 export const dynamic = "force-dynamic";
@@ -21,5 +21,6 @@ export const POST = (request: Request) =>
   apiRoute(async () => {
     requireAdmin(request);
     const document = await openRun(await readJson(request, runRequestSchema));
-    return Response.json(document, { status: 201, headers: { location: `/api/runs/${document.id}` } });
+    const headers = { location: `/api/runs/${document.id}`, "x-run-key": coordinator().runKey(document.id) ?? "" };
+    return Response.json(document, { status: 201, headers });
   });

@@ -33,6 +33,7 @@ async function startBuiltin(rootDir: string, options: LoadOptions): Promise<Load
       BASE_URL: options.dashboardUrl,
       RUN_ID: options.runId,
       ...(options.adminToken ? { ADMIN_TOKEN: options.adminToken } : {}),
+      ...(options.runKey ? { RUN_KEY: options.runKey } : {}),
     },
     cwd: rootDir,
     logFile: options.logFile,

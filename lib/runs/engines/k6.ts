@@ -102,6 +102,7 @@ export function k6Environment(version: string, options: LoadOptions): Record<str
     ENGINE_NAME: version,
     RESULT_FILE: `${options.logFile.replace(/\.log$/, "")}.json`,
     ...(options.adminToken ? { ADMIN_TOKEN: options.adminToken } : {}),
+    ...(options.runKey ? { RUN_KEY: options.runKey } : {}),
     ...loadSettings(options.document),
   };
 }

@@ -19,6 +19,8 @@ export interface LoadOptions {
   /** Where the run is read and finished. */
   readonly dashboardUrl: string;
   readonly adminToken?: string;
+  /** Sent with every purchase: the load of a run is not held to a buyer's rate. */
+  readonly runKey?: string;
   /** Ends the load early: the process is told to stop, then killed. */
   readonly signal?: AbortSignal;
   /** The engine's own output goes here. */

@@ -1,0 +1,109 @@
+import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { DurationHistogram } from "./duration-histogram";
+import { processSingleton } from "./singleton";
+
+/**
+ * What this process counts for Prometheus (`GET /metrics`). Names follow its conventions: base units, `_total` for
+ * counters. No label ever carries a buyer, a product, a run or a path as it was sent: their number has no bound.
+ */
+export interface Metrics {
+  readonly registry: Registry;
+  readonly purchases: CountsByLabels;
+  readonly purchaseSeconds: DurationHistogram;
+  readonly phaseSeconds: DurationHistogram;
+  readonly requestSeconds: DurationHistogram;
+  readonly leasesLost: CountsByLabels;
+  readonly refusals: CountsByLabels;
+  readonly watchEvents: CountsByLabels;
+}
+
+/** Counters that cost one addition each; prom-client gets them when it is scraped. */
+export class CountsByLabels {
+  readonly #counts = new Map<string, number>();
+
+  constructor(options: {
+    readonly name: string;
+    readonly help: string;
+    readonly labelNames: readonly string[];
+    readonly registry: Registry;
+  }) {
+    const { name, help, labelNames, registry } = options;
+    const counts = this.#counts;
+    new Counter({
+      name,
+      help,
+      labelNames: [...labelNames],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const [key, count] of counts) {
+          const parts = key.split("|");
+          this.inc(Object.fromEntries(labelNames.map((label, index) => [label, parts[index] ?? ""])), count);
+        }
+      },
+    });
+  }
+
+  /** @param key the labels' values in their order, joined by `|` */
+  add(key: string, count = 1): void {
+    this.#counts.set(key, this.get(key) + count);
+  }
+
+  get(key: string): number {
+    return this.#counts.get(key) ?? 0;
+  }
+}
+
+export function metrics(): Metrics {
+  return processSingleton("metrics", createMetrics);
+}
+
+/** A figure that is read when Prometheus asks. */
+export function gauge(options: { readonly name: string; readonly help: string; readonly read: () => number }): void {
+  const { name, help, read } = options;
+  new Gauge({
+    name,
+    help,
+    registers: [metrics().registry],
+    collect() {
+      this.set(read());
+    },
+  });
+}
+
+function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const counts = (name: string, help: string, labelNames: readonly string[]) =>
+    new CountsByLabels({ name, help, labelNames, registry });
+  const durations = (name: string, help: string, labelNames: readonly string[]) =>
+    new DurationHistogram({ name, help, labelNames, registry });
+  return {
+    registry,
+    purchases: counts("flash_sale_purchases_total", "Purchases that were answered.", ["strategy", "outcome"]),
+    purchaseSeconds: durations(
+      "flash_sale_purchase_duration_seconds",
+      "From a purchase's start to its answer, as the node saw it.",
+      ["strategy"],
+    ),
+    phaseSeconds: durations(
+      "flash_sale_purchase_phase_duration_seconds",
+      "Parts of a purchase: pool_wait for connections, wait for the lock, hold of it, commit.",
+      ["strategy", "phase"],
+    ),
+    requestSeconds: durations("http_request_duration_seconds", "Requests by route, method and status.", [
+      "route",
+      "method",
+      "status",
+    ]),
+    leasesLost: counts("flash_sale_leases_lost_total", "Holds whose lease was known lost before their end.", [
+      "strategy",
+    ]),
+    refusals: counts("flash_sale_refused_total", "Purchases refused before any lock: rate_limited, overloaded.", [
+      "reason",
+    ]),
+    watchEvents: counts("flash_sale_zookeeper_watch_events_total", "ZooKeeper watches that fired for a waiter.", [
+      "strategy",
+    ]),
+  };
+}

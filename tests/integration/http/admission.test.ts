@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { purchasesInside } from "../../../lib/http/admission";
+import { currentNode } from "../../../lib/http/current-node";
+import { metrics } from "../../../lib/services/metrics";
+import { postgresPool } from "../../../lib/services/postgres";
+import { closeLockClients } from "../../../lib/stock/lock-dependencies";
+import { startHotServer } from "../../support/hot-server";
+import { requireEnv, setEnv } from "../../support/lab-env";
+import { makeProduct, productFacts } from "../../support/rows";
+import { waitUntil } from "../../support/wait-until";
+
+requireEnv("DATABASE_URL");
+const BURST = 3;
+const MOST_INSIDE = 4;
+setEnv({
+  STORE_NODE: "door",
+  LOCK_STRATEGY: "sql-guarded",
+  // So slow that no loaded machine refills a token during a test.
+  BUYER_RATE_PER_SECOND: "0.01",
+  BUYER_RATE_BURST: String(BURST),
+  MAX_PURCHASES_PER_RESOURCE: String(MOST_INSIDE),
+});
+
+interface Answer {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly retryAfter: string | null;
+}
+
+describe("the door ahead of the locks", () => {
+  let server: Awaited<ReturnType<typeof startHotServer>>;
+  before(async () => {
+    server = await startHotServer();
+  });
+  after(async () => {
+    await server.close();
+    await closeLockClients();
+    await postgresPool().end();
+  });
+
+  async function buy(id: number, userId: string, headers: Record<string, string> = {}): Promise<Answer> {
+    const response = await fetch(`${server.url}/api/products/${id}/reduce-stock`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify({ userId }),
+    });
+    const { error } = (await response.json()) as { error?: { code: string } };
+    return { status: response.status, code: error?.code, retryAfter: response.headers.get("retry-after") };
+  }
+
+  function openRun(id: number, how: { runId: string; runKey: string; strategy: string; holdMs: number }): void {
+    currentNode().assign({ ...how, target: { kind: "product", id }, ttlMs: 5_000, waitTimeoutMs: 10_000 });
+  }
+
+  it("sells a buyer a burst and answers 429 with Retry-After to the next, while others buy on", async () => {
+    const id = await makeProduct(50);
+    for (let i = 0; i < BURST; i += 1) assert.equal((await buy(id, "hasty")).status, 201);
+    const refused = await buy(id, "hasty");
+    assert.deepEqual({ status: refused.status, code: refused.code }, { status: 429, code: "rate_limited" });
+    assert.ok(Number(refused.retryAfter) >= 1, `Retry-After: ${refused.retryAfter}`);
+    assert.equal((await buy(id, "patient")).status, 201);
+    assert.deepEqual(await productFacts(id), { stock: 50 - BURST - 1, orders: BURST + 1 });
+  });
+
+  it("lets a run's own load pass at any rate by the run's key, and by nothing less", async () => {
+    const [id, other] = [await makeProduct(50), await makeProduct(50)];
+    const runKey = "0123456789abcdef0123456789abcdef";
+    openRun(id, { runId: "keyed", runKey, strategy: "sql-guarded", holdMs: 0 });
+    const own = { "x-run-id": "keyed", "x-run-key": runKey };
+    for (let i = 0; i < 4 * BURST; i += 1) assert.equal((await buy(id, "load", own)).status, 201);
+    const statuses = async (target: number, userId: string, headers: Record<string, string>) => {
+      const answers: number[] = [];
+      for (let i = 0; i <= BURST; i += 1) answers.push((await buy(target, userId, headers)).status);
+      return answers;
+    };
+    const limited = [...Array.from({ length: BURST }, () => 201), 429];
+    assert.deepEqual(await statuses(id, "id-only", { "x-run-id": "keyed" }), limited);
+    assert.deepEqual(await statuses(id, "wrong-key", { ...own, "x-run-key": runKey.replace("0", "1") }), limited);
+    assert.deepEqual(await statuses(id, "id-as-key", { "x-run-id": "keyed", "x-run-key": "keyed" }), limited);
+    assert.deepEqual(await statuses(other, "elsewhere", { "x-run-key": runKey }), limited);
+    currentNode().close("keyed");
+    assert.deepEqual(await statuses(id, "too-late", { "x-run-key": runKey }), limited);
+  });
+
+  it("takes on so many purchases of one product and no more, refuses the rest with 503, and has room again", async () => {
+    const [id, other] = [await makeProduct(50), await makeProduct(50)];
+    openRun(id, { runId: "slow", runKey: "slow-slow-slow-slow", strategy: "local-mutex", holdMs: 150 });
+    const refusedBefore = metrics().refusals.get("overloaded");
+    const first = Array.from({ length: MOST_INSIDE }, (_, i) => buy(id, `early-${i}`));
+    await waitUntil(() => purchasesInside() === MOST_INSIDE, { what: "a full house" });
+    const late = await Promise.all(Array.from({ length: 6 }, (_, i) => buy(id, `late-${i}`)));
+    for (const answer of late) {
+      assert.deepEqual(answer, { status: 503, code: "overloaded", retryAfter: "1" });
+    }
+    assert.equal((await buy(other, "next-door")).status, 201, "another product has a queue of its own");
+    assert.deepEqual(
+      (await Promise.all(first)).map(({ status }) => status),
+      first.map(() => 201),
+    );
+    assert.equal((await buy(id, "after")).status, 201);
+    assert.equal(purchasesInside(), 0);
+    assert.equal(metrics().refusals.get("overloaded") - refusedBefore, late.length);
+    assert.deepEqual(await productFacts(id), { stock: 50 - MOST_INSIDE - 1, orders: MOST_INSIDE + 1 });
+    currentNode().close("slow");
+  });
+});
