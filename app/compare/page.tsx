@@ -1,26 +1,79 @@
 import type { Metadata } from "next";
+import styles from "../_components/compare/compare-page.module.css";
 import { CompareTable } from "../_components/compare/compare-table";
+import { Comparison } from "../_components/compare/comparison";
+import { LiveRefresh } from "../_components/compare/live-refresh";
+import { SweepGrid } from "../_components/compare/sweep-grid";
 import { PageFrame } from "../_components/site/page-frame";
+import { LabLink } from "../_components/ui/lab-link";
+import { readComparison } from "../_lib/compare-model";
 import { compareRows, sameSettings, settingsLine } from "../_lib/compare-rows";
+import { type Selection, selectionFromQuery, selectionQuery } from "../_lib/compare-selection";
+import { plural } from "../_lib/format";
 import { latestRunPerStrategy, readCatalogue } from "../_lib/lab-data";
 
 export const dynamic = "force-dynamic";
 
 export const metadata: Metadata = { title: "Compare" };
 
-export default async function ComparePage() {
+interface PageProps {
+  readonly searchParams: Promise<Record<string, string | string[] | undefined>>;
+}
+
+export default async function ComparePage({ searchParams }: PageProps) {
+  const selection = selectionFromQuery(await searchParams);
+  const picked = selection.runs.length + selection.strategies.length;
+  return selection.sweep === null && picked < 2 ? (
+    <EveryStrategy picked={selection.strategies} />
+  ) : (
+    <SideBySide selection={selection} />
+  );
+}
+
+/** Nothing picked yet: the last run of every strategy, to pick from. */
+async function EveryStrategy({ picked }: { picked: readonly string[] }) {
   const [catalogue, latest] = await Promise.all([readCatalogue(), latestRunPerStrategy()]);
   const rows = compareRows(catalogue.strategies, latest);
   const ran = rows.flatMap((row) => (row.run === null ? [] : [row.run]));
   const comparable = sameSettings(rows);
   const [first] = ran;
   const settings = comparable && first !== undefined ? ` All with ${settingsLine(first.config)}.` : "";
+  const how = ran.length < 2 ? "" : " Tick two or more to lay their curves over each other.";
   return (
     <PageFrame
       title="Compare"
-      lead={`The last finished run of every strategy, side by side: ${ran.length} of ${rows.length} have been run.${settings}`}
+      lead={`The last finished run of every strategy, side by side: ${ran.length} of ${rows.length} have been run.${settings}${how}`}
     >
-      <CompareTable rows={rows} comparable={comparable} />
+      <CompareTable rows={rows} comparable={comparable} picked={picked} />
+    </PageFrame>
+  );
+}
+
+async function SideBySide({ selection }: { selection: Selection }) {
+  const model = await readComparison(selection);
+  const { groups, sweep } = model;
+  const runs = groups.reduce((sum, group) => sum + group.runs.length, 0);
+  const isGoingOn = sweep !== null && sweep.done < sweep.total;
+  return (
+    <PageFrame
+      title="Compare"
+      lead={
+        <>
+          {plural(runs, "run")} in {plural(groups.length, "group")}; runs made alike are repeats of each other.{" "}
+          <LabLink href="/compare">Pick others</LabLink>
+        </>
+      }
+    >
+      <div className={styles.side}>
+        {selection.sweep !== null && sweep === null ? (
+          <p className="muted">This lab has no sweep {selection.sweep}, or its first run has not been opened yet.</p>
+        ) : null}
+        {sweep === null ? null : <SweepGrid grid={sweep} />}
+        <Comparison key={selectionQuery({ ...selection, base: null })} model={model} selection={selection} />
+      </div>
+      {isGoingOn || (selection.sweep !== null && sweep === null) ? (
+        <LiveRefresh everyMs={1_000} stamp={`${sweep?.done ?? 0}`} />
+      ) : null}
     </PageFrame>
   );
 }

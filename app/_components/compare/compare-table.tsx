@@ -2,6 +2,7 @@
 
 import { useMemo, useState } from "react";
 import { LabLink } from "@/app/_components/ui/lab-link";
+import { usePicks } from "@/app/_hooks/use-picks";
 import {
   type CompareColumn,
   type CompareRow,
@@ -11,10 +12,12 @@ import {
   settingsLine,
   sortRows,
 } from "@/app/_lib/compare-rows";
+import { compareHref } from "@/app/_lib/compare-selection";
 import { formatCount, formatMsCell, formatRate, NO_VALUE } from "@/app/_lib/format";
 import { toneOf } from "@/app/_lib/verdict";
 import { VerdictWord } from "../ui/verdict-word";
 import styles from "./compare-table.module.css";
+import { PickBar } from "./pick-bar";
 
 interface ColumnSpec {
   readonly id: CompareColumn;
@@ -112,12 +115,24 @@ interface RowProps {
   readonly maxima: ReadonlyMap<CompareColumn, number>;
   /** Whether each line says what its run was made with; not needed where all agree. */
   readonly showsSettings: boolean;
+  readonly isPicked: boolean;
+  readonly onPick: (strategy: string) => void;
 }
 
-function Row({ row, maxima, showsSettings }: RowProps) {
+function Row({ row, maxima, showsSettings, isPicked, onPick }: RowProps) {
   const { strategy, run } = row;
   return (
-    <tr data-testid={`compare-${strategy.id}`} data-verdict={run?.verdict ?? "never"}>
+    <tr data-testid={`compare-${strategy.id}`} data-verdict={run?.verdict ?? "never"} data-picked={isPicked}>
+      <td className={styles.pick}>
+        {run === null ? null : (
+          <input
+            type="checkbox"
+            aria-label={`Pick ${strategy.id}`}
+            checked={isPicked}
+            onChange={() => onPick(strategy.id)}
+          />
+        )}
+      </td>
       <th scope="row" className={styles.name}>
         <LabLink href={`/?strategy=${strategy.id}`} className="mono">
           {strategy.id}
@@ -172,8 +187,18 @@ function PhoneSorting({ sorting, onSort }: { sorting: Sorting; onSort: (column: 
   );
 }
 
-/** The last run of every strategy, sortable, with bars for scale in the cells. */
-export function CompareTable({ rows, comparable }: { rows: readonly CompareRow[]; comparable: boolean }) {
+interface CompareTableProps {
+  readonly rows: readonly CompareRow[];
+  readonly comparable: boolean;
+  /** Strategies that the URL names. */
+  readonly picked: readonly string[];
+}
+
+const hrefOfPicks = (strategies: readonly string[]) => compareHref({ strategies });
+
+/** The last run of every strategy, sortable, with bars for scale in the cells; those that are ticked can be laid side by side. */
+export function CompareTable({ rows, comparable, picked: initial }: CompareTableProps) {
+  const { picked, toggle, clear } = usePicks(initial, hrefOfPicks);
   const [sorting, setSorting] = useState<Sorting>({ column: "strategy", direction: "ascending" });
   const maxima = useMemo(() => new Map(FIGURES.map(({ id }) => [id, columnMax(rows, id)])), [rows]);
   const sorted = useMemo(() => sortRows(rows, sorting), [rows, sorting]);
@@ -193,6 +218,9 @@ export function CompareTable({ rows, comparable }: { rows: readonly CompareRow[]
         <caption className="visually-hidden">The last finished run of every strategy</caption>
         <thead>
           <tr>
+            <th scope="col" className={styles.pick}>
+              <span className="visually-hidden">pick</span>
+            </th>
             {COLUMNS.map((column) => (
               <Head key={column.id} column={column} sorting={sorting} onSort={sortBy} />
             ))}
@@ -200,10 +228,18 @@ export function CompareTable({ rows, comparable }: { rows: readonly CompareRow[]
         </thead>
         <tbody>
           {sorted.map((row) => (
-            <Row key={row.strategy.id} row={row} maxima={maxima} showsSettings={!comparable} />
+            <Row
+              key={row.strategy.id}
+              row={row}
+              maxima={maxima}
+              showsSettings={!comparable}
+              isPicked={picked.includes(row.strategy.id)}
+              onPick={toggle}
+            />
           ))}
         </tbody>
       </table>
+      <PickBar noun="strategy" nouns="strategies" picked={picked} href={hrefOfPicks(picked)} onClear={clear} />
     </>
   );
 }

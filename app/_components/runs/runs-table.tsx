@@ -1,17 +1,44 @@
+"use client";
+
 import { LabLink } from "@/app/_components/ui/lab-link";
+import { usePicks } from "@/app/_hooks/use-picks";
 import { settingsLine } from "@/app/_lib/compare-rows";
+import { compareHref, selectionQuery } from "@/app/_lib/compare-selection";
 import { formatCount, formatMsCell } from "@/app/_lib/format";
 import { toneOf } from "@/app/_lib/verdict";
 import type { RunDocument } from "@/lib/runs/document";
+import { PickBar } from "../compare/pick-bar";
 import { VerdictWord } from "../ui/verdict-word";
 import { When } from "../ui/when";
 import styles from "./runs-table.module.css";
 
-function RunRow({ run }: { run: RunDocument }) {
+/** What a line of the table needs of a run: documents are too long to send fifty of. */
+export type ListedRun = Pick<
+  RunDocument,
+  "id" | "strategy" | "config" | "startedAtEpochMs" | "status" | "verdict" | "violations" | "latencyMs"
+>;
+
+interface RunRowProps {
+  readonly run: ListedRun;
+  readonly isPicked: boolean;
+  readonly onPick: (id: string) => void;
+}
+
+function RunRow({ run, isPicked, onPick }: RunRowProps) {
   const ended = run.status === "finished";
   const { oversold } = run.violations;
   return (
-    <tr>
+    <tr data-picked={isPicked}>
+      <td className={styles.pick}>
+        {ended ? (
+          <input
+            type="checkbox"
+            aria-label={`Pick ${run.strategy}, run ${run.id}`}
+            checked={isPicked}
+            onChange={() => onPick(run.id)}
+          />
+        ) : null}
+      </td>
       <th scope="row" className={styles.id}>
         <LabLink href={`/runs/${run.id}`} className="mono">
           {run.id}
@@ -33,29 +60,42 @@ function RunRow({ run }: { run: RunDocument }) {
   );
 }
 
-export function RunsTable({ runs }: { runs: readonly RunDocument[] }) {
+const hrefOfPicks = (runs: readonly string[]) => {
+  const query = selectionQuery({ runs });
+  return query === "" ? "/runs" : `/runs?${query}`;
+};
+
+/** Runs, newest first; those that are ticked can be laid side by side. */
+export function RunsTable({ runs, picked: initial }: { runs: readonly ListedRun[]; picked: readonly string[] }) {
+  const { picked, toggle, clear } = usePicks(initial, hrefOfPicks);
   return (
-    <table className={styles.table}>
-      <caption className="visually-hidden">Runs, newest first</caption>
-      <thead>
-        <tr>
-          <th scope="col">run</th>
-          <th scope="col">when</th>
-          <th scope="col">strategy</th>
-          <th scope="col">verdict</th>
-          <th scope="col" className="num">
-            oversold
-          </th>
-          <th scope="col" className="num">
-            p99 <span className="unit">ms</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {runs.map((run) => (
-          <RunRow key={run.id} run={run} />
-        ))}
-      </tbody>
-    </table>
+    <>
+      <table className={styles.table}>
+        <caption className="visually-hidden">Runs, newest first</caption>
+        <thead>
+          <tr>
+            <th scope="col" className={styles.pick}>
+              <span className="visually-hidden">pick</span>
+            </th>
+            <th scope="col">run</th>
+            <th scope="col">when</th>
+            <th scope="col">strategy</th>
+            <th scope="col">verdict</th>
+            <th scope="col" className="num">
+              oversold
+            </th>
+            <th scope="col" className="num">
+              p99 <span className="unit">ms</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {runs.map((run) => (
+            <RunRow key={run.id} run={run} isPicked={picked.includes(run.id)} onPick={toggle} />
+          ))}
+        </tbody>
+      </table>
+      <PickBar noun="run" picked={picked} href={compareHref({ runs: picked })} onClear={clear} />
+    </>
   );
 }

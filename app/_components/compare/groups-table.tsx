@@ -1,0 +1,220 @@
+"use client";
+
+import { LabLink } from "@/app/_components/ui/lab-link";
+import {
+  comparedWith,
+  type GroupColumn,
+  type GroupSorting,
+  type Metric,
+  type RunGroup,
+  sortGroups,
+} from "@/app/_lib/compare-groups";
+import { formatCount, formatMsCell, formatRate, NO_VALUE } from "@/app/_lib/format";
+import { comparisonWords } from "@/lib/runs/comparison";
+import type { MedianInterval } from "@/lib/runs/median-interval";
+import { CurveMark } from "../chart/percentile-curve";
+import { VerdictWord } from "../ui/verdict-word";
+import styles from "./groups-table.module.css";
+
+interface ColumnSpec {
+  readonly id: GroupColumn;
+  readonly label: string;
+  readonly unit?: string;
+  readonly hint: string;
+  readonly first: GroupSorting["direction"];
+  readonly format?: (value: number) => string;
+}
+
+const COLUMNS: readonly ColumnSpec[] = [
+  { id: "strategy", label: "strategy", hint: "In the order they were picked", first: "ascending" },
+  { id: "runs", label: "runs", hint: "Repeats under the same sale", first: "descending" },
+  { id: "verdict", label: "verdict", hint: "What the checkers conclude", first: "ascending" },
+  {
+    id: "oversold",
+    label: "oversold",
+    hint: "Orders beyond the stock there was",
+    first: "descending",
+    format: formatCount,
+  },
+  {
+    id: "soldPerSecond",
+    label: "sold",
+    unit: "/s",
+    hint: "Orders per second",
+    first: "descending",
+    format: formatRate,
+  },
+  { id: "p50", label: "p50", unit: "ms", hint: "As the buyer saw it", first: "ascending", format: formatMsCell },
+  { id: "p99", label: "p99", unit: "ms", hint: "As the buyer saw it", first: "ascending", format: formatMsCell },
+  {
+    id: "wait",
+    label: "waits",
+    unit: "ms",
+    hint: "Median wait for the lock",
+    first: "ascending",
+    format: formatMsCell,
+  },
+];
+
+const METRIC_COLUMNS = COLUMNS.filter(({ id }) => ["soldPerSecond", "p50", "p99", "wait"].includes(id));
+
+interface HeadProps {
+  readonly column: ColumnSpec;
+  readonly sorting: GroupSorting;
+  readonly onSort: (column: ColumnSpec) => void;
+}
+
+function Head({ column, sorting, onSort }: HeadProps) {
+  const isActive = sorting.column === column.id;
+  const isNumber = column.format !== undefined || column.id === "runs";
+  return (
+    <th scope="col" aria-sort={isActive ? sorting.direction : undefined} className={isNumber ? "num" : undefined}>
+      <button type="button" className={styles.sort} title={column.hint} onClick={() => onSort(column)}>
+        <span aria-hidden="true">{isActive ? (sorting.direction === "ascending" ? "↑ " : "↓ ") : ""}</span>
+        {column.label}
+        {column.unit ? <span className={styles.unit}> {column.unit}</span> : null}
+      </button>
+    </th>
+  );
+}
+
+/** `38.1 to 44.0`; nothing where there is one run or all agree. */
+function rangeWords({ low, high, runs }: MedianInterval, format: (value: number) => string): string {
+  const [from, to] = [format(low), format(high)];
+  return runs < 2 || from === to ? "" : `${from} to ${to}`;
+}
+
+interface CellProps {
+  readonly column: ColumnSpec;
+  readonly value: MedianInterval | null;
+  /** What it says beside the baseline; null for the baseline. */
+  readonly comparison?: ReturnType<typeof comparedWith>;
+}
+
+function Cell({ column, value, comparison }: CellProps) {
+  const { format = String, id, label, unit } = column;
+  const isAlarm = id === "oversold" && value !== null && value.high > 0;
+  const kind = comparison?.kind;
+  return (
+    <td className="num" data-label={`${label}${unit ? ` ${unit}` : ""}`}>
+      <span className={isAlarm ? styles.alarm : styles.median}>{value === null ? NO_VALUE : format(value.median)}</span>
+      <span className={styles.range}>{value === null ? "" : rangeWords(value, format)}</span>
+      {comparison ? (
+        <span className={styles.comparison} data-kind={kind}>
+          {kind === "faster" ? "▲ " : kind === "slower" ? "▼ " : ""}
+          {comparisonWords(comparison)}
+        </span>
+      ) : null}
+    </td>
+  );
+}
+
+interface RowProps {
+  readonly group: RunGroup;
+  readonly index: number;
+  readonly baseline: RunGroup;
+}
+
+function Row({ group, index, baseline }: RowProps) {
+  const [newest] = group.runs;
+  return (
+    <tr data-testid={`group-${group.key}`} data-baseline={group.key === baseline.key}>
+      <th scope="row" className={styles.name}>
+        <span className={styles.label}>
+          <CurveMark index={index} />
+          <LabLink href={`/?strategy=${group.strategy}`} className="mono">
+            {group.strategy}
+          </LabLink>
+        </span>
+        {group.apart === "" ? null : <span className={styles.apart}>{group.apart}</span>}
+        {group.key === baseline.key ? (
+          <span className={styles.apart}>the others are compared with this one</span>
+        ) : null}
+      </th>
+      <td className="num" data-label="runs">
+        {group.runs.length}
+      </td>
+      <td className={styles.verdict} data-label="verdict">
+        {group.verdict === null || newest === undefined ? (
+          <span className="alarm">{disagreement(group)}</span>
+        ) : (
+          <LabLink href={`/runs/${newest.id}`} title="Open one of these runs">
+            <VerdictWord tone={group.verdict} />
+          </LabLink>
+        )}
+      </td>
+      <Cell column={COLUMNS[3] as ColumnSpec} value={group.oversold} />
+      {METRIC_COLUMNS.map((column) => {
+        const metric = column.id as Metric;
+        return (
+          <Cell
+            key={metric}
+            column={column}
+            value={group.metrics[metric]}
+            comparison={comparedWith(group, baseline, metric)}
+          />
+        );
+      })}
+    </tr>
+  );
+}
+
+/** `unsafe 2 of 3`: the worst of what the repeats found, with how many found it. */
+function disagreement({ runs }: RunGroup): string {
+  const worst = (["unsafe", "inconclusive", "safe"] as const).find((one) =>
+    runs.some(({ verdict }) => verdict === one),
+  );
+  return `${worst} ${runs.filter(({ verdict }) => verdict === worst).length} of ${runs.length}`;
+}
+
+interface GroupsTableProps {
+  readonly groups: readonly RunGroup[];
+  readonly baseline: RunGroup;
+  readonly sorting: GroupSorting;
+  readonly onSort: (sorting: GroupSorting) => void;
+}
+
+/** Medians with their intervals, sortable by any column, each beside the baseline. */
+export function GroupsTable({ groups, baseline, sorting, onSort }: GroupsTableProps) {
+  const sortBy = ({ id, first }: ColumnSpec) => {
+    const opposite = sorting.direction === "ascending" ? "descending" : "ascending";
+    onSort({ column: id, direction: sorting.column === id ? opposite : first });
+  };
+  return (
+    <>
+      <label className={styles.phoneSort}>
+        Sort by{" "}
+        <select
+          value={sorting.column}
+          onChange={(event) => {
+            const column = COLUMNS.find(({ id }) => id === event.target.value);
+            if (column) onSort({ column: column.id, direction: column.first });
+          }}
+        >
+          {COLUMNS.map(({ id, label }) => (
+            <option key={id} value={id}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      <table className={styles.table} data-testid="groups">
+        <caption className="visually-hidden">
+          Medians of the repeats with their intervals, compared with {baseline.strategy}
+        </caption>
+        <thead>
+          <tr>
+            {COLUMNS.map((column) => (
+              <Head key={column.id} column={column} sorting={sorting} onSort={sortBy} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {sortGroups(groups, sorting).map((group) => (
+            <Row key={group.key} group={group} index={groups.indexOf(group)} baseline={baseline} />
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}

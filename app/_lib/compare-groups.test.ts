@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import type { RunDocument } from "../../lib/runs/document";
+import { runDocument } from "../../tests/support/run-fixture";
+import { comparedWith, groupRuns, likeTheFirst, sharedSettings, sortGroups } from "./compare-groups";
+import { compareHref, NO_SELECTION, selectionFromQuery, selectionQuery, toggled } from "./compare-selection";
+
+const noCurve = () => [];
+const blank = runDocument();
+let made = 0;
+
+function runOf(strategy: string, p50: number, change: Partial<RunDocument["config"]> = {}): RunDocument {
+  made += 1;
+  const latencyMs = { ...blank.latencyMs, p50 };
+  return runDocument({ id: `r${made}`, strategy, latencyMs, config: { ...blank.config, ...change } });
+}
+
+describe("repeats", () => {
+  it("are runs of one strategy under the same sale, whatever their seed", () => {
+    const runs = [runOf("a", 10), runOf("b", 20), runOf("a", 12, { seed: 9 }), runOf("a", 11)];
+    const groups = groupRuns(runs, noCurve);
+    assert.deepEqual(
+      groups.map(({ key, runs: { length }, metrics }) => [key, length, metrics.p50?.median]),
+      [
+        ["a", 3, 11],
+        ["b", 1, 20],
+      ],
+    );
+  });
+
+  it("do not mix with runs of another sale, and each group says what is its own", () => {
+    const runs = [runOf("a", 10), runOf("a", 30, { holdMs: 20 }), runOf("a", 30, { holdMs: 20, nodes: 1 })];
+    const groups = groupRuns(runs, noCurve);
+    assert.deepEqual(
+      groups.map(({ key, apart }) => [key, apart]),
+      [
+        ["a", "hold 5 ms, 3 nodes"],
+        ["a-2", "hold 20 ms, 3 nodes"],
+        ["a-3", "hold 20 ms, 1 node"],
+      ],
+    );
+    assert.doesNotMatch(sharedSettings(runs), /hold|node/);
+    assert.match(sharedSettings(runs), /100 units, 500 buyers/);
+  });
+
+  it("leave out runs that have not come to an end", () => {
+    assert.deepEqual(groupRuns([runDocument({ status: "running" }), runDocument({ status: "failed" })], noCurve), []);
+  });
+
+  it("of a strategy are those made like its newest run, by the same lab", () => {
+    const newest = runOf("a", 10);
+    const older = { ...runOf("a", 10), versions: { lab: "another" } };
+    assert.deepEqual(likeTheFirst([newest, older, runOf("a", 5, { stock: 3 })]), [newest]);
+  });
+
+  it("have no one verdict when they disagree", () => {
+    const unsafe = { ...runOf("a", 10), verdict: "unsafe" as const };
+    assert.equal(groupRuns([runOf("a", 10), unsafe], noCurve)[0]?.verdict, null);
+    assert.equal(groupRuns([runOf("a", 10)], noCurve)[0]?.verdict, "safe");
+  });
+
+  it("are compared with the baseline, and the baseline with nothing", () => {
+    const groups = groupRuns(
+      [10, 11, 12].flatMap((p50) => [runOf("a", p50), runOf("b", 4 * p50)]),
+      noCurve,
+    );
+    const [a, b] = groups;
+    assert.ok(a && b);
+    assert.equal(comparedWith(a, a, "p50"), null);
+    assert.deepEqual(comparedWith(b, a, "p50"), { kind: "slower", factor: 4 });
+    assert.deepEqual(comparedWith(b, a, "p99"), { kind: "no_clear_difference" });
+  });
+
+  it("are sorted by any column, what was not measured at the end", () => {
+    const nothing = { ...runOf("c", 1), latencyMs: { ...blank.latencyMs, p50: null } };
+    const groups = groupRuns([runOf("a", 30), runOf("b", 10), nothing], noCurve);
+    const order = (...sorting: Parameters<typeof sortGroups>) =>
+      sortGroups(...sorting)
+        .map(({ key }) => key)
+        .join("");
+    assert.equal(order(groups, { column: "p50", direction: "ascending" }), "bac");
+    assert.equal(order(groups, { column: "p50", direction: "descending" }), "abc");
+    assert.equal(order(groups, { column: "strategy", direction: "descending" }), "cba");
+  });
+});
+
+describe("the selection in the URL", () => {
+  const id = fc.stringMatching(/^[a-z0-9-]{1,20}$/);
+  const ids = fc.uniqueArray(id, { maxLength: 6 });
+
+  it("comes back as it went in", () => {
+    const selections = fc.record(
+      { runs: ids, strategies: ids, sweep: fc.option(id, { nil: null }), base: fc.option(id, { nil: null }) },
+      { noNullPrototype: true },
+    );
+    fc.assert(
+      fc.property(selections, (selection) => {
+        const query = Object.fromEntries(new URLSearchParams(selectionQuery(selection)));
+        assert.deepEqual(selectionFromQuery(query), selection);
+      }),
+    );
+  });
+
+  it("is read from whatever stands there", () => {
+    assert.deepEqual(selectionFromQuery({}), NO_SELECTION);
+    assert.deepEqual(selectionFromQuery({ runs: ["a,b", "b", "<x>"], base: ["x", "y"] }).runs, ["a", "b"]);
+    assert.equal(compareHref({ runs: ["a", "b"] }), "/compare?runs=a,b");
+    assert.equal(compareHref({}), "/compare");
+  });
+
+  it("is changed one at a time", () => {
+    assert.deepEqual(toggled(["a", "b"], "a"), ["b"]);
+    assert.deepEqual(toggled(["a"], "c"), ["a", "c"]);
+  });
+});
