@@ -168,5 +168,7 @@ const refusals = {
   sold_out: { status: 409, message: "Sold out.", retryAfterSeconds: 0 },
   limit_reached: { status: 409, message: "You already have as many as one buyer may have.", retryAfterSeconds: 0 },
   already_claimed: { status: 409, message: "You have already claimed this coupon.", retryAfterSeconds: 0 },
+  token_used: { status: 409, message: "This purchase token has been used.", retryAfterSeconds: 0 },
+  repeated_key: { status: 409, message: "There is an order with this Idempotency-Key.", retryAfterSeconds: 0 },
   contended: { status: 503, message: "Too many buyers at once; try again.", retryAfterSeconds: 1 },
 };

@@ -10,6 +10,14 @@ const HISTORY_CAPACITY = 200_000;
 /** Runs a node remembers after they were closed, so that a late reader still gets their history. */
 const REMEMBERED_RUNS = 4;
 
+/** This life of the process, so that operations of one that ended are told from ours: in a container each has the same pid. */
+const PROCESS_LIFE = `${process.pid}.${Math.round(performance.timeOrigin).toString(36)}`;
+
+/** Whether an operation of a node of this name was started by a process that is not this one. */
+export function isOfFormerLife(node: string, opId: string): boolean {
+  return opId.startsWith(`${node}-`) && !opId.startsWith(`${node}-${PROCESS_LIFE}-`);
+}
+
 export interface StoreNodeOptions {
   readonly name: string;
   readonly activeStrategy: string;
@@ -120,7 +128,7 @@ export class StoreNode {
 
   newTrace(): OperationTrace {
     this.operations += 1;
-    return { opId: `${this.name}-${process.pid}-${this.operations}`, invokedNs: nowNs() };
+    return { opId: `${this.name}-${PROCESS_LIFE}-${this.operations}`, invokedNs: nowNs() };
   }
 
   stats(runId: string): NodeRunStats | undefined {

@@ -76,6 +76,8 @@ function outcomeWord(outcome: StockOutcome): OperationOutcome {
   switch (outcome.status) {
     case "already_claimed":
     case "limit_reached":
+    case "token_used":
+    case "repeated_key":
       return "rejected";
     default:
       return outcome.status;

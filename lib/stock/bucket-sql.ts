@@ -1,3 +1,4 @@
+import type { OrderClauses } from "./order-sql";
 import type { StockTarget } from "./types";
 
 /**
@@ -33,8 +34,8 @@ export interface BucketSql {
 interface Names {
   readonly kind: StockTarget["kind"];
   readonly stock: string;
-  /** INSERT of the order for each row of `taken (id)`. */
-  readonly insertOrder: string;
+  /** What is written for each row of `taken (id)`. */
+  readonly orderOf: (extrasAt: number) => OrderClauses;
 }
 
 /** The whole stock of row `s` of the kind's table: what is in the row and what is in buckets. */
@@ -42,20 +43,21 @@ export function wholeStockOf(kind: StockTarget["kind"]): string {
   return `(s.stock + coalesce((SELECT sum(units) FROM stock_buckets b WHERE ${of(kind, "s.id")}), 0))::int`;
 }
 
-export function bucketStatements({ kind, stock, insertOrder }: Names): BucketSql {
+export function bucketStatements({ kind, stock, orderOf }: Names): BucketSql {
   const mine = of(kind, "$1::int");
   // Each buyer looks at the buckets in a circle from a place of its own.
   const candidate = `SELECT b.bucket FROM stock_buckets b WHERE ${mine} AND b.units >= $3::int
         ORDER BY (b.bucket + $8::int) % $9::int LIMIT 1`;
-  const takeFromOne = (picked: string) => `WITH picked AS MATERIALIZED (${picked}),
+  const one = orderOf(10);
+  const takeFromOne = (picked: string) => `WITH ${one.before} picked AS MATERIALIZED (${picked}),
       taken AS (
         UPDATE stock_buckets b SET units = b.units - $3::int FROM picked
-        WHERE ${mine} AND b.bucket = picked.bucket AND b.units >= $3::int RETURNING b.target_id AS id)
-    ${insertOrder} RETURNING id AS order_id`;
+        WHERE ${mine} AND b.bucket = picked.bucket AND b.units >= $3::int${one.condition} RETURNING b.target_id AS id)
+    ${one.conclude()}`;
   return {
     takeFromFreeBucket: takeFromOne(`${candidate} FOR UPDATE SKIP LOCKED`),
     takeFromBusyBucket: takeFromOne(candidate),
-    takeFromAll: takeFromAll(mine, stock, insertOrder),
+    takeFromAll: takeFromAll(mine, stock, orderOf(8)),
     splitStock: `WITH filled AS (
         INSERT INTO stock_buckets (kind, target_id, bucket, units)
         SELECT '${kind}', $1::int, n,
@@ -73,8 +75,8 @@ export function bucketStatements({ kind, stock, insertOrder }: Names): BucketSql
   };
 }
 
-function takeFromAll(mine: string, stock: string, insertOrder: string): string {
-  return `WITH locked AS MATERIALIZED (
+function takeFromAll(mine: string, stock: string, order: OrderClauses): string {
+  return `WITH ${order.before} locked AS MATERIALIZED (
       SELECT b.bucket, b.units FROM stock_buckets b WHERE ${mine} AND b.units > 0 ORDER BY b.bucket FOR UPDATE),
     lined_up AS (
       SELECT bucket, units, sum(units) OVER (ORDER BY bucket) - units AS before FROM locked),
@@ -82,15 +84,14 @@ function takeFromAll(mine: string, stock: string, insertOrder: string): string {
       SELECT greatest(0, $3::int - coalesce(sum(units), 0))::int AS units FROM locked),
     topped_up AS (
       UPDATE ${stock} s SET stock = s.stock - short.units, version = s.version + 1 FROM short
-      WHERE s.id = $1::int AND short.units > 0 AND s.stock >= short.units RETURNING s.id, s.stock),
+      WHERE s.id = $1::int AND short.units > 0 AND s.stock >= short.units${order.condition} RETURNING s.id, s.stock),
     taken AS MATERIALIZED (
-      SELECT $1::int AS id FROM short WHERE units = 0 UNION ALL SELECT id FROM topped_up),
+      SELECT $1::int AS id FROM short WHERE units = 0${order.condition} UNION ALL SELECT id FROM topped_up),
     emptied AS (
       UPDATE stock_buckets b SET units = b.units - least(lined_up.units, $3::int - lined_up.before)::int
       FROM lined_up, taken
       WHERE ${mine} AND b.bucket = lined_up.bucket AND lined_up.before < $3::int)
-    ${insertOrder} RETURNING id AS order_id,
-      (SELECT stock FROM topped_up, short WHERE short.units = $3::int) AS stock`;
+    ${order.conclude(", (SELECT stock FROM topped_up, short WHERE short.units = $3::int) AS stock")}`;
 }
 
 function of(kind: StockTarget["kind"], id: string): string {

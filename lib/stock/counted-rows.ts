@@ -1,8 +1,13 @@
 import type { Pool } from "pg";
 import { LockError, type LockErrorOptions } from "../locks/errors";
-import { isOneEach } from "./redis-counter";
+import type { Bought } from "./redis-counter";
 import { stockTables } from "./stock-sql";
-import { resourceOf, type StockTarget } from "./types";
+import { type HeldOrder, resourceOf, type StockTarget } from "./types";
+
+const BOUGHT: Readonly<Record<StockTarget["kind"], string>> = {
+  product: `SELECT user_id AS buyer, units FROM buyer_allowances WHERE product_id = $1::int`,
+  coupon: `SELECT user_id AS buyer, quantity AS units FROM coupon_claims WHERE coupon_id = $1::int`,
+};
 
 /** What PostgreSQL has to say to a counter that is kept elsewhere. Not for the hot path. */
 export class CountedRows {
@@ -19,16 +24,17 @@ export class CountedRows {
     throw this.error(target, { code: "config_invalid", message: "the row to sell from does not exist" });
   }
 
-  /** Those who have theirs, where everybody gets one; nobody elsewhere. */
-  async buyers(target: StockTarget): Promise<string[]> {
-    if (!isOneEach(target)) return [];
-    const { orders, stockId } = stockTables(target.kind);
-    const rows = await this.query<{ buyer: string }>(
-      target,
-      `SELECT DISTINCT user_id AS buyer FROM ${orders} WHERE ${stockId} = $1::int`,
-      [],
-    );
-    return rows.map(({ buyer }) => buyer);
+  /** Those who have some, where a buyer may not have as many as there are; nobody elsewhere. */
+  async buyers(target: StockTarget): Promise<Bought[]> {
+    return this.query<Bought>(target, BOUGHT[target.kind], []);
+  }
+
+  /** What one of them has. */
+  async bought(target: StockTarget, buyerId: string): Promise<Bought> {
+    const [row] = await this.query<Bought>(target, `SELECT * FROM (${BOUGHT[target.kind]}) b WHERE buyer = $2::text`, [
+      buyerId,
+    ]);
+    return row ?? { buyer: buyerId, units: 0 };
   }
 
   /** Which of these operations have an order. */
@@ -41,6 +47,18 @@ export class CountedRows {
       [opIds],
     );
     return new Set(rows.map((row) => row.op_id));
+  }
+
+  /** Which of these orders were ended by this operation, their units with them. */
+  async endedBy(target: StockTarget, returns: readonly { orderId: string; opId: string }[]): Promise<Set<string>> {
+    if (returns.length === 0) return new Set();
+    const rows = await this.query<Pick<HeldOrder, "orderId">>(
+      target,
+      `SELECT o.id::text AS "orderId" FROM orders o, unnest($2::bigint[], $3::text[]) AS r (id, op)
+       WHERE o.product_id = $1::int AND o.id = r.id AND o.ended_by = r.op`,
+      [returns.map(({ orderId }) => orderId), returns.map(({ opId }) => opId)],
+    );
+    return new Set(rows.map(({ orderId }) => orderId));
   }
 
   private async query<Row>(target: StockTarget, text: string, values: readonly unknown[]): Promise<Row[]> {

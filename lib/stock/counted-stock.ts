@@ -3,12 +3,19 @@ import type { RedisCommands } from "../locks/redis/redis-port";
 import type { StrategyTraits } from "../locks/types";
 import { nowNs } from "../services/monotonic";
 import type { CountedRows } from "./counted-rows";
+import { releaseRelative } from "./give-back";
 import { readDrift, reconcile } from "./reconcile";
-import { RedisCounter, type Taken } from "./redis-counter";
-import { isUniqueViolation, type StockRow, type StockStore } from "./stock-store";
+import { RedisCounter, type Take, type Taken } from "./redis-counter";
+import { returnOpId } from "./redis-journal";
+import { isRowRefusal, rowRefusal } from "./row-refusal";
+import type { StockRow, StockStore } from "./stock-store";
 import {
+  type GiveBackOutcome,
+  type GiveBackRequest,
+  type HeldOrder,
   type ReconcileOptions,
   type Reconciliation,
+  type RowRefusal,
   resourceOf,
   type StockDrift,
   type StockOutcome,
@@ -60,10 +67,31 @@ export class CountedStock implements StockStrategy {
     const counter = this.counter(target);
     const taken = await this.take(request, counter);
     if (taken.status === "sold_out") trace.readValue = taken.left;
+    if (taken.status === "at_limit") return { status: target.kind === "coupon" ? "already_claimed" : "limit_reached" };
     if (taken.status !== "taken") return taken;
     trace.readValue = taken.left + quantity;
     trace.writtenValue = taken.left;
     return this.writeOrder(request, counter);
+  }
+
+  /**
+   * PostgreSQL first, where each unit comes back once; then the counter. In between the journal knows of them, so that a
+   * crash leaves units that nobody can buy for a while, never units that are not there.
+   */
+  async giveBack(request: GiveBackRequest): Promise<GiveBackOutcome> {
+    const counter = this.counter(request.target);
+    const entryOf = ({ orderId, buyerId, quantity }: HeldOrder): Take => {
+      return { opId: returnOpId({ orderId, opId: request.trace.opId }), buyerId, quantity };
+    };
+    await counter.announce(request.orders.map(entryOf));
+    const outcome = await this.release(request, () => this.strike(counter, request.orders.map(entryOf)));
+    const released = new Set(outcome.orders.map(({ orderId }) => orderId));
+    for (const order of request.orders) {
+      const entry = entryOf(order);
+      const work = released.has(order.orderId) ? counter.giveBack(entry, "forget") : counter.settle(entry.opId);
+      await this.leaveToReconcile(entry.opId, work);
+    }
+    return outcome;
   }
 
   async prepare(target: StockTarget, stock: number): Promise<void> {
@@ -99,48 +127,70 @@ export class CountedStock implements StockStrategy {
   private async writeOrder(request: StockRequest, counter: RedisCounter): Promise<StockOutcome> {
     const { trace } = request;
     const written = await this.insert(request, counter);
-    trace.writeAccepted = written !== "duplicate" && written?.order_id !== undefined;
-    if (written === "duplicate") {
-      await this.giveBack(request, counter, "remember");
-      return { status: "already_claimed" };
+    trace.writeAccepted = !isRowRefusal(written) && written?.order_id !== undefined;
+    if (isRowRefusal(written)) {
+      await this.untake(request, counter, written.status === "already_claimed" ? "remember" : "forget");
+      // The hash knew of fewer units than the buyer has; a second try must not take any off the counter.
+      if (written.status === "limit_reached") await this.learn(request, counter);
+      return written;
     }
     if (written?.order_id === undefined) {
       // The row has fewer units than the counter said: somebody sells past the counter.
-      await this.giveBack(request, counter, "forget");
+      await this.untake(request, counter, "forget");
       return { status: "sold_out" };
     }
     trace.committedNs = nowNs();
-    await this.leaveToReconcile(request, counter.settle(trace.opId));
+    await this.leaveToReconcile(trace.opId, counter.settle(trace.opId));
     return { status: "sold", orderId: written.order_id };
   }
 
-  private async insert(request: StockRequest, counter: RedisCounter): Promise<StockRow | undefined | "duplicate"> {
+  private async release(request: GiveBackRequest, strike: () => Promise<void>) {
+    try {
+      return await releaseRelative(this.parts.store, request, this.id);
+    } catch (error) {
+      // Where the outcome is not known the orders may have ended: only `reconcile` may say what becomes of the units.
+      if (!isLockError(error) || error.isDefinite) await strike();
+      throw error;
+    }
+  }
+
+  private async strike(counter: RedisCounter, entries: readonly Take[]): Promise<void> {
+    for (const { opId } of entries) await this.leaveToReconcile(opId, counter.settle(opId));
+  }
+
+  private async learn({ target, buyerId, trace }: StockRequest, counter: RedisCounter): Promise<void> {
+    const work = this.parts.rows.bought(target, buyerId).then((bought) => counter.remember([bought]));
+    await this.leaveToReconcile(trace.opId, work);
+  }
+
+  private async insert(request: StockRequest, counter: RedisCounter): Promise<StockRow | undefined | RowRefusal> {
     const { store } = this.parts;
     const values = [request.target.id, ...store.orderValues(request, this.id)];
     try {
       return await store.run(request, { name: "takeGuarded", values, strategyId: this.id });
     } catch (error) {
-      if (isUniqueViolation(error)) return "duplicate";
+      const refusal = rowRefusal(error);
+      if (refusal) return refusal;
       request.trace.writeAccepted = false;
       // Where the outcome is not known the order may be there: only `reconcile` may say what becomes of the units.
-      if (!isLockError(error) || error.isDefinite) await this.giveBack(request, counter, "forget");
+      if (!isLockError(error) || error.isDefinite) await this.untake(request, counter, "forget");
       throw error;
     }
   }
 
-  private giveBack(request: StockRequest, counter: RedisCounter, buyer: "forget" | "remember"): Promise<void> {
+  private untake(request: StockRequest, counter: RedisCounter, buyer: "forget" | "remember"): Promise<void> {
     const { buyerId, quantity, trace } = request;
-    return this.leaveToReconcile(request, counter.giveBack({ opId: trace.opId, buyerId, quantity }, buyer));
+    return this.leaveToReconcile(trace.opId, counter.giveBack({ opId: trace.opId, buyerId, quantity }, buyer));
   }
 
   /** The buyer's answer does not hang on the journal: an entry that cannot be settled now is settled by `reconcile`. */
-  private async leaveToReconcile(request: StockRequest, work: Promise<unknown>): Promise<void> {
+  private async leaveToReconcile(opId: string, work: Promise<unknown>): Promise<void> {
     try {
       await work;
       this.saidUnsettled = false;
     } catch (error) {
       if (!this.saidUnsettled) {
-        console.warn(`${this.id}: ${request.trace.opId} stays in the journal: ${(error as Error).message}`);
+        console.warn(`${this.id}: ${opId} stays in the journal: ${(error as Error).message}`);
       }
       this.saidUnsettled = true;
     }

@@ -2,9 +2,20 @@ import type { PoolClient } from "pg";
 import { LockError } from "../locks/errors";
 import type { Grant, LockRequest, LockStrategy, LockTimings } from "../locks/types";
 import { nowNs } from "../services/monotonic";
+import { isRowRefusal, rowRefusal } from "./row-refusal";
 import { sleepMs } from "./sleep";
-import { isUniqueViolation, type StockRow, type StockStore } from "./stock-store";
-import { type OperationTrace, resourceOf, type StockOutcome, type StockRequest, type StockStrategy } from "./types";
+import type { Released, Statement, StockRow, StockStore } from "./stock-store";
+import {
+  type GiveBackOutcome,
+  type GiveBackRequest,
+  type OperationTrace,
+  type RowRefusal,
+  resourceOf,
+  type StockOutcome,
+  type StockRequest,
+  type StockStrategy,
+  type StockWork,
+} from "./types";
 
 /**
  * A lock round the naive read-modify-write that real code has: read the stock, compute, work for `holdMs`, write the
@@ -44,9 +55,32 @@ export class LockedStock implements StockStrategy {
       if (outcome.value.status === "sold") trace.committedNs ??= nowNs();
       return outcome.value;
     } catch (error) {
-      if (error instanceof AlreadyClaimed) return { status: "already_claimed" };
+      if (error instanceof Refused) return error.refusal;
       throw error;
     }
+  }
+
+  /** The same lock, and the same naive read and absolute write in it; no business logic in between. */
+  async giveBack(request: GiveBackRequest): Promise<GiveBackOutcome> {
+    request.trace.waitNs = nowNs();
+    const outcome = await this.lock.runGuarded(lockRequestOf(request), (grant) => this.readAndReturn(request, grant));
+    if (outcome.status === "completed") return { status: "released", orders: outcome.value.released };
+    return { status: "contended", waitedMs: outcome.waitedMs, attempts: outcome.attempts };
+  }
+
+  private async readAndReturn(request: GiveBackRequest, grant: Grant): Promise<Released> {
+    const row = await this.store.read(request, this.readStatement(request, grant));
+    if (row?.stock === undefined) throw this.fenceStale(request);
+    if (grant.signal.aborted) throw this.leaseLost(request);
+    const token = fencingTokenOf(request, grant);
+    const outcome = await this.store.release(request, {
+      name: token === null ? "releaseAbsolute" : "releaseFenced",
+      values: token === null ? [row.stock] : [row.stock, token],
+      strategyId: this.id,
+      tx: grant.tx as PoolClient | undefined,
+    });
+    if (outcome.due > 0 && outcome.released.length === 0) throw this.fenceStale(request);
+    return outcome;
   }
 
   private async criticalSection(request: StockRequest, grant: Grant): Promise<StockOutcome> {
@@ -79,27 +113,31 @@ export class LockedStock implements StockStrategy {
     trace.writeNs = nowNs();
     trace.writtenValue = stock - request.quantity;
     const row = await this.write(request, grant, trace.writtenValue);
-    trace.writeAccepted = row !== undefined && row !== "duplicate";
+    trace.writeAccepted = row !== undefined && !isRowRefusal(row);
     // Thrown, so that a lock that lives in a transaction rolls it back.
-    if (row === "duplicate") throw new AlreadyClaimed();
+    if (isRowRefusal(row)) throw new Refused(row);
     if (row?.order_id === undefined) throw this.fenceStale(request);
     if (grant.tx === null) trace.committedNs = nowNs();
     return { status: "sold", orderId: row.order_id };
   }
 
   private async read(request: StockRequest, grant: Grant): Promise<number> {
-    const token = fencingTokenOf(request, grant);
-    const row = await this.store.run(request, {
-      name: token === null ? "read" : "readFenced",
-      values: token === null ? [request.target.id] : [request.target.id, token],
-      strategyId: this.id,
-      tx: grant.tx as PoolClient | undefined,
-    });
+    const row = await this.store.run(request, this.readStatement(request, grant));
     if (row?.stock === undefined) throw this.fenceStale(request);
     return row.stock;
   }
 
-  private async write(request: StockRequest, grant: Grant, value: number): Promise<StockRow | undefined | "duplicate"> {
+  private readStatement(request: StockWork, grant: Grant): Statement {
+    const token = fencingTokenOf(request, grant);
+    return {
+      name: token === null ? "read" : "readFenced",
+      values: token === null ? [request.target.id] : [request.target.id, token],
+      strategyId: this.id,
+      tx: grant.tx as PoolClient | undefined,
+    };
+  }
+
+  private async write(request: StockRequest, grant: Grant, value: number): Promise<StockRow | undefined | RowRefusal> {
     const order = this.store.orderValues(request, this.id);
     const token = fencingTokenOf(request, grant);
     try {
@@ -110,12 +148,13 @@ export class LockedStock implements StockStrategy {
         tx: grant.tx as PoolClient | undefined,
       });
     } catch (error) {
-      if (isUniqueViolation(error)) return "duplicate";
+      const refusal = rowRefusal(error);
+      if (refusal) return refusal;
       throw error;
     }
   }
 
-  private leaseLost(request: StockRequest): LockError {
+  private leaseLost(request: StockWork): LockError {
     return new LockError({
       code: "lease_lost",
       strategyId: this.id,
@@ -125,7 +164,7 @@ export class LockedStock implements StockStrategy {
     });
   }
 
-  private fenceStale(request: StockRequest): LockError {
+  private fenceStale(request: StockWork): LockError {
     return new LockError({
       code: "fence_stale",
       strategyId: this.id,
@@ -140,10 +179,14 @@ export class LockedStock implements StockStrategy {
   }
 }
 
-/** Ends the critical section of a buyer who has the coupon already. */
-class AlreadyClaimed extends Error {}
+/** Ends the critical section of a buyer whom the row refused. */
+class Refused extends Error {
+  constructor(readonly refusal: RowRefusal) {
+    super(refusal.status);
+  }
+}
 
-function lockRequestOf({ target, waitTimeoutMs, ttlMs, signal }: StockRequest): LockRequest {
+function lockRequestOf({ target, waitTimeoutMs, ttlMs, signal }: StockWork): LockRequest {
   return { resource: resourceOf(target), waitTimeoutMs, ttlMs, ...(signal ? { signal } : {}) };
 }
 
@@ -157,6 +200,6 @@ function noteTimings(trace: OperationTrace, { attempts, poolWaitMs }: LockTiming
 }
 
 /** The token PostgreSQL is to check; null where there is none, or where it is to be left out. */
-function fencingTokenOf(request: StockRequest, grant: Grant): bigint | null {
+function fencingTokenOf(request: StockWork, grant: Grant): bigint | null {
   return request.fencing === false ? null : grant.fencingToken;
 }

@@ -2,13 +2,23 @@ import { isLockError, LockError } from "../locks/errors";
 import type { MemcachedCommands } from "../locks/memcached/memcached-port";
 import type { StrategyTraits } from "../locks/types";
 import { elapsedMs, nowNs } from "../services/monotonic";
+import { BuyerClaims } from "./buyer-claims";
 import type { CountedRows } from "./counted-rows";
+import { releaseRelative } from "./give-back";
 import { type CounterReading, MemcachedCounter } from "./memcached-counter";
+import { MemcachedJournal } from "./memcached-journal";
+import { SETTLED_BY_MS } from "./reconcile";
+import { limitOf } from "./redis-counter";
+import type { JournalEntry } from "./redis-journal";
+import { isRowRefusal, rowRefusal } from "./row-refusal";
 import { sleepMs } from "./sleep";
-import { isUniqueViolation, type StockRow, type StockStore } from "./stock-store";
+import type { StockRow, StockStore } from "./stock-store";
 import {
+  type GiveBackOutcome,
+  type GiveBackRequest,
   type ReconcileOptions,
   type Reconciliation,
+  type RowRefusal,
   resourceOf,
   type StockDrift,
   type StockOutcome,
@@ -37,6 +47,9 @@ export const memcachedCasTraits: StrategyTraits = {
 const FIRST_BACKOFF_MS = 4;
 const MAX_BACKOFF_MS = 64;
 
+/** Targets whose journal a process keeps at hand. */
+const MAX_JOURNALS = 256;
+
 /** Longer than any run; every sale starts it anew. */
 const RUN_EXPIRY_SECONDS = 900;
 /** Short, so that a counter the shop made follows what others sell from the row. */
@@ -56,10 +69,10 @@ export interface MemcachedCasParts {
  * guarded statement of PostgreSQL.
  *
  * - Guarantees: no unit is taken off the counter twice, and the guarded statement sells none that the row has not.
- *   An order that PostgreSQL refuses gives its unit back, so a duplicate click never keeps two; while it is on its way
- *   back, another buyer may be told `sold_out` too early.
+ *   Where a buyer may have so many only, his purchases take turns (buyer-claims.ts) and each first asks PostgreSQL what
+ *   he has, so that duplicate clicks do not touch the counter. An order that is refused all the same gives its unit back.
  * - Breaks under: a crash between the counter and the order leaves a unit off the counter (undersold until
- *   `reconcile` finds nobody buying). Memcached is a cache: flushed, restarted or evicting, it forgets the stock itself. A run then stops with
+ *   `reconcile` finds by the journal that nobody is in between any more). Memcached is a cache: flushed, restarted or evicting, it forgets the stock itself. A run then stops with
  *   `backend_unavailable` and never makes a new counter; outside of runs the counter is made from the row by `add`.
  * - Fencing token: the version that cas compares plays its part. Clock: Memcached's, for the life of an unused counter.
  * - Units: integer stock units; `holdMs` passes between the read and the write of every try.
@@ -71,13 +84,54 @@ export class MemcachedCas implements StockStrategy {
   readonly id = memcachedCasTraits.id;
   readonly traits = memcachedCasTraits;
 
-  constructor(private readonly parts: MemcachedCasParts) {}
+  /** One a target this process has sold. */
+  private readonly journals = new Map<string, MemcachedJournal>();
+  private readonly claims: BuyerClaims;
+  private saidUnsettled = false;
+
+  constructor(private readonly parts: MemcachedCasParts) {
+    this.claims = new BuyerClaims(parts.client, (attempt) => this.pauseMs(attempt));
+  }
 
   async prepare(target: StockTarget, stock: number): Promise<void> {
     await this.counterOf(target).reset(stock, RUN_EXPIRY_SECONDS);
   }
 
   async reduceStock(request: StockRequest): Promise<StockOutcome> {
+    const limit = limitOf(request);
+    if (limit === 0) return this.takeAndWrite(request);
+    const { target, buyerId, quantity } = request;
+    const done = this.counterOf(target).asked(
+      this.claims.inTurn(request, async (): Promise<StockOutcome> => {
+        const { units } = await this.parts.rows.bought(target, buyerId);
+        if (units + quantity <= limit) return this.takeAndWrite(request);
+        return { status: target.kind === "coupon" ? "already_claimed" : "limit_reached" };
+      }),
+      "the buyer could not be given his turn",
+    );
+    return done;
+  }
+
+  /** PostgreSQL first, where each unit comes back once; then the counter, if there is one. */
+  async giveBack(request: GiveBackRequest): Promise<GiveBackOutcome> {
+    const { target, trace, orders } = request;
+    const quantity = orders.reduce((sum, order) => sum + order.quantity, 0);
+    await this.enter(target, { opId: trace.opId, quantity, buyerId: "" });
+    const outcome = await this.striking(target, trace.opId, () => releaseRelative(this.parts.store, request, this.id));
+    const back = outcome.orders.reduce((sum, order) => sum + order.quantity, 0);
+    if (back > 0) await this.leaveToReconcile(this.counterOf(target).giveBack(back));
+    await this.strike(target, trace.opId);
+    return outcome;
+  }
+
+  private async takeAndWrite(request: StockRequest): Promise<StockOutcome> {
+    const { target, trace } = request;
+    const outcome = await this.striking(target, trace.opId, () => this.takeThenWrite(request));
+    await this.strike(target, trace.opId);
+    return outcome;
+  }
+
+  private async takeThenWrite(request: StockRequest): Promise<StockOutcome> {
     const { trace } = request;
     const counter = this.counterOf(request.target);
     const startedNs = nowNs();
@@ -98,28 +152,43 @@ export class MemcachedCas implements StockStrategy {
 
   /** Exact while nobody buys. */
   async drift(target: StockTarget): Promise<StockDrift> {
-    const reading = await this.counterOf(target).read();
+    const counted = this.counterOf(target);
+    const reading = await counted.read();
+    const entries = await counted.asked(this.journalOf(target).read(), "its journal could not be read");
     const stock = await this.parts.rows.stock(target);
+    const pending = entries.reduce((sum, { quantity }) => sum + quantity, 0);
     const counter = reading?.stock ?? null;
-    const drift = counter === null ? 0 : counter - stock;
-    return { counter, stock, pending: Math.max(0, -drift), drift };
+    return { counter, stock, pending, drift: counter === null ? 0 : counter - stock };
   }
 
   /**
-   * Sets the counter to what the row says. No journal tells how old a missing unit is: it is put back only where
-   * `olderThanMs: 0` says that nobody is buying, and left as pending elsewhere.
+   * Sets the counter to what the row says, when the journal has nobody between the two who may still write his order, and
+   * the counter is still what was read before all that.
    */
-  async reconcile(target: StockTarget, { olderThanMs }: ReconcileOptions = {}): Promise<Reconciliation> {
+  async reconcile(target: StockTarget, options: ReconcileOptions = {}): Promise<Reconciliation> {
+    const { olderThanMs = SETTLED_BY_MS, isDead = () => false } = options;
     const nothing = { kept: 0, givenBack: 0, pending: 0, corrected: 0 };
     const counter = this.counterOf(target);
+    const journal = this.journalOf(target);
     const reading = await counter.read();
-    if (reading === null) return nothing;
-    const stock = await this.parts.rows.stock(target);
-    const missing = stock - reading.stock;
-    if (missing === 0) return nothing;
-    if (missing > 0 && olderThanMs !== 0) return { ...nothing, pending: missing };
+    const entries = await counter.asked(journal.read(), "its journal could not be read");
+    const nowEpochMs = Date.now();
+    const isOver = ({ opId, takenAtEpochMs }: (typeof entries)[number]) =>
+      nowEpochMs - takenAtEpochMs >= olderThanMs || isDead(opId);
+    const open = entries.filter((entry) => !isOver(entry));
+    if (open.length > 0) return { ...nothing, pending: open.reduce((sum, { quantity }) => sum + quantity, 0) };
+    const corrected = reading === null ? 0 : await this.correct(counter, reading);
+    const settled = entries.map(({ opId }) => opId);
+    if (settled.length > 0) await counter.asked(journal.strike(settled), "its journal could not be written");
+    return { ...nothing, corrected };
+  }
+
+  /** @returns by how much the counter was moved */
+  private async correct(counter: MemcachedCounter, reading: CounterReading): Promise<number> {
+    const stock = await this.parts.rows.stock(counter.target);
+    if (stock === reading.stock) return 0;
     const outcome = await counter.replace(reading, { stock, expirySeconds: RUN_EXPIRY_SECONDS });
-    return outcome === "replaced" ? { ...nothing, corrected: missing } : nothing;
+    return outcome === "replaced" ? stock - reading.stock : 0;
   }
 
   private async takeOnce(request: StockRequest, counter: MemcachedCounter): Promise<"taken" | "sold_out" | "changed"> {
@@ -129,7 +198,9 @@ export class MemcachedCas implements StockStrategy {
     trace.readNs = nowNs();
     trace.readValue = reading.stock;
     if (reading.stock < quantity) return "sold_out";
-    await sleepMs(request.holdMs);
+    // Written down while the business logic works, and only once: the counter is not touched before.
+    const isEntered = (trace.attempts ?? 1) > 1 || this.enter(request.target, { ...request, opId: trace.opId });
+    await Promise.all([isEntered, sleepMs(request.holdMs)]);
 
     trace.writeNs = nowNs();
     trace.writtenValue = reading.stock - quantity;
@@ -154,28 +225,72 @@ export class MemcachedCas implements StockStrategy {
 
   private async writeOrder(request: StockRequest, counter: MemcachedCounter): Promise<StockOutcome> {
     const row = await this.insertOrder(request, counter);
-    if (row !== "duplicate" && row?.order_id !== undefined) {
+    if (!isRowRefusal(row) && row?.order_id !== undefined) {
       request.trace.committedNs = nowNs();
       return { status: "sold", orderId: row.order_id };
     }
     await counter.giveBack(request.quantity);
-    return { status: row === "duplicate" ? "already_claimed" : "sold_out" };
+    return isRowRefusal(row) ? row : { status: "sold_out" };
   }
 
   private async insertOrder(
     request: StockRequest,
     counter: MemcachedCounter,
-  ): Promise<StockRow | undefined | "duplicate"> {
+  ): Promise<StockRow | undefined | RowRefusal> {
     const { store } = this.parts;
     const values = [request.target.id, ...store.orderValues(request, this.id)];
     try {
       return await store.run(request, { name: "takeGuarded", values, strategyId: this.id });
     } catch (error) {
-      if (isUniqueViolation(error)) return "duplicate";
+      const refusal = rowRefusal(error);
+      if (refusal) return refusal;
       // Where the order may have been written all the same, its unit is not there to be given back.
       if (isLockError(error) && error.isDefinite) await counter.giveBack(request.quantity);
       throw error;
     }
+  }
+
+  private async enter(target: StockTarget, take: Omit<JournalEntry, "takenAtEpochMs">): Promise<void> {
+    const { opId, quantity, buyerId } = take;
+    const entered = this.journalOf(target).enter({ opId, quantity, buyerId, takenAtEpochMs: Date.now() });
+    await this.counterOf(target).asked(entered, "nothing was taken");
+  }
+
+  /** A purchase that failed for certain leaves no entry; of one whose outcome is not known it stays. */
+  private async striking<T>(target: StockTarget, opId: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isLockError(error) || error.isDefinite) await this.strike(target, opId);
+      throw error;
+    }
+  }
+
+  private strike(target: StockTarget, opId: string): Promise<void> {
+    return this.leaveToReconcile(this.journalOf(target).strike([opId]));
+  }
+
+  /** Nobody's answer hangs on it: an entry that stays, or a unit that is not given back, is found by `reconcile`. */
+  private async leaveToReconcile(work: Promise<unknown>): Promise<void> {
+    try {
+      await work;
+      this.saidUnsettled = false;
+    } catch (error) {
+      if (!this.saidUnsettled) console.warn(`${this.id}: something is left to reconcile: ${(error as Error).message}`);
+      this.saidUnsettled = true;
+    }
+  }
+
+  private journalOf(target: StockTarget): MemcachedJournal {
+    const resource = resourceOf(target);
+    const known = this.journals.get(resource);
+    if (known) return known;
+    const journal = new MemcachedJournal(this.parts.client, resource, this.parts.store.node);
+    const [oldest] = this.journals.keys();
+    // A forgotten one is read again from the server when it is needed.
+    if (oldest !== undefined && this.journals.size >= MAX_JOURNALS) this.journals.delete(oldest);
+    this.journals.set(resource, journal);
+    return journal;
   }
 
   private counterOf(target: StockTarget): MemcachedCounter {

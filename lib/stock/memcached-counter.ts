@@ -19,7 +19,7 @@ export class MemcachedCounter {
   constructor(
     private readonly client: MemcachedCommands,
     private readonly strategyId: string,
-    target: StockTarget,
+    readonly target: StockTarget,
   ) {
     this.resource = resourceOf(target);
     this.key = `stock:${this.resource}`;
@@ -67,7 +67,8 @@ export class MemcachedCounter {
     return this.failure("backend_unavailable", problem);
   }
 
-  private async asked<T>(command: Promise<T>, problem: string): Promise<T> {
+  /** @throws {LockError} where the command fails with Memcached's own error */
+  async asked<T>(command: Promise<T>, problem: string): Promise<T> {
     try {
       return await command;
     } catch (error) {

@@ -1,10 +1,10 @@
 import type { CountedRows } from "./counted-rows";
 import type { RedisCounter } from "./redis-counter";
-import type { JournalEntry } from "./redis-journal";
+import { type JournalEntry, returnOf } from "./redis-journal";
 import type { ReconcileOptions, Reconciliation, StockDrift } from "./types";
 
 /** Longer than any purchase takes: what is older and has no order will not get one. */
-const SETTLED_BY_MS = 60_000;
+export const SETTLED_BY_MS = 60_000;
 
 /** Counter and row side by side, without changing either. Exact while nobody buys. */
 export async function readDrift(counter: RedisCounter, rows: CountedRows): Promise<StockDrift> {
@@ -15,7 +15,7 @@ export async function readDrift(counter: RedisCounter, rows: CountedRows): Promi
 
 /**
  * Settles what crashes and lost replies have left: an entry whose order is in PostgreSQL is struck off the journal, one
- * without gives its units back. With nothing left under way the counter is then set to what the row says.
+ * without gives its units back; units that were announced to come back do so if their order was ended. With nothing left under way the counter is then set to what the row says.
  *
  * Safe beside buyers, and on several nodes at once: each entry is settled by one step that only one can do, entries
  * younger than `olderThanMs` are left alone, and the counter is corrected only if it has not moved meanwhile.
@@ -23,24 +23,39 @@ export async function readDrift(counter: RedisCounter, rows: CountedRows): Promi
 export async function reconcile(
   counter: RedisCounter,
   rows: CountedRows,
-  { olderThanMs = SETTLED_BY_MS }: ReconcileOptions,
+  { olderThanMs = SETTLED_BY_MS, isDead = () => false }: ReconcileOptions,
 ): Promise<Reconciliation> {
   const { journal, atEpochMs } = await counter.look();
-  const old = journal.filter((entry) => atEpochMs - entry.takenAtEpochMs >= olderThanMs);
-  const ordered = await rows.withOrder(
-    counter.target,
-    old.map(({ opId }) => opId),
+  const old = journal.filter(
+    (entry) => atEpochMs - entry.takenAtEpochMs >= olderThanMs || isDead(returnOf(entry)?.opId ?? entry.opId),
   );
+  const isDone = await whatIsDone(counter, rows, old);
   let kept = 0;
   let givenBack = 0;
   for (const entry of old) {
-    if (ordered.has(entry.opId)) {
+    if (isDone(entry)) {
       await counter.settle(entry.opId);
       kept += entry.quantity;
     } else if (await counter.giveBack(entry, "forget")) givenBack += entry.quantity;
   }
   const pending = unitsOf(journal) - unitsOf(old);
   return { kept, givenBack, pending, corrected: await correct(counter, rows) };
+}
+
+/** Whether the counter is right as it is: the order is there that units were taken for, or was not ended after all. */
+async function whatIsDone(
+  counter: RedisCounter,
+  rows: CountedRows,
+  entries: readonly JournalEntry[],
+): Promise<(entry: JournalEntry) => boolean> {
+  const takes = entries.filter((entry) => returnOf(entry) === null).map(({ opId }) => opId);
+  const returns = entries.flatMap((entry) => returnOf(entry) ?? []);
+  const ordered = await rows.withOrder(counter.target, takes);
+  const ended = await rows.endedBy(counter.target, returns);
+  return (entry) => {
+    const announced = returnOf(entry);
+    return announced ? !ended.has(announced.orderId) : ordered.has(entry.opId);
+  };
 }
 
 function unitsOf(entries: readonly JournalEntry[]): number {

@@ -3,13 +3,13 @@ import type { RedisCommands } from "../locks/redis/redis-port";
 import { defineScript } from "../locks/redis/script";
 import type { JournalEntry } from "./redis-journal";
 import { journalText, parseJournal } from "./redis-journal";
-import { resourceOf, type StockTarget } from "./types";
+import { resourceOf, type StockRequest, type StockTarget } from "./types";
 
 /** Where a target's stock is kept in Redis. */
 export interface CounterKeys {
   /** Units left to take; absent: PostgreSQL has to be asked first. */
   readonly counter: string;
-  /** Set of the buyers who have theirs, for targets that give one each. */
+  /** Hash: buyer -> units, for targets that limit them. May lag behind PostgreSQL, whose index has the last word. */
   readonly buyers: string;
   /** Hash: op id -> entry, for every unit that was taken and whose order is not known to be in PostgreSQL yet. */
   readonly journal: string;
@@ -17,14 +17,14 @@ export interface CounterKeys {
 
 export function counterKeys(target: StockTarget): CounterKeys {
   const resource = resourceOf(target);
-  return { counter: `stock:${resource}`, buyers: `buyers:${resource}`, journal: `journal:${resource}` };
+  return { counter: `stock:${resource}`, buyers: `bought:${resource}`, journal: `journal:${resource}` };
 }
 
 /** What taking units came to; `uncounted`: there is no counter yet. */
 export type Taken =
   | { readonly status: "taken"; readonly left: number }
   | { readonly status: "sold_out"; readonly left: number }
-  | { readonly status: "already_claimed" }
+  | { readonly status: "at_limit" }
   | { readonly status: "uncounted" };
 
 export interface Take {
@@ -33,26 +33,36 @@ export interface Take {
   readonly quantity: number;
 }
 
-/** Coupons are one each. */
-export function isOneEach(target: StockTarget): boolean {
-  return target.kind === "coupon";
+/** Units one buyer may have; 0: as many as there are. Coupons are one each. */
+export function limitOf({ target, limitPerBuyer }: Pick<StockRequest, "target" | "limitPerBuyer">): number {
+  return target.kind === "coupon" ? 1 : (limitPerBuyer ?? 0);
+}
+
+/** What a buyer has of a target. */
+export interface Bought {
+  readonly buyer: string;
+  readonly units: number;
 }
 
 const UNCOUNTED = -1;
-const ALREADY_CLAIMED = -2;
+const AT_LIMIT = -2;
 const SOLD_OUT = -3;
 
 /**
  * Takes units, remembers the buyer and enters both in the journal, or does none of it.
- * KEYS[1] counter · KEYS[2] buyers · KEYS[3] journal · ARGV[1] quantity · ARGV[2] buyer · ARGV[3] 1 for one each, else 0 ·
+ * KEYS[1] counter · KEYS[2] buyers · KEYS[3] journal · ARGV[1] quantity · ARGV[2] buyer · ARGV[3] limit a buyer, or 0 ·
  * ARGV[4] op id · returns {units left, 0} when taken, else {units left, code} · atomic.
  */
 const takeScript = defineScript(`
 local left = tonumber(redis.call("GET", KEYS[1]))
 if not left then return {0, ${UNCOUNTED}} end
-if ARGV[3] == "1" and redis.call("SISMEMBER", KEYS[2], ARGV[2]) == 1 then return {left, ${ALREADY_CLAIMED}} end
+local limit = tonumber(ARGV[3])
+if limit > 0 then
+  local had = tonumber(redis.call("HGET", KEYS[2], ARGV[2]) or "0")
+  if had + tonumber(ARGV[1]) > limit then return {left, ${AT_LIMIT}} end
+end
 if left < tonumber(ARGV[1]) then return {left, ${SOLD_OUT}} end
-if ARGV[3] == "1" then redis.call("SADD", KEYS[2], ARGV[2]) end
+if limit > 0 then redis.call("HINCRBY", KEYS[2], ARGV[2], ARGV[1]) end
 local now = redis.call("TIME")
 local atEpochMs = now[1] * 1000 + math.floor(now[2] / 1000)
 redis.call("HSET", KEYS[3], ARGV[4], string.format("%d:%.0f:%s", ARGV[1], atEpochMs, ARGV[2]))
@@ -61,14 +71,28 @@ return {redis.call("DECRBY", KEYS[1], ARGV[1]), 0}
 
 /**
  * Gives the units of a journal entry back, once: what is not in the journal any more has been settled.
- * KEYS[1] counter · KEYS[2] buyers · KEYS[3] journal · ARGV[1] op id · ARGV[2] quantity · ARGV[3] buyer to forget, or "" ·
+ * KEYS[1] counter · KEYS[2] buyers · KEYS[3] journal · ARGV[1] op id · ARGV[2] quantity · ARGV[3] buyer who has them no more, or "" ·
  * returns 1 given back, 0 settled before · atomic. A counter that is gone is not made: the next one leaves out the journal.
  */
 const giveBackScript = defineScript(`
 if redis.call("HDEL", KEYS[3], ARGV[1]) == 0 then return 0 end
 if redis.call("EXISTS", KEYS[1]) == 1 then redis.call("INCRBY", KEYS[1], ARGV[2]) end
-if ARGV[3] ~= "" then redis.call("SREM", KEYS[2], ARGV[3]) end
+if ARGV[3] ~= "" and redis.call("HEXISTS", KEYS[2], ARGV[3]) == 1 then
+  if redis.call("HINCRBY", KEYS[2], ARGV[3], -ARGV[2]) <= 0 then redis.call("HDEL", KEYS[2], ARGV[3]) end
+end
 return 1
+`);
+
+/**
+ * Announces units that are about to come back, so that a crash on the way leaves a trace.
+ * KEYS[1] journal · ARGV op id, quantity, buyer of each · returns nothing · atomic.
+ */
+const announceScript = defineScript(`
+local now = redis.call("TIME")
+local atEpochMs = now[1] * 1000 + math.floor(now[2] / 1000)
+for i = 1, #ARGV, 3 do
+  redis.call("HSET", KEYS[1], ARGV[i], string.format("%d:%.0f:%s", ARGV[i + 1], atEpochMs, ARGV[i + 2]))
+end
 `);
 
 /**
@@ -115,7 +139,7 @@ return {redis.call("GET", KEYS[1]), redis.call("HGETALL", KEYS[2]), now[1], now[
 const SHOP_COUNTER_SECONDS = 30;
 /** Longer than any run: a counter that was lost in mid-run shows. */
 const RUN_COUNTER_SECONDS = 3_600;
-/** Members of one SADD. */
+/** Fields of one HSET. */
 const BUYERS_A_COMMAND = 1_000;
 
 export interface CounterView {
@@ -139,21 +163,26 @@ export class RedisCounter {
     this.calls = new RedisCalls(commands, { strategyId, resource: resourceOf(target) });
   }
 
-  async take({ opId, buyerId, quantity }: Take): Promise<Taken> {
+  async take({ opId, buyerId, quantity }: Take, limit: number): Promise<Taken> {
     const { counter, buyers, journal } = this.keys;
-    const oneEach = isOneEach(this.target) ? 1 : 0;
-    const reply = await this.calls.run(takeScript, [counter, buyers, journal], [quantity, buyerId, oneEach, opId]);
+    const reply = await this.calls.run(takeScript, [counter, buyers, journal], [quantity, buyerId, limit, opId]);
     const [left, code] = reply as [number, number];
     if (code === UNCOUNTED) return { status: "uncounted" };
-    if (code === ALREADY_CLAIMED) return { status: "already_claimed" };
+    if (code === AT_LIMIT) return { status: "at_limit" };
     return { status: code === SOLD_OUT ? "sold_out" : "taken", left };
   }
 
   /** @returns false when the entry had been settled before */
   async giveBack({ opId, buyerId, quantity }: Take, buyer: "forget" | "remember"): Promise<boolean> {
     const { counter, buyers, journal } = this.keys;
-    const forgotten = buyer === "forget" && isOneEach(this.target) ? buyerId : "";
+    const forgotten = buyer === "forget" ? buyerId : "";
     return (await this.calls.run(giveBackScript, [counter, buyers, journal], [opId, quantity, forgotten])) === 1;
+  }
+
+  /** Enters units that are about to come back; `giveBack` then returns them, `settle` says that they did not come. */
+  async announce(entries: readonly Take[]): Promise<void> {
+    const values = entries.flatMap(({ opId, quantity, buyerId }) => [opId, quantity, buyerId]);
+    await this.calls.run(announceScript, [this.keys.journal], values);
   }
 
   /** The order is in PostgreSQL: the entry has done its work. */
@@ -162,13 +191,13 @@ export class RedisCounter {
   }
 
   /** Two steps: buyers first, so that nobody is sold a second one in between. */
-  async start(stock: number, buyers: readonly string[]): Promise<void> {
+  async start(stock: number, buyers: readonly Bought[]): Promise<void> {
     await this.remember(buyers);
     await this.calls.run(startScript, [this.keys.counter, this.keys.journal], [stock, SHOP_COUNTER_SECONDS]);
   }
 
   /** Two steps, for a target that nobody is buying from. */
-  async reset(stock: number, buyers: readonly string[]): Promise<void> {
+  async reset(stock: number, buyers: readonly Bought[]): Promise<void> {
     await this.calls.run(
       resetScript,
       [this.keys.counter, this.keys.buyers, this.keys.journal],
@@ -193,18 +222,23 @@ export class RedisCounter {
   }
 
   /** What a transaction of somebody else's connection has to do, to be the same as `take`. */
-  takeCommands({ opId, buyerId, quantity }: Take, atEpochMs: number): readonly (readonly (string | number)[])[] {
+  takeCommands(
+    { opId, buyerId, quantity }: Take,
+    { limit, atEpochMs }: { readonly limit: number; readonly atEpochMs: number },
+  ): readonly (readonly (string | number)[])[] {
     const { counter, buyers, journal } = this.keys;
     return [
       ["DECRBY", counter, quantity],
       ["HSET", journal, opId, journalText({ quantity, buyerId, takenAtEpochMs: atEpochMs })],
-      ...(isOneEach(this.target) ? [["SADD", buyers, buyerId]] : []),
+      ...(limit > 0 ? [["HINCRBY", buyers, buyerId, quantity]] : []),
     ];
   }
 
-  private async remember(buyers: readonly string[]): Promise<void> {
+  /** Takes over what PostgreSQL says that buyers have. */
+  async remember(buyers: readonly Bought[]): Promise<void> {
     for (let from = 0; from < buyers.length; from += BUYERS_A_COMMAND) {
-      await this.calls.call("SADD", this.keys.buyers, ...buyers.slice(from, from + BUYERS_A_COMMAND));
+      const fields = buyers.slice(from, from + BUYERS_A_COMMAND).flatMap(({ buyer, units }) => [buyer, units]);
+      await this.calls.call("HSET", this.keys.buyers, ...fields);
     }
   }
 }

@@ -3,6 +3,7 @@ import type { StrategyTraits } from "../locks/types";
 import { nowNs } from "../services/monotonic";
 import type { CountedRows } from "./counted-rows";
 import { CountedStock, type CounterTaker } from "./counted-stock";
+import { limitOf } from "./redis-counter";
 import { sleepMs } from "./sleep";
 import type { StockStore } from "./stock-store";
 
@@ -35,7 +36,7 @@ const taker: CounterTaker = {
     trace.attempts = 1;
     trace.readNs = nowNs();
     trace.writeNs = trace.readNs;
-    return counter.take({ opId: trace.opId, buyerId, quantity });
+    return counter.take({ opId: trace.opId, buyerId, quantity }, limitOf(request));
   },
   async [Symbol.asyncDispose]() {
     // The client belongs to whoever injected it.

@@ -3,7 +3,7 @@ import { asRedisError } from "../locks/redis/script";
 import type { StrategyTraits } from "../locks/types";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import { type Contended, CountedStock, type CounterTaker } from "./counted-stock";
-import { isOneEach, type RedisCounter, type Taken } from "./redis-counter";
+import { limitOf, type RedisCounter, type Taken } from "./redis-counter";
 import type { CountedDependencies } from "./redis-decrement";
 import { RedisSessionPool } from "./redis-session-pool";
 import { sleepMs } from "./sleep";
@@ -100,12 +100,13 @@ async function tryOnce(
   request: StockRequest,
   counter: RedisCounter,
 ): Promise<Taken | "conflict"> {
-  const { trace, buyerId, quantity, target } = request;
+  const { trace, buyerId, quantity } = request;
   const { counter: key, buyers } = counter.keys;
-  const [, read, claimed, time] = await Promise.all([
+  const limit = limitOf(request);
+  const [, read, had, time] = await Promise.all([
     session.call("WATCH", key, buyers),
     session.call("GET", key),
-    isOneEach(target) ? session.call("SISMEMBER", buyers, buyerId) : 0,
+    limit > 0 ? session.call("HGET", buyers, buyerId) : null,
     session.call("TIME"),
   ]);
   trace.readNs = nowNs();
@@ -113,8 +114,8 @@ async function tryOnce(
   const refused: Taken | null =
     read === null
       ? { status: "uncounted" }
-      : claimed === 1
-        ? { status: "already_claimed" }
+      : limit > 0 && Number(had ?? 0) + quantity > limit
+        ? { status: "at_limit" }
         : left < quantity
           ? { status: "sold_out", left }
           : null;
@@ -125,7 +126,10 @@ async function tryOnce(
   await sleepMs(request.holdMs);
   trace.writeNs = nowNs();
   const [seconds] = time as [string, string];
-  const commands = counter.takeCommands({ opId: trace.opId, buyerId, quantity }, Number(seconds) * 1_000);
+  const commands = counter.takeCommands(
+    { opId: trace.opId, buyerId, quantity },
+    { limit, atEpochMs: Number(seconds) * 1_000 },
+  );
   const replies = await Promise.all([
     session.call("MULTI"),
     ...commands.map(([command = "", ...parameters]) => session.call(String(command), ...parameters)),

@@ -3,9 +3,19 @@ import { unavailable } from "../locks/postgres/sql-state";
 import type { StrategyTraits } from "../locks/types";
 import { nowNs } from "../services/monotonic";
 import { BUCKETS, splitStock } from "./buckets";
+import { releaseRelative } from "./give-back";
+import { rowRefusal } from "./row-refusal";
 import { sleepMs } from "./sleep";
-import { isUniqueViolation, type StockRow, type StockStore } from "./stock-store";
-import { resourceOf, type StockOutcome, type StockRequest, type StockStrategy, type StockTarget } from "./types";
+import type { StockRow, StockStore } from "./stock-store";
+import {
+  type GiveBackOutcome,
+  type GiveBackRequest,
+  resourceOf,
+  type StockOutcome,
+  type StockRequest,
+  type StockStrategy,
+  type StockTarget,
+} from "./types";
 
 export const sqlBucketsTraits: StrategyTraits = {
   id: "sql-buckets",
@@ -78,10 +88,16 @@ export class SqlBuckets implements StockStrategy {
       if (typeof row.stock === "number") this.noteRow(request, row.stock);
       return { status: "sold", orderId: row.order_id };
     } catch (error) {
-      if (!isUniqueViolation(error)) throw error;
+      const refusal = rowRefusal(error);
+      if (!refusal) throw error;
       trace.writeAccepted = false;
-      return { status: "already_claimed" };
+      return refusal;
     }
+  }
+
+  /** To the row: whoever finds the buckets empty looks there before saying "sold out". */
+  async giveBack(request: GiveBackRequest): Promise<GiveBackOutcome> {
+    return releaseRelative(this.parts.store, request, this.id);
   }
 
   private async take(request: StockRequest): Promise<StockRow | undefined> {

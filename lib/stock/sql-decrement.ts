@@ -1,9 +1,19 @@
 import { LockError } from "../locks/errors";
 import type { StrategyTraits } from "../locks/types";
 import { nowNs } from "../services/monotonic";
+import { releaseRelative } from "./give-back";
+import { isRowRefusal, rowRefusal } from "./row-refusal";
 import { sleepMs } from "./sleep";
-import { isUniqueViolation, type StockRow, type StockStore } from "./stock-store";
-import { resourceOf, type StockOutcome, type StockRequest, type StockStrategy } from "./types";
+import type { StockRow, StockStore } from "./stock-store";
+import {
+  type GiveBackOutcome,
+  type GiveBackRequest,
+  type RowRefusal,
+  resourceOf,
+  type StockOutcome,
+  type StockRequest,
+  type StockStrategy,
+} from "./types";
 
 export const sqlDecrementTraits: StrategyTraits = {
   id: "sql-decrement",
@@ -52,20 +62,25 @@ export class SqlDecrement implements StockStrategy {
 
     trace.writeNs = nowNs();
     const row = await this.decrement(request);
-    trace.writeAccepted = row !== "duplicate";
-    if (row === "duplicate") return { status: "already_claimed" };
+    trace.writeAccepted = !isRowRefusal(row) && row?.order_id !== undefined;
+    if (isRowRefusal(row)) return row;
     if (row?.order_id === undefined || row.stock === undefined) throw this.rowGone(request);
     trace.committedNs = nowNs();
     trace.writtenValue = row.stock;
     return { status: "sold", orderId: row.order_id };
   }
 
-  private async decrement(request: StockRequest): Promise<StockRow | undefined | "duplicate"> {
+  async giveBack(request: GiveBackRequest): Promise<GiveBackOutcome> {
+    return releaseRelative(this.store, request, this.id);
+  }
+
+  private async decrement(request: StockRequest): Promise<StockRow | undefined | RowRefusal> {
     const values = [request.target.id, ...this.store.orderValues(request, this.id)];
     try {
       return await this.store.run(request, { name: "takeUnguarded", values, strategyId: this.id });
     } catch (error) {
-      if (isUniqueViolation(error)) return "duplicate";
+      const refusal = rowRefusal(error);
+      if (refusal) return refusal;
       throw error;
     }
   }

@@ -1,8 +1,10 @@
 import type { StrategyTraits } from "../locks/types";
 import { nowNs } from "../services/monotonic";
+import { releaseRelative } from "./give-back";
+import { rowRefusal } from "./row-refusal";
 import { sleepMs } from "./sleep";
-import { isUniqueViolation, type StockStore } from "./stock-store";
-import type { StockOutcome, StockRequest, StockStrategy } from "./types";
+import type { StockStore } from "./stock-store";
+import type { GiveBackOutcome, GiveBackRequest, StockOutcome, StockRequest, StockStrategy } from "./types";
 
 export const sqlGuardedTraits: StrategyTraits = {
   id: "sql-guarded",
@@ -56,10 +58,15 @@ export class SqlGuarded implements StockStrategy {
       trace.writtenValue = row.stock;
       return { status: "sold", orderId: row.order_id };
     } catch (error) {
-      if (!isUniqueViolation(error)) throw error;
+      const refusal = rowRefusal(error);
+      if (!refusal) throw error;
       trace.writeAccepted = false;
-      return { status: "already_claimed" };
+      return refusal;
     }
+  }
+
+  async giveBack(request: GiveBackRequest): Promise<GiveBackOutcome> {
+    return releaseRelative(this.store, request, this.id);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,9 +1,19 @@
 import { LockError } from "../locks/errors";
 import type { StrategyTraits } from "../locks/types";
 import { elapsedMs, nowNs } from "../services/monotonic";
+import { isRowRefusal, rowRefusal } from "./row-refusal";
 import { sleepMs } from "./sleep";
-import { isUniqueViolation, type StockRow, type StockStore } from "./stock-store";
-import { resourceOf, type StockOutcome, type StockRequest, type StockStrategy } from "./types";
+import type { StockRow, StockStore } from "./stock-store";
+import {
+  type GiveBackOutcome,
+  type GiveBackRequest,
+  type RowRefusal,
+  resourceOf,
+  type StockOutcome,
+  type StockRequest,
+  type StockStrategy,
+  type StockWork,
+} from "./types";
 
 export const sqlOptimisticTraits: StrategyTraits = {
   id: "sql-optimistic",
@@ -19,6 +29,8 @@ export const sqlOptimisticTraits: StrategyTraits = {
   expected: { alone: "safe", threeNodes: "safe" },
   survives: { holderCrash: "survives", holderPause: "survives", serverRestart: "survives" },
 };
+
+type Contended = Extract<StockOutcome, { readonly status: "contended" }>;
 
 /** First and longest pause between two tries; the pause is drawn at random between nothing and its bound (full jitter). */
 const FIRST_BACKOFF_MS = 4;
@@ -44,13 +56,21 @@ export class SqlOptimistic implements StockStrategy {
     private readonly random: () => number,
   ) {}
 
-  async reduceStock(request: StockRequest): Promise<StockOutcome> {
+  reduceStock(request: StockRequest): Promise<StockOutcome> {
+    return this.untilItHolds(request, () => this.tryOnce(request));
+  }
+
+  giveBack(request: GiveBackRequest): Promise<GiveBackOutcome> {
+    return this.untilItHolds(request, () => this.tryToGiveBack(request));
+  }
+
+  private async untilItHolds<T>(request: StockWork, tryOnce: () => Promise<T | "conflict">): Promise<T | Contended> {
     const { trace } = request;
     const startedNs = nowNs();
     trace.waitNs = startedNs;
     for (let attempt = 1; ; attempt += 1) {
       trace.attempts = attempt;
-      const outcome = await this.tryOnce(request);
+      const outcome = await tryOnce();
       if (outcome !== "conflict") return outcome;
       const waitedMs = elapsedMs(startedNs);
       const pauseMs = this.pauseMs(attempt);
@@ -73,8 +93,8 @@ export class SqlOptimistic implements StockStrategy {
     trace.writeNs = nowNs();
     trace.writtenValue = read.stock - quantity;
     const written = await this.write(request, trace.writtenValue, read.version);
-    trace.writeAccepted = written !== undefined && written !== "duplicate";
-    if (written === "duplicate") return { status: "already_claimed" };
+    trace.writeAccepted = written !== undefined && !isRowRefusal(written);
+    if (isRowRefusal(written)) return written;
     if (written?.order_id === undefined) return "conflict";
     trace.committedNs = nowNs();
     return { status: "sold", orderId: written.order_id };
@@ -84,7 +104,7 @@ export class SqlOptimistic implements StockStrategy {
     request: StockRequest,
     value: number,
     version: number,
-  ): Promise<StockRow | undefined | "duplicate"> {
+  ): Promise<StockRow | undefined | RowRefusal> {
     try {
       return await this.store.run(request, {
         name: "writeVersioned",
@@ -92,9 +112,20 @@ export class SqlOptimistic implements StockStrategy {
         strategyId: this.id,
       });
     } catch (error) {
-      if (isUniqueViolation(error)) return "duplicate";
+      const refusal = rowRefusal(error);
+      if (refusal) return refusal;
       throw error;
     }
+  }
+
+  private async tryToGiveBack(request: GiveBackRequest): Promise<GiveBackOutcome | "conflict"> {
+    const strategyId = this.id;
+    const read = await this.store.read(request, { name: "read", values: [request.target.id], strategyId });
+    if (read?.stock === undefined || read.version === undefined) throw this.rowGone(request);
+    const values = [read.stock, read.version];
+    const { due, released } = await this.store.release(request, { name: "releaseVersioned", values, strategyId });
+    if (due > 0 && released.length === 0) return "conflict";
+    return { status: "released", orders: released };
   }
 
   private pauseMs(attempt: number): number {
@@ -102,7 +133,7 @@ export class SqlOptimistic implements StockStrategy {
     return Math.round(this.random() * boundMs);
   }
 
-  private rowGone(request: StockRequest): LockError {
+  private rowGone(request: StockWork): LockError {
     return new LockError({
       code: "config_invalid",
       strategyId: this.id,

@@ -7,9 +7,18 @@ import { isBusy, isRefusal, SQL_STATE, sqlStateOf, unavailable } from "../locks/
 import type { RunnerDependencies } from "../locks/runner-context";
 import type { StrategyTraits } from "../locks/types";
 import { elapsedMs, nowNs } from "../services/monotonic";
+import { releaseRelative } from "./give-back";
+import { rowRefusal } from "./row-refusal";
 import type { StatementName } from "./stock-sql";
-import { isUniqueViolation, type StockRow, type StockStore } from "./stock-store";
-import { resourceOf, type StockOutcome, type StockRequest, type StockStrategy } from "./types";
+import type { StockRow, StockStore } from "./stock-store";
+import {
+  type GiveBackOutcome,
+  type GiveBackRequest,
+  resourceOf,
+  type StockOutcome,
+  type StockRequest,
+  type StockStrategy,
+} from "./types";
 
 export const sqlSerializableTraits: StrategyTraits = {
   id: "sql-serializable",
@@ -79,6 +88,11 @@ export class SqlSerializable implements StockStrategy {
     }
   }
 
+  /** One statement: where it meets a transaction under way, that one is rolled back and starts again. */
+  async giveBack(request: GiveBackRequest): Promise<GiveBackOutcome> {
+    return releaseRelative(this.parts.store, request, this.id);
+  }
+
   private async tryOnce(request: StockRequest, leftMs: number): Promise<StockOutcome | "conflict"> {
     const client = await this.pin(request, leftMs);
     if (!client) return "conflict";
@@ -90,7 +104,8 @@ export class SqlSerializable implements StockStrategy {
     } catch (error) {
       this.throwIfAborted(request);
       if (isRefusal(error)) request.trace.writeAccepted = false;
-      if (isUniqueViolation(error)) return { status: "already_claimed" };
+      const refusal = rowRefusal(error);
+      if (refusal) return refusal;
       if (sqlStateOf(error) === SQL_STATE.serializationFailure || isBusy(error)) return "conflict";
       throw isLockError(error)
         ? error

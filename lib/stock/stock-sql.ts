@@ -1,4 +1,6 @@
 import { type BucketSql, bucketStatements } from "./bucket-sql";
+import { type OrderTables, type OrderVariant, orderClauses } from "./order-sql";
+import { type ReleaseSql, releaseStatements } from "./release-sql";
 import type { StockTarget } from "./types";
 
 /**
@@ -7,7 +9,7 @@ import type { StockTarget } from "./types";
  * Parameters shared by the writing statements, from `$orderAt` on:
  * buyer id, quantity, op id, run id or null, node, strategy.
  */
-export interface StockSql extends BucketSql {
+export interface StockSql extends BucketSql, ReleaseSql {
   /** $1 id -> stock, version. No lock. */
   readonly read: string;
   /** $1 id, $2 fencing token -> stock, or no row when a newer token was seen. Registers the token at the first read. */
@@ -24,59 +26,68 @@ export interface StockSql extends BucketSql {
   readonly takeUnguarded: string;
 }
 
-interface Tables {
-  readonly prefix: StockTarget["kind"];
-  readonly stock: "products" | "coupons";
-  readonly orders: "orders" | "coupon_claims";
-  readonly stockId: "product_id" | "coupon_id";
-}
-
-function insertOrder({ orders, stockId }: Tables, from: number): string {
-  const values = [0, 1, 2, 3, 4, 5].map((offset) => `$${from + offset}`);
-  // The casts are needed: in a SELECT list PostgreSQL cannot infer a parameter's type from the target column.
-  const [buyer, quantity, op, run, node, strategy] = values;
-  return `INSERT INTO ${orders} (${stockId}, user_id, quantity, op_id, run_id, node, strategy)
-    SELECT id, ${buyer}::text, ${quantity}::int, ${op}::text, ${run}::text, ${node}::text, ${strategy}::text FROM taken`;
-}
-
-function statementsFor(tables: Tables): StockSql {
-  const { stock, prefix: kind } = tables;
-  const write = (condition: string) => `WITH taken AS (
-      UPDATE ${stock} SET stock = $2::int, version = version + 1 WHERE id = $1::int${condition} RETURNING id)
-    ${insertOrder(tables, 3)} RETURNING id AS order_id`;
-  const take = (condition: string) => `WITH taken AS (
+/** Of one variant (order-sql.ts). Parameters that only a variant has come last, at `$extrasAt`. */
+function statementsFor(tables: OrderTables, variant: OrderVariant): StockSql {
+  const { stock, kind } = tables;
+  const write = (condition: string, extrasAt: number) => {
+    const order = orderClauses(tables, variant, { orderAt: 3, extrasAt });
+    return `WITH ${order.before} taken AS (
+      UPDATE ${stock} SET stock = $2::int, version = version + 1
+      WHERE id = $1::int${condition}${order.condition} RETURNING id)
+    ${order.conclude()}`;
+  };
+  const take = (condition: string) => {
+    const order = orderClauses(tables, variant, { orderAt: 2, extrasAt: 8 });
+    return `WITH ${order.before} taken AS (
       UPDATE ${stock} SET stock = stock - $3::int, version = version + 1
-      WHERE id = $1::int${condition} RETURNING id, stock)
-    ${insertOrder(tables, 2)} RETURNING id AS order_id, (SELECT stock FROM taken) AS stock`;
+      WHERE id = $1::int${condition}${order.condition} RETURNING id, stock)
+    ${order.conclude(", (SELECT stock FROM taken) AS stock")}`;
+  };
   return {
     read: `SELECT stock, version FROM ${stock} WHERE id = $1::int`,
     readFenced: `UPDATE ${stock} SET fence = $2::bigint WHERE id = $1::int AND fence <= $2::bigint RETURNING stock`,
-    writeAbsolute: write(""),
-    writeFenced: write(" AND fence = $9::bigint"),
-    writeVersioned: write(" AND version = $9::int"),
+    writeAbsolute: write("", 9),
+    writeFenced: write(" AND fence = $9::bigint", 10),
+    writeVersioned: write(" AND version = $9::int", 10),
     takeGuarded: take(" AND stock >= $3::int"),
     takeUnguarded: take(""),
-    ...bucketStatements({ kind, stock, insertOrder: insertOrder(tables, 2) }),
+    ...bucketStatements({
+      kind,
+      stock,
+      orderOf: (extrasAt) => orderClauses(tables, variant, { orderAt: 2, extrasAt }),
+    }),
+    ...releaseStatements,
   };
 }
 
-const byKind: Record<StockTarget["kind"], Tables & StockSql> = {
-  product: named({ prefix: "product", stock: "products", orders: "orders", stockId: "product_id" }),
-  coupon: named({ prefix: "coupon", stock: "coupons", orders: "coupon_claims", stockId: "coupon_id" }),
+const tablesOf: Record<StockTarget["kind"], OrderTables> = {
+  product: { kind: "product", stock: "products", orders: "orders", stockId: "product_id" },
+  coupon: { kind: "coupon", stock: "coupons", orders: "coupon_claims", stockId: "coupon_id" },
 };
 
-function named(tables: Tables): Tables & StockSql {
-  return { ...tables, ...statementsFor(tables) };
+function variantsOf(kind: StockTarget["kind"]): Record<OrderVariant, StockSql> {
+  const tables = tablesOf[kind];
+  const plain = statementsFor(tables, "plain");
+  // Coupons are not paid for.
+  const settle = kind === "product" ? statementsFor(tables, "settle") : plain;
+  return { plain, shop: statementsFor(tables, "shop"), settle };
 }
+
+const byKind = { product: variantsOf("product"), coupon: variantsOf("coupon") };
 
 export type StatementName = keyof StockSql;
 
 /** The text and the prepared statement's name for one operation on one kind of target. */
-export function stockStatement(kind: StockTarget["kind"], statement: StatementName): { name: string; text: string } {
-  return { name: `${byKind[kind].prefix}_${statement}`, text: byKind[kind][statement] };
+export function stockStatement(
+  kind: StockTarget["kind"],
+  statement: StatementName,
+  variant: OrderVariant = "plain",
+): { name: string; text: string } {
+  const name = variant === "plain" ? `${kind}_${statement}` : `${kind}_${statement}_${variant}`;
+  return { name, text: byKind[kind][variant][statement] };
 }
 
 /** The tables behind a kind of target, for queries outside of the hot path. */
-export function stockTables(kind: StockTarget["kind"]): Tables {
-  return byKind[kind];
+export function stockTables(kind: StockTarget["kind"]): OrderTables {
+  return tablesOf[kind];
 }

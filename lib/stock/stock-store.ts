@@ -1,15 +1,32 @@
 import type { Pool, PoolClient, QueryConfig } from "pg";
 import { LockError } from "../locks/errors";
-import { isRefusal, SQL_STATE, sqlStateOf } from "../locks/postgres/sql-state";
+import { isRefusal } from "../locks/postgres/sql-state";
 import { elapsedMs, nowNs } from "../services/monotonic";
+import type { OrderVariant } from "./order-sql";
+import type { ReleaseSql } from "./release-sql";
+import { rowRefusal } from "./row-refusal";
 import { type StatementName, stockStatement } from "./stock-sql";
-import { resourceOf, type StockRequest } from "./types";
+import {
+  type GiveBackRequest,
+  type HeldOrder,
+  type OrderTerms,
+  resourceOf,
+  type StockRequest,
+  type StockWork,
+} from "./types";
 
 /** A row of any of the hot statements; each returns some of these columns. */
 export interface StockRow {
   readonly stock?: number;
   readonly version?: number;
   readonly order_id?: string;
+}
+
+/** What a release came to (release-sql.ts). */
+export interface Released {
+  /** How many of the orders were still pending. */
+  readonly due: number;
+  readonly released: readonly HeldOrder[];
 }
 
 /**
@@ -24,11 +41,35 @@ export class StockStore {
 
   /** Runs one hot statement for this request. `tx`: the connection of an open transaction, for locks that live in one. */
   async run(request: StockRequest, statement: Statement): Promise<StockRow | undefined> {
+    const isRead = READS.has(statement.name);
+    const variant = isRead ? "plain" : variantOf(request.order);
+    const values = [...statement.values, ...(isRead ? [] : extraValues(request))];
+    return this.query<StockRow>(request, { ...statement, values, variant });
+  }
+
+  /** Reads the stock for work that is no purchase. */
+  read(work: StockWork, statement: Statement): Promise<StockRow | undefined> {
+    return this.query<StockRow>(work, { ...statement, variant: "plain" });
+  }
+
+  /** Ends orders and returns their units. `values`: what the statement takes from $7 on. */
+  async release(request: GiveBackRequest, statement: Statement & { name: keyof ReleaseSql }): Promise<Released> {
+    const { target, orders, as, reason, dueBefore, trace } = request;
+    const ids = orders.map(({ orderId }) => orderId);
+    const values = [target.id, ids, as, reason, dueBefore, trace.opId, ...statement.values];
+    const row = await this.query<Released>(request, { ...statement, values, variant: "plain" });
+    return row ?? { due: 0, released: [] };
+  }
+
+  private async query<Row>(
+    request: StockWork,
+    statement: Statement & { readonly variant: OrderVariant },
+  ): Promise<Row | undefined> {
     const client = statement.tx ?? (await this.checkOut(request, statement.strategyId));
     let failure: Error | undefined;
     try {
-      const result = await client.query<StockRow>({
-        ...stockStatement(request.target.kind, statement.name),
+      const result = await client.query<Row & object>({
+        ...stockStatement(request.target.kind, statement.name, statement.variant),
         values: [...statement.values],
         // Bounds a lost server as well as the wait in the row's own queue.
         query_timeout: remainingMs(request),
@@ -48,7 +89,7 @@ export class StockStore {
     return [request.buyerId, request.quantity, request.trace.opId, request.runId, this.node, strategyId];
   }
 
-  private async checkOut(request: StockRequest, strategyId: string): Promise<PoolClient> {
+  private async checkOut(request: StockWork, strategyId: string): Promise<PoolClient> {
     const askedNs = nowNs();
     try {
       return await this.pool.connect();
@@ -66,12 +107,11 @@ export class StockStore {
     }
   }
 
-  private translate(request: StockRequest, statement: Statement, error: Error): Error {
-    if (isUniqueViolation(error)) return error;
+  private translate(request: StockWork, statement: Statement, error: Error): Error {
+    if (rowRefusal(error)) return error;
     // A read sells nothing, nor does a statement the server refused, nor one whose transaction is yet to be committed;
     // a lost reply leaves it open. A lock without a transaction says so with null.
-    const isRead = statement.name === "read" || statement.name === "readFenced";
-    const isDefinite = isRefusal(error) || isRead || Boolean(statement.tx);
+    const isDefinite = isRefusal(error) || READS.has(statement.name) || Boolean(statement.tx);
     return new LockError({
       code: isDefinite ? "backend_unavailable" : "outcome_unknown",
       strategyId: statement.strategyId,
@@ -86,7 +126,7 @@ export class StockStore {
 /** A purchase that waited its turn to the end still gets this long to read and write. */
 const LEAST_STATEMENT_MS = 2_000;
 
-function remainingMs(request: StockRequest): number {
+function remainingMs(request: StockWork): number {
   const leftMs = request.waitTimeoutMs - elapsedMs(request.trace.invokedNs);
   return Math.max(LEAST_STATEMENT_MS, Math.ceil(leftMs));
 }
@@ -98,6 +138,17 @@ export interface Statement {
   readonly tx?: PoolClient | null | undefined;
 }
 
-export function isUniqueViolation(error: unknown): boolean {
-  return sqlStateOf(error) === SQL_STATE.uniqueViolation;
+const READS: ReadonlySet<StatementName> = new Set(["read", "readFenced"]);
+
+function variantOf(order: OrderTerms | undefined): OrderVariant {
+  if (order === undefined) return "plain";
+  return order.kind === "pending" ? "settle" : "shop";
+}
+
+/** The parameters a variant has beside those of `plain`; they come last. */
+function extraValues({ order, target }: StockRequest): readonly unknown[] {
+  if (order === undefined) return [];
+  if (order.kind === "pending") return [order.orderId];
+  const { idempotencyKey, paymentWindowMs, purchaseTokenId } = order;
+  return target.kind === "coupon" ? [idempotencyKey] : [idempotencyKey, paymentWindowMs, purchaseTokenId];
 }

@@ -38,14 +38,9 @@ export interface OperationTrace {
   attempts?: number;
 }
 
-export interface StockRequest {
+/** How anything that changes a hot row waits, holds, and writes down what it does. */
+export interface StockWork {
   readonly target: StockTarget;
-  readonly quantity: number;
-  readonly buyerId: string;
-  /** The run this purchase counts for; null outside of runs. */
-  readonly runId: string | null;
-  /** Business logic inside the critical section. */
-  readonly holdMs: number;
   readonly ttlMs: number;
   readonly waitTimeoutMs: number;
   /** False: the fencing token of a lock that has one is not checked; absent: checked. */
@@ -54,12 +49,63 @@ export interface StockRequest {
   readonly trace: OperationTrace;
 }
 
+export interface StockRequest extends StockWork {
+  readonly quantity: number;
+  readonly buyerId: string;
+  /** The run this purchase counts for; null outside of runs. */
+  readonly runId: string | null;
+  /** Business logic inside the critical section. */
+  readonly holdMs: number;
+  /** Units one buyer may have of the target; absent: as many as there are. Coupons are one each whatever this says. */
+  readonly limitPerBuyer?: number | undefined;
+  /** What the purchase writes beside taking the units; absent: an order that waits for its payment for ever. */
+  readonly order?: OrderTerms | undefined;
+}
+
+export type OrderTerms =
+  | {
+      readonly kind: "shop";
+      /** No buyer has two orders of one product with the same key. */
+      readonly idempotencyKey: string | null;
+      /** Null: the order does not expire. */
+      readonly paymentWindowMs: number | null;
+      /** No two orders refer to the same one. */
+      readonly purchaseTokenId: string | null;
+    }
+  /** An order that is there, took no units yet, and is paid by this. */
+  | { readonly kind: "pending"; readonly orderId: string };
+
+/** What the order's row itself refused, whatever lock there was: nothing was written. */
+export type RowRefusal = {
+  readonly status: "already_claimed" | "limit_reached" | "token_used" | "repeated_key";
+};
+
 export type StockOutcome =
   | { readonly status: "sold"; readonly orderId: string }
   | { readonly status: "sold_out" }
-  | { readonly status: "already_claimed" }
-  | { readonly status: "limit_reached" }
+  | RowRefusal
   | { readonly status: "contended"; readonly waitedMs: number; readonly attempts: number };
+
+/** An order whose units are off the stock. */
+export interface HeldOrder {
+  readonly orderId: string;
+  readonly buyerId: string;
+  readonly quantity: number;
+}
+
+/** Ends pending orders of one product and returns their units. Orders that have ended or are paid stay as they are. */
+export interface GiveBackRequest extends StockWork {
+  readonly orders: readonly HeldOrder[];
+  readonly as: "cancelled" | "expired";
+  readonly reason: string | null;
+  /** Only those whose deadline was before it; null: whatever their deadline. */
+  readonly dueBefore: Date | null;
+}
+
+export type GiveBackOutcome =
+  /** Those that were ended by this call; their units are back. */
+  | { readonly status: "released"; readonly orders: readonly HeldOrder[] }
+  | Extract<StockOutcome, { readonly status: "contended" }>;
 
 /** A way of taking units off a hot row: a lock round a read-modify-write, or one atomic operation. */
 export interface StockStrategy extends AsyncDisposable {
@@ -70,6 +116,12 @@ export interface StockStrategy extends AsyncDisposable {
    * @throws {LockError} when a server is lost or the outcome is not known
    */
   reduceStock(request: StockRequest): Promise<StockOutcome>;
+  /**
+   * Returns the units of pending orders, under the same guard as the sales: an absolute write of a lock's holder would
+   * undo an increment made beside it. Orders and stock change in one statement, so each unit comes back once.
+   * @throws {LockError} when a server is lost or the outcome is not known
+   */
+  giveBack(request: GiveBackRequest): Promise<GiveBackOutcome>;
   /**
    * Puts a target's stock where the strategy keeps it, for those that do not sell from the target's own row. Called once
    * for all nodes, before a run opens; purchases outside of runs find the stock by themselves.
@@ -95,6 +147,8 @@ export interface StockDrift {
 export interface ReconcileOptions {
   /** Leaves younger entries alone: their orders may be on their way. 0 where nobody is buying. */
   readonly olderThanMs?: number;
+  /** Operations whose process is known to have ended: they are settled whatever their age. */
+  readonly isDead?: (opId: string) => boolean;
 }
 
 /** Units that were settled, by what was found. */

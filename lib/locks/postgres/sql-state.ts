@@ -4,6 +4,7 @@ import type { Subject } from "./pg-port";
 /** PostgreSQL's error codes that mean something here. @see https://www.postgresql.org/docs/current/errcodes-appendix.html */
 export const SQL_STATE = {
   uniqueViolation: "23505",
+  checkViolation: "23514",
   serializationFailure: "40001",
   deadlock: "40P01",
   /** NOWAIT met a lock, or lock_timeout was over. */

@@ -14,6 +14,7 @@ import type { OperationTrace, StockRequest, StockTarget } from "../../../lib/sto
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { type OwnMemcached, startOwnMemcached } from "../../support/own-memcached";
 import { couponFacts, makeCoupon, makeProduct, productFacts } from "../../support/rows";
+import { waitUntil } from "../../support/wait-until";
 
 requireEnv("DATABASE_URL");
 setEnv({ STORE_NODE: "stock-test" });
@@ -161,19 +162,52 @@ describe("memcached-cas", () => {
     assert.equal(await counter(), "4");
   });
 
-  it("tells how far counter and row have drifted apart, and brings them together when nobody buys", async () => {
+  it("tells how far counter and row have drifted apart, and brings them together when nobody is in between", async () => {
     await product(5);
     assert.deepEqual(await strategy.drift(target), { counter: null, stock: 5, pending: 0, drift: 0 });
     assert.equal((await strategy.reconcile(target)).corrected, 0);
     await strategy.prepare(target, 3);
-    assert.deepEqual(await strategy.drift(target), { counter: 3, stock: 5, pending: 2, drift: -2 });
-    const left = { kept: 0, givenBack: 0, pending: 2, corrected: 0 };
-    assert.deepEqual(await strategy.reconcile(target), left, "the orders may be on their way");
-    assert.equal((await strategy.reconcile(target, { olderThanMs: 0 })).corrected, 2);
+    assert.deepEqual(await strategy.drift(target), { counter: 3, stock: 5, pending: 0, drift: -2 });
+    assert.equal((await strategy.reconcile(target)).corrected, 2);
     assert.equal(await counter(), "5");
     await strategy.prepare(target, 9);
     assert.equal((await strategy.reconcile(target)).corrected, -4);
     assert.deepEqual(await strategy.drift(target), { counter: 5, stock: 5, pending: 0, drift: 0 });
+  });
+
+  it("leaves the counter alone while an order is on its way, and puts the unit of a lost process back", async () => {
+    await product(5);
+    await strategy.prepare(target, 5);
+    const blocker = await postgresPool().connect();
+    await blocker.query("BEGIN");
+    await blocker.query("SELECT 1 FROM products WHERE id = $1 FOR UPDATE", [target.id]);
+    const trace = newTrace();
+    const lost = buy({ runId: "test-run", waitTimeoutMs: 0, trace });
+    await waitUntil(async () => (await counter()) === "4", { what: "the unit to leave the counter" });
+    const left = { kept: 0, givenBack: 0, pending: 1, corrected: 0 };
+    assert.deepEqual(await strategy.reconcile(target), left, "the order may be on its way");
+    await assert.rejects(lost, (error) => isLockError(error) && error.code === "outcome_unknown");
+    assert.deepEqual(await strategy.reconcile(target), left, "it may still be");
+    // Its statement never got the row: the process that sent it is gone, and PostgreSQL ends what it left.
+    await blocker.query(
+      `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%products%'`,
+    );
+    await blocker.query("ROLLBACK");
+    blocker.release();
+    const successor = strategyOf(client);
+    assert.equal((await successor.reconcile(target, { isDead: (opId) => opId === trace.opId })).corrected, 1);
+    assert.deepEqual(await successor.drift(target), { counter: 5, stock: 5, pending: 0, drift: 0 });
+    assert.deepEqual(await productFacts(target.id), { stock: 5, orders: 0 });
+  });
+
+  it("does not touch the counter for buyers who have theirs", async () => {
+    target = { kind: "coupon", id: await makeCoupon(2) };
+    await strategy.prepare(target, 2);
+    assert.equal((await buy({ buyerId: "greedy", runId: "test-run" })).status, "sold");
+    const version = await client.gets(`stock:coupon:${target.id}`);
+    const clicks = await Promise.all(Array.from({ length: 3 }, () => buy({ buyerId: "greedy", runId: "test-run" })));
+    assert.deepEqual(new Set(clicks.map(({ status }) => status)), new Set(["already_claimed"]));
+    assert.deepEqual(await client.gets(`stock:coupon:${target.id}`), version);
   });
 
   it("answers contended when its time is over before a write of its own holds", async () => {

@@ -142,7 +142,7 @@ for (const id of ["redis-decrement", "redis-watch"]) {
     it("starts a run with its own stock, and with nothing left over from before", async () => {
       const target = await coupon(10);
       await redis.set(counterKeys(target).counter, 99);
-      await redis.sadd(counterKeys(target).buyers, "somebody");
+      await redis.hset(counterKeys(target).buyers, "somebody", 1);
       await redis.hset(counterKeys(target).journal, "old-op", "1:1:somebody");
       await strategy.prepare(target, 10);
       assert.equal(await left(target), 10);

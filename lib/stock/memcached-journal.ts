@@ -1,0 +1,117 @@
+import type { MemcachedCommands } from "../locks/memcached/memcached-port";
+import { type JournalEntry, journalText, parseJournal } from "./redis-journal";
+
+/** Longer than any run. */
+const EXPIRY_SECONDS = 900;
+/** Two nodes that enter themselves at the same moment try again; more than this many at once there are not. */
+const INDEX_TRIES = 32;
+
+/**
+ * Which purchases stand between a target's counter in Memcached and their orders. Memcached lists no keys, so each node keeps
+ * one item of its own, `journal:<resource>:<node>`, and an item beside them names the nodes.
+ *
+ * A purchase is entered before it touches the counter. Whoever reads counter and journal, in this order, and finds nobody in
+ * between, knows that the counter should be what the row is. Entries are written together: what comes in while a write
+ * is under way goes with the next one.
+ */
+export class MemcachedJournal {
+  /** The node's item as it should be, entries of a former process of the same name included. */
+  private entries: Map<string, JournalEntry> | null = null;
+  private opening: Promise<Map<string, JournalEntry>> | null = null;
+  private writing: Promise<void> | null = null;
+  private next: Promise<void> | null = null;
+
+  constructor(
+    private readonly client: MemcachedCommands,
+    private readonly resource: string,
+    private readonly node: string,
+  ) {}
+
+  /** Resolves when the entry is on the server. */
+  async enter(entry: JournalEntry): Promise<void> {
+    const entries = await this.open();
+    entries.set(entry.opId, entry);
+    await this.flush();
+  }
+
+  /** The purchase is over, one way or the other. The server learns of it with the next write, at once when it was the last. */
+  async strike(opIds: readonly string[]): Promise<void> {
+    const entries = await this.open();
+    const before = entries.size;
+    for (const opId of opIds) entries.delete(opId);
+    if (entries.size === 0 && before > 0) await this.flush();
+  }
+
+  /** Of all nodes, as the server has them. */
+  async read(): Promise<JournalEntry[]> {
+    const nodes = (await this.client.gets(this.indexKey))?.value.split(",") ?? [];
+    const items = await Promise.all(nodes.map((node) => this.client.gets(this.itemKey(node))));
+    return items.flatMap((item) => parseItem(item?.value ?? ""));
+  }
+
+  private open(): Promise<Map<string, JournalEntry>> {
+    if (this.entries) return Promise.resolve(this.entries);
+    this.opening ??= this.load().finally(() => {
+      this.opening = null;
+    });
+    return this.opening;
+  }
+
+  private async load(): Promise<Map<string, JournalEntry>> {
+    await this.joinIndex();
+    const item = await this.client.gets(this.itemKey(this.node));
+    this.entries = new Map(parseItem(item?.value ?? "").map((entry) => [entry.opId, entry]));
+    return this.entries;
+  }
+
+  private async joinIndex(): Promise<void> {
+    const key = this.indexKey;
+    for (let attempt = 0; attempt < INDEX_TRIES; attempt += 1) {
+      const found = await this.client.gets(key);
+      if (found?.value.split(",").includes(this.node)) return;
+      const item = { key, value: found ? `${found.value},${this.node}` : this.node, expirySeconds: EXPIRY_SECONDS };
+      if (found ? (await this.client.cas(item, found)) === "stored" : await this.client.add(item)) return;
+    }
+  }
+
+  private flush(): Promise<void> {
+    if (!this.writing) {
+      this.writing = this.write();
+      return this.writing;
+    }
+    this.next ??= this.writing.then(
+      () => this.flushNext(),
+      () => this.flushNext(),
+    );
+    return this.next;
+  }
+
+  private flushNext(): Promise<void> {
+    this.next = null;
+    this.writing = this.write();
+    return this.writing;
+  }
+
+  private write(): Promise<void> {
+    const value = [...(this.entries ?? new Map<string, JournalEntry>()).values()]
+      .map((entry) => JSON.stringify([entry.opId, journalText(entry)]))
+      .join("\n");
+    const written = this.client.set({ key: this.itemKey(this.node), value, expirySeconds: EXPIRY_SECONDS });
+    return written.finally(() => {
+      if (!this.next) this.writing = null;
+    });
+  }
+
+  private get indexKey(): string {
+    return `journal:${this.resource}`;
+  }
+
+  private itemKey(node: string): string {
+    return `${this.indexKey}:${node}`;
+  }
+}
+
+function parseItem(text: string): JournalEntry[] {
+  const lines = text.split("\n").filter(Boolean);
+  return parseJournal(lines.flatMap((line) => JSON.parse(line) as [string, string]));
+}
