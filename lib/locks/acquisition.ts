@@ -84,8 +84,8 @@ export class Acquisition {
     gaveUp.abort();
     await this.#retire(settled.status === "error" ? undefined : work);
     if (settled.status === "error") return { status: "unreachable", error: asUnreachable(settled.error) };
-    // A try that the end of the wait cut short says nothing about a server that has answered before.
-    if (this.#heard && limitMs < options.tryLimitMs) return { status: "held" };
+    // A try that the end of the wait cut short says nothing about a server that has answered the one before.
+    if (this.#heard && !this.#outage && limitMs < options.tryLimitMs) return { status: "held" };
     const { id: strategyId } = backend.traits;
     const message = `no answer within ${Math.round(limitMs)} ms`;
     const { resource } = this.#request;

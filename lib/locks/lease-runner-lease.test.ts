@@ -1,0 +1,171 @@
+import assert from "node:assert/strict";
+import { beforeEach, describe, it } from "node:test";
+import { code, DEPENDABLE_MS, type RunnerBench, request, resource, setUpBench } from "./testing/runner-bench";
+
+let clock: RunnerBench["clock"];
+let server: RunnerBench["server"];
+let incidents: RunnerBench["incidents"];
+let runner: RunnerBench["runner"];
+
+beforeEach(() => {
+  ({ clock, server, incidents, runner } = setUpBench());
+});
+
+describe("a lease", () => {
+  it("is counted from before the request was sent", async () => {
+    server.replyDelayMs = 99;
+    const call = runner({ watchdog: false }).runGuarded(request, async ({ signal }) => {
+      await clock.sleep(10_000, signal);
+      return clock.nowMs();
+    });
+    const outcome = await clock.settle(call);
+    assert.ok(outcome.status === "completed");
+    assert.equal(outcome.value, DEPENDABLE_MS);
+    assert.equal(outcome.lease, "lost");
+  });
+
+  it("that is over when the reply arrives is released and not granted", async () => {
+    server.replyDelayMs = 298;
+    const call = runner().runGuarded({ ...request, waitTimeoutMs: 0 }, async () => assert.fail("granted"));
+    assert.equal((await clock.settle(call)).status, "contended");
+    assert.equal(server.callsOf("release").length, 1);
+  });
+
+  it("that is granted after the runner stopped waiting is released", async () => {
+    server.replyDelayMs = 5_000;
+    const call = runner({ tryLimitMs: 100 }).runGuarded({ ...request, waitTimeoutMs: 0 }, async () => "entered");
+    await assert.rejects(clock.settle(call), code("backend_unavailable"));
+    await clock.advance(20_000);
+    assert.deepEqual(
+      server.calls.map(({ kind }) => kind),
+      ["try", "release", "release"],
+    );
+    assert.deepEqual(
+      incidents.map(({ kind }) => kind),
+      ["release_failed", "late_grant_released", "release_failed"],
+    );
+    assert.equal(clock.pendingTimers, 0);
+  });
+
+  it("is renewed at a third of its length for as long as the section takes", async () => {
+    const outcome = await clock.settle(runner().runGuarded(request, () => clock.sleep(3_000)));
+    assert.ok(outcome.status === "completed" && outcome.lease === "held");
+    const gaps = server.callsOf("renew").map(({ atMs }, index, all) => atMs - (all[index - 1]?.atMs ?? 0));
+    assert.ok(gaps.length > 25 && gaps.every((gap) => gap > 95 && gap < 110), gaps.join(" "));
+    assert.equal(clock.pendingTimers, 0);
+  });
+
+  it("that the server has forgotten is lost at the next renewal", async () => {
+    const call = runner().runGuarded(request, async ({ signal }) => {
+      server.forget(resource);
+      await clock.sleep(10_000, signal);
+      return clock.nowMs();
+    });
+    const outcome = await clock.settle(call);
+    assert.ok(outcome.status === "completed" && outcome.lease === "lost" && outcome.value < 110);
+    assert.deepEqual(
+      incidents.map(({ kind }) => kind),
+      ["lease_lost"],
+    );
+  });
+
+  it("survives a renewal whose reply is lost", async () => {
+    let lost = 0;
+    server.losesReplyTo = (kind) => kind === "renew" && lost++ === 0;
+    const outcome = await clock.settle(runner().runGuarded(request, () => clock.sleep(1_000)));
+    assert.ok(outcome.status === "completed" && outcome.lease === "held");
+    assert.equal(incidents[0]?.kind, "renewal_failed");
+  });
+
+  it("is given up before the server does when no renewal gets through", async () => {
+    const call = runner().runGuarded(request, async ({ signal }) => {
+      server.isDown = true;
+      await clock.sleep(10_000, signal);
+      return clock.nowMs();
+    });
+    const outcome = await clock.settle(call);
+    assert.ok(outcome.status === "completed" && outcome.lease === "lost");
+    assert.equal(outcome.value, DEPENDABLE_MS);
+  });
+
+  it("counts from before the renewal was sent, too", async () => {
+    server.extraDelayMs = (kind) => (kind === "renew" ? 90 : 0);
+    let renewals = 0;
+    server.losesReplyTo = (kind) => kind === "renew" && renewals++ > 0;
+    const call = runner().runGuarded(request, async ({ signal }) => {
+      await clock.sleep(10_000, signal);
+      return clock.nowMs();
+    });
+    const outcome = await clock.settle(call);
+    // Granted at 2, so renewed at 102: the reply came at 193.
+    assert.ok(outcome.status === "completed");
+    assert.equal(outcome.value, 102 + DEPENDABLE_MS);
+  });
+
+  it("is known lost first thing after the process was paused past its end", async () => {
+    const call = runner().runGuarded(request, async ({ signal }) => {
+      clock.freeze(1_000);
+      await clock.sleep(0);
+      return signal.aborted;
+    });
+    const outcome = await clock.settle(call);
+    assert.ok(outcome.status === "completed" && outcome.value && outcome.lease === "lost");
+    assert.equal(server.callsOf("renew").length, 0);
+  });
+
+  it("is told at once when its process stood still in mid-renewal until the lease was over", async () => {
+    server.losesReplyTo = (kind) => kind === "renew";
+    const call = runner().runGuarded(request, async (grant) => {
+      await clock.sleep(110); // the renewal sent at 100 ms is under way
+      clock.freeze(1_000);
+      await clock.sleep(2);
+      return grant.signal.aborted;
+    });
+    const outcome = await clock.settle(call);
+    assert.ok(outcome.status === "completed");
+    assert.equal(outcome.value, true);
+    assert.equal(outcome.lease, "lost");
+    assert.equal(clock.pendingTimers, 0);
+  });
+
+  it("is reported lost when the section ended late and no timer had a chance to say so", async () => {
+    const call = runner().runGuarded(request, async () => clock.freeze(1_000));
+    const outcome = await clock.settle(call);
+    assert.ok(outcome.status === "completed" && outcome.lease === "lost");
+  });
+
+  it("is never renewed after its release", async () => {
+    // The section ends while the first renewal is under way, and a release sent now would overtake it.
+    server.extraDelayMs = (kind) => (kind === "renew" ? 40 : 0);
+    const call = runner().runGuarded(request, () => clock.sleep(110));
+    await clock.settle(call);
+    await clock.advance(5_000);
+    assert.deepEqual(
+      server.calls.map(({ kind }) => kind),
+      ["try", "renew", "release"],
+    );
+  });
+
+  it("whose release gets no answer is left to its TTL, within the release limit", async () => {
+    server.losesReplyTo = (kind) => kind === "release";
+    const outcome = await clock.settle(runner({ releaseLimitMs: 400 }).runGuarded(request, async () => 1));
+    assert.ok(outcome.status === "completed" && outcome.timings.releaseMs === 400);
+    assert.equal(incidents[0]?.kind, "release_failed");
+    assert.equal(clock.pendingTimers, 0);
+  });
+
+  it("bound to a session is lost when the backend says so", async () => {
+    let declareLost = (_reason: unknown) => {};
+    const backend = server.backend({ leaseKind: "session" }, (contest) => {
+      declareLost = contest.declareLost;
+      return {};
+    });
+    const call = runner({}, backend).runGuarded(request, async ({ signal }) => {
+      declareLost(new Error("session expired"));
+      return signal.aborted;
+    });
+    const outcome = await clock.settle(call);
+    assert.ok(outcome.status === "completed" && outcome.value && outcome.lease === "lost");
+    assert.equal(server.callsOf("renew").length, 0);
+  });
+});
