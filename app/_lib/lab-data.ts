@@ -1,5 +1,6 @@
 import { cache } from "react";
 import { describeStrategies } from "@/lib/runs/catalogue";
+import { evidenceOf } from "@/lib/runs/evidence";
 import { latestRunPerStrategy, listRuns, readRun, readSamples } from "@/lib/runs/queries";
 import type { Catalogue } from "./catalogue";
 
@@ -7,5 +8,8 @@ import type { Catalogue } from "./catalogue";
 
 /** Asked for by the layout and by the page; answered once a request. */
 export const readCatalogue = cache(async (): Promise<Catalogue> => describeStrategies());
+
+/** What the history of an ended run shows. */
+export const readEvidence = evidenceOf;
 
 export { latestRunPerStrategy, listRuns, readRun, readSamples };

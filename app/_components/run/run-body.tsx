@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import type { RunModel } from "@/app/_lib/run-model";
 import { PhaseChart, StockChart } from "../chart/run-charts";
 import { CheckList } from "./check-list";
@@ -6,8 +7,14 @@ import { NodeTable } from "./node-table";
 import styles from "./run-body.module.css";
 import { VerdictHead } from "./verdict-head";
 
+interface RunBodyProps {
+  readonly model: RunModel;
+  /** Who was inside, and how it came about: on a run's own page. */
+  readonly evidence?: ReactNode;
+}
+
 /** A run from *what* to *why*: the verdict, the six figures, time, the proof. The Lab and a run's own page share it. */
-export function RunBody({ model }: { model: RunModel }) {
+export function RunBody({ model, evidence }: RunBodyProps) {
   const { figures, samples } = model;
   return (
     <>
@@ -17,6 +24,7 @@ export function RunBody({ model }: { model: RunModel }) {
         <StockChart initial={figures.initial} samples={samples} />
         <PhaseChart samples={samples} />
       </div>
+      {evidence}
       <div className={styles.proof}>
         <NodeTable rows={model.nodeRows} running={model.pending} answers={model.answers} />
         <CheckList checks={model.checks} pending={model.pending} />

@@ -1,11 +1,14 @@
+import { Suspense } from "react";
 import { LabLink } from "@/app/_components/ui/lab-link";
 import { settingsLine } from "@/app/_lib/compare-rows";
+import type { EvidenceLink } from "@/app/_lib/evidence-link";
 import { durationWords } from "@/app/_lib/format";
 import { queryOf } from "@/app/_lib/run-config";
 import { modelOf } from "@/app/_lib/run-model";
 import type { RunDocument, RunSample } from "@/lib/runs/document";
 import { LatencyChart, RateChart } from "../chart/run-charts";
 import { RunBody } from "../run/run-body";
+import { EvidenceSection, EvidenceToCome } from "../timeline/evidence-section";
 import { When } from "../ui/when";
 import { PhaseTable } from "./phase-table";
 import { configFacts, evidenceFacts, FactList, machineFacts } from "./run-facts";
@@ -26,8 +29,15 @@ function againHref({ strategy, target, config }: RunDocument): string {
   })}`;
 }
 
+interface RunPageProps {
+  readonly document: RunDocument;
+  readonly samples: readonly RunSample[];
+  /** What of its evidence the address asks for. */
+  readonly link: EvidenceLink;
+}
+
 /** A run's permanent page, from the database only. */
-export function RunPage({ document, samples }: { document: RunDocument; samples: readonly RunSample[] }) {
+export function RunPage({ document, samples, link }: RunPageProps) {
   const { id } = document;
   return (
     <main className={styles.page} id="main" data-testid="run-page" data-run={id}>
@@ -59,7 +69,16 @@ export function RunPage({ document, samples }: { document: RunDocument; samples:
           This run is still going on; <LabLink href="/">follow it in the Lab</LabLink>, or load this page again.
         </p>
       ) : null}
-      <RunBody model={modelOf(document, samples)} />
+      <RunBody
+        model={modelOf(document, samples)}
+        evidence={
+          document.status === "running" ? null : (
+            <Suspense fallback={<EvidenceToCome document={document} />}>
+              <EvidenceSection document={document} link={link} />
+            </Suspense>
+          )
+        }
+      />
       <div className={styles.charts}>
         <RateChart samples={samples} />
         <LatencyChart samples={samples} />

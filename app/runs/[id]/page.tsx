@@ -1,6 +1,7 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { RunPage } from "../../_components/runs/run-page";
+import { readEvidenceLink } from "../../_lib/evidence-link";
 import { readRun, readSamples } from "../../_lib/lab-data";
 import { TONE_WORDS, toneOf } from "../../_lib/verdict";
 
@@ -8,6 +9,7 @@ export const dynamic = "force-dynamic";
 
 interface PageProps {
   readonly params: Promise<{ id: string }>;
+  readonly searchParams: Promise<Record<string, string | string[] | undefined>>;
 }
 
 export async function generateMetadata({ params }: PageProps): Promise<Metadata> {
@@ -15,9 +17,9 @@ export async function generateMetadata({ params }: PageProps): Promise<Metadata>
   return { title: run === null ? "Run not found" : `${run.strategy}: ${TONE_WORDS[toneOf(run)].toLowerCase()}` };
 }
 
-export default async function Page({ params }: PageProps) {
-  const { id } = await params;
+export default async function Page({ params, searchParams }: PageProps) {
+  const [{ id }, query] = await Promise.all([params, searchParams]);
   const run = await readRun(id);
   if (run === null) notFound();
-  return <RunPage document={run} samples={await readSamples(id)} />;
+  return <RunPage document={run} samples={await readSamples(id)} link={readEvidenceLink(query)} />;
 }

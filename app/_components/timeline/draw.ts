@@ -1,0 +1,293 @@
+import {
+  ALARM_MARKS,
+  type Density,
+  densityOf,
+  type LaneBox,
+  type Spans,
+  spansInView,
+  type TimeRange,
+  ticksIn,
+} from "@/app/_lib/timeline-view";
+import type { TimelineFault } from "@/lib/runs/evidence";
+import { hatch, type Palette } from "../chart/colours";
+
+/** Everything the timeline's canvas shows. Sizes are CSS pixels. */
+export interface Scene {
+  readonly spans: Spans;
+  readonly lanes: readonly string[];
+  readonly boxes: readonly LaneBox[];
+  readonly range: TimeRange;
+  readonly faults: readonly TimelineFault[];
+  /** Columns of the purchases whose lines are being read. */
+  readonly chosen: readonly number[];
+  /** The chosen ones did something wrong together. */
+  readonly isAlarm: boolean;
+  readonly width: number;
+  readonly height: number;
+}
+
+export const LABEL_WIDTH = 60;
+export const AXIS_HEIGHT = 26;
+const FACE = 'ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
+/** More bars than this are drawn as how many there were: single ones would be thinner than dust, and slower. */
+const MOST_BARS = 3_000;
+const CHOSEN_HEIGHT = 18;
+const TICK_SPACE = 84;
+
+export function drawTimeline(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette): void {
+  new Painter(pen, scene, palette).draw();
+}
+
+interface Bar {
+  readonly x: number;
+  readonly w: number;
+  readonly y: number;
+  readonly h: number;
+}
+
+class Painter {
+  private readonly bottom: number;
+  private readonly width: number;
+
+  constructor(
+    private readonly pen: CanvasRenderingContext2D,
+    private readonly scene: Scene,
+    private readonly palette: Palette,
+  ) {
+    this.bottom = scene.height - AXIS_HEIGHT;
+    this.width = Math.max(1, scene.width - LABEL_WIDTH);
+  }
+
+  draw(): void {
+    const { pen, scene } = this;
+    pen.clearRect(0, 0, scene.width, scene.height);
+    this.drawLanes();
+    for (const fault of scene.faults) this.drawFault(fault);
+    const together = this.drawTogether();
+    const inView = spansInView(scene.spans, scene.range, MOST_BARS + 1);
+    if (inView.length > MOST_BARS) this.drawDensities();
+    else this.drawBars(inView);
+    this.drawChosen();
+    this.drawAxis(together);
+  }
+
+  private x(us: number): number {
+    const { fromUs, toUs } = this.scene.range;
+    return LABEL_WIDTH + ((us - fromUs) / (toUs - fromUs)) * this.width;
+  }
+
+  /** Left edge and width within the canvas; null outside of it. */
+  private across(fromUs: number, toUs: number): { x: number; w: number } | null {
+    const from = Math.max(LABEL_WIDTH, this.x(fromUs));
+    const to = Math.min(LABEL_WIDTH + this.width, this.x(toUs));
+    return to < from ? null : { x: from, w: Math.max(1.5, to - from) };
+  }
+
+  private endOf(index: number): number {
+    const { spans } = this.scene;
+    return (spans.fromUs[index] ?? 0) + (spans.lengthUs[index] ?? 0);
+  }
+
+  private drawLanes(): void {
+    const { pen, scene, palette } = this;
+    pen.font = `12px ${FACE}`;
+    pen.textBaseline = "middle";
+    pen.textAlign = "left";
+    for (const [index, box] of scene.boxes.entries()) {
+      pen.fillStyle = palette.muted;
+      pen.fillText(scene.lanes[index] ?? "", 0, box.top + box.height / 2, LABEL_WIDTH - 8);
+      pen.fillStyle = palette.line;
+      pen.fillRect(LABEL_WIDTH, Math.round(box.top + box.height + 4), this.width, 1);
+    }
+  }
+
+  private drawFault({ faultId, fromUs, toUs }: TimelineFault): void {
+    const { pen, palette } = this;
+    const at = this.across(fromUs, toUs);
+    if (!at) return;
+    pen.globalAlpha = 0.22;
+    pen.fillStyle = hatch(pen, palette.ink, palette.paper);
+    pen.fillRect(at.x, 0, at.w, this.bottom);
+    pen.globalAlpha = 1;
+    pen.fillStyle = palette.ink;
+    pen.font = `11px ${FACE}`;
+    pen.textBaseline = "top";
+    pen.fillText(faultId, at.x + 3, 1);
+  }
+
+  /** The time that the chosen ones spent inside together. */
+  private drawTogether(): { x: number; w: number } | null {
+    const { pen, scene, palette } = this;
+    if (!scene.isAlarm || scene.chosen.length < 2) return null;
+    const from = Math.max(...scene.chosen.map((index) => scene.spans.fromUs[index] ?? 0));
+    const to = Math.min(...scene.chosen.map((index) => this.endOf(index)));
+    const at = to > from ? this.across(from, to) : null;
+    if (!at) return null;
+    pen.globalAlpha = 0.16;
+    pen.fillStyle = palette.alarm;
+    pen.fillRect(at.x, 0, at.w, this.bottom);
+    pen.globalAlpha = 1;
+    return at;
+  }
+
+  private barOf(index: number): Bar | null {
+    const { spans, boxes } = this.scene;
+    const box = boxes[spans.lane[index] ?? 0];
+    const at = this.across(spans.fromUs[index] ?? 0, this.endOf(index));
+    if (!box || !at) return null;
+    const gap = box.rowHeight > 5 ? 2 : 0;
+    const y = box.top + (spans.row[index] ?? 0) * box.rowHeight;
+    return { ...at, y, h: Math.max(1, box.rowHeight - gap) };
+  }
+
+  private drawBars(indices: readonly number[]): void {
+    const { pen, scene, palette } = this;
+    const stripes = hatch(pen, palette.alarm, palette.paper);
+    for (const index of indices) {
+      const bar = this.barOf(index);
+      if (!bar) continue;
+      const marks = scene.spans.marks[index] ?? 0;
+      const isAlarm = (marks & ALARM_MARKS) !== 0;
+      pen.globalAlpha = isAlarm ? 1 : 0.55;
+      pen.fillStyle = isAlarm ? stripes : palette.accent;
+      pen.fillRect(bar.x, bar.y, bar.w, bar.h);
+      if (marks & HARMLESS) this.outline(bar);
+    }
+    pen.globalAlpha = 1;
+  }
+
+  /** Dashed: two were inside, and it did no harm. */
+  private outline({ x, y, w, h }: Bar): void {
+    const { pen, palette } = this;
+    pen.save();
+    pen.strokeStyle = palette.ink;
+    pen.setLineDash([3, 2]);
+    pen.strokeRect(x + 0.5, y + 0.5, Math.max(1, w - 1), Math.max(1, h - 1));
+    pen.restore();
+  }
+
+  private drawDensities(): void {
+    const { range, spans, boxes } = this.scene;
+    const width = Math.floor(this.width);
+    const densities = densityOf(spans, { range, width, laneCount: boxes.length });
+    for (const [index, box] of boxes.entries()) {
+      const density = densities[index];
+      if (density) this.drawDensity(density, box);
+    }
+  }
+
+  /** As high as the most that were inside at once, in view. */
+  private drawDensity({ all, marked }: Density, box: LaneBox): void {
+    const { pen, palette } = this;
+    const most = all.reduce((top, value) => Math.max(top, value), 1);
+    const columns = (values: Float32Array) => {
+      values.forEach((value, at) => {
+        if (value <= 0) return;
+        const height = Math.max(2, (value / most) * box.height);
+        pen.fillRect(LABEL_WIDTH + at, box.top + box.height - height, 1, height);
+      });
+    };
+    pen.globalAlpha = 0.5;
+    pen.fillStyle = palette.accent;
+    columns(all);
+    pen.globalAlpha = 1;
+    pen.fillStyle = hatch(pen, palette.alarm, palette.paper);
+    columns(marked);
+  }
+
+  /** Whose lines are being read: large enough for their values, wherever their row is. */
+  private drawChosen(): void {
+    const { scene } = this;
+    const byLane = new Map<number, number[]>();
+    for (const index of scene.chosen) {
+      const lane = scene.spans.lane[index] ?? 0;
+      byLane.set(lane, [...(byLane.get(lane) ?? []), index]);
+    }
+    for (const [lane, indices] of byLane) {
+      const box = scene.boxes[lane];
+      if (!box) continue;
+      const slot = box.height / indices.length;
+      for (const [place, index] of indices.entries()) {
+        const height = Math.min(CHOSEN_HEIGHT, slot - 1);
+        this.drawChosenBar(index, box.top + place * slot + (slot - height) / 2, height);
+      }
+    }
+  }
+
+  private drawChosenBar(index: number, y: number, h: number): void {
+    const { pen, scene, palette } = this;
+    const at = this.across(scene.spans.fromUs[index] ?? 0, this.endOf(index));
+    if (!at) return;
+    const w = Math.max(3, at.w);
+    pen.fillStyle = palette.paper;
+    pen.fillRect(at.x - 1, y - 1, w + 2, h + 2);
+    pen.fillStyle = scene.isAlarm ? palette.alarm : palette.accent;
+    pen.fillRect(at.x, y, w, h);
+    this.drawValues(index, { x: at.x, w, y, h });
+  }
+
+  /** "17→16", inside the bar where it fits, else beside it. */
+  private drawValues(index: number, { x, w, y, h }: Bar): void {
+    const { pen, scene, palette } = this;
+    const [read, wrote] = [scene.spans.readValue[index] ?? null, scene.spans.writtenValue[index] ?? null];
+    if (read === null && wrote === null) return;
+    const text = `${read ?? ""}→${wrote ?? "nothing"}`;
+    pen.font = `12px ${FACE}`;
+    pen.textBaseline = "middle";
+    const length = pen.measureText(text).width;
+    if (length + 10 <= w) {
+      pen.fillStyle = palette.paper;
+      pen.fillText(text, x + 5, y + h / 2 + 1);
+      return;
+    }
+    const isRoomRight = x + w + length + 8 < LABEL_WIDTH + this.width;
+    const left = isRoomRight ? x + w + 4 : x - length - 4;
+    pen.fillStyle = palette.paper;
+    pen.fillRect(left - 2, y, length + 4, h);
+    pen.fillStyle = scene.isAlarm ? palette.alarm : palette.accent;
+    pen.fillText(text, left, y + h / 2 + 1);
+  }
+
+  private drawAxis(together: { x: number; w: number } | null): void {
+    const { pen, scene, palette } = this;
+    const { ticks, unit } = ticksIn(scene.range, Math.floor(this.width / TICK_SPACE));
+    const baseline = this.bottom + 16;
+    pen.font = `11px ${FACE}`;
+    pen.textBaseline = "middle";
+    pen.textAlign = "center";
+    const words = together ? "both inside" : "";
+    const middle = together ? together.x + together.w / 2 : 0;
+    const half = pen.measureText(words).width / 2 + 6;
+    const centre = Math.min(scene.width - half, Math.max(LABEL_WIDTH + half, middle));
+    for (const [place, { atUs, text }] of ticks.entries()) {
+      const label = place === ticks.length - 1 ? `${text} ${unit}` : text;
+      const width = pen.measureText(label).width;
+      const at = Math.min(this.x(atUs), scene.width - width / 2);
+      if (together && Math.abs(at - centre) < half + width / 2) continue;
+      pen.fillStyle = palette.muted;
+      pen.fillText(label, at, baseline);
+    }
+    pen.fillStyle = palette.alarm;
+    if (together) pen.fillText(words, centre, baseline);
+    pen.textAlign = "left";
+  }
+}
+
+/** `SPAN_MARKS.fencedOverlap`: two were inside, and their fencing tokens kept it harmless. */
+const HARMLESS = 8;
+
+/** The span under a point, the chosen ones aside; null where there is none. */
+export function spanAt(scene: Scene, point: { x: number; y: number }): number | null {
+  const { range, boxes, spans } = scene;
+  const width = Math.max(1, scene.width - LABEL_WIDTH);
+  const perPixel = (range.toUs - range.fromUs) / width;
+  const atUs = range.fromUs + (point.x - LABEL_WIDTH) * perPixel;
+  const lane = boxes.findIndex(({ top, height }) => point.y >= top && point.y <= top + height);
+  const box = boxes[lane];
+  if (!box || point.x < LABEL_WIDTH) return null;
+  const row = Math.floor((point.y - box.top) / box.rowHeight);
+  const near = { fromUs: atUs - 2 * perPixel, toUs: atUs + 2 * perPixel };
+  const found = spansInView(spans, near).filter((index) => spans.lane[index] === lane);
+  const distance = (index: number) => Math.abs((spans.row[index] ?? 0) - row);
+  return found.sort((a, b) => distance(a) - distance(b))[0] ?? null;
+}

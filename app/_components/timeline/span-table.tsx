@@ -1,0 +1,78 @@
+import { formatMsCell, NO_VALUE, plural } from "@/app/_lib/format";
+import { ALARM_MARKS, type Spans, spansInView, type TimeRange } from "@/app/_lib/timeline-view";
+import styles from "./timeline.module.css";
+
+/** Rows a reader may still go through; the rest comes into view by zooming. */
+const MOST_ROWS = 200;
+
+const MARK_WORDS: readonly (readonly [mark: number, word: string])[] = [
+  [1, "overlap"],
+  [2, "stale write"],
+  [4, "lost update"],
+  [8, "harmless overlap"],
+];
+
+export function markWords(marks: number): string {
+  return MARK_WORDS.filter(([mark]) => marks & mark)
+    .map(([, word]) => word)
+    .join(", ");
+}
+
+interface SpanTableProps {
+  readonly spans: Spans;
+  readonly lanes: readonly string[];
+  readonly range: TimeRange;
+  readonly caption: string;
+}
+
+/** The timeline's numbers: who was inside from when to when, as far as they are in view. */
+export function SpanTable({ spans, lanes, range, caption }: SpanTableProps) {
+  const indices = spansInView(spans, range);
+  const shown = indices.slice(0, MOST_ROWS);
+  const value = (one: number | null | undefined) => one ?? NO_VALUE;
+  return (
+    <>
+      <table className={styles.table}>
+        <caption className="visually-hidden">{caption}</caption>
+        <thead>
+          <tr>
+            <th scope="col">node</th>
+            <th scope="col" className="num">
+              from, ms
+            </th>
+            <th scope="col" className="num">
+              inside, ms
+            </th>
+            <th scope="col" className="num">
+              read
+            </th>
+            <th scope="col" className="num">
+              wrote
+            </th>
+            <th scope="col">marked</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((index) => {
+            const marks = spans.marks[index] ?? 0;
+            return (
+              <tr key={index}>
+                <th scope="row" className="mono">
+                  {lanes[spans.lane[index] ?? 0]}
+                </th>
+                <td className="num">{((spans.fromUs[index] ?? 0) / 1_000).toFixed(3)}</td>
+                <td className="num">{formatMsCell((spans.lengthUs[index] ?? 0) / 1_000)}</td>
+                <td className="num">{value(spans.readValue[index])}</td>
+                <td className="num">{value(spans.writtenValue[index])}</td>
+                <td className={marks & ALARM_MARKS ? "alarm" : undefined}>{markWords(marks)}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      {indices.length > shown.length ? (
+        <p className={styles.more}>{plural(indices.length - shown.length, "more")} in view; zoom in to read them.</p>
+      ) : null}
+    </>
+  );
+}

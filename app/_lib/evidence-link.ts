@@ -1,0 +1,40 @@
+import { clampRange, type TimeRange } from "./timeline-view";
+
+/** What of a run's evidence is on the screen, as its address has it. */
+export interface EvidenceLink {
+  readonly finding: string | null;
+  readonly range: TimeRange | null;
+}
+
+type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+function micros(value: string | readonly string[] | undefined): number | null {
+  return typeof value === "string" && /^\d{1,12}$/.test(value) ? Number(value) : null;
+}
+
+/** What makes no sense is left out: a link that somebody shortened still opens the run. */
+export function readEvidenceLink(query: Query): EvidenceLink {
+  const name = query.finding;
+  const [fromUs, toUs] = [micros(query.fromUs), micros(query.toUs)];
+  return {
+    finding: typeof name === "string" && /^[A-Za-z]+-\d+$/.test(name) ? name : null,
+    range: fromUs !== null && toUs !== null && fromUs < toUs ? { fromUs, toUs } : null,
+  };
+}
+
+/** The address with this evidence in it; other parameters stay. */
+export function withEvidenceLink(href: string, { finding, range }: EvidenceLink, endUs: number): string {
+  const url = new URL(href);
+  const { searchParams } = url;
+  if (finding === null) searchParams.delete("finding");
+  else searchParams.set("finding", finding);
+  if (range === null) {
+    searchParams.delete("fromUs");
+    searchParams.delete("toUs");
+  } else {
+    const clamped = clampRange(range, endUs);
+    searchParams.set("fromUs", String(clamped.fromUs));
+    searchParams.set("toUs", String(clamped.toUs));
+  }
+  return url.href;
+}

@@ -1,0 +1,58 @@
+import type { FindingKind } from "@/lib/history/finding";
+
+const WORDS: Readonly<Record<FindingKind, readonly [one: string, many: string]>> = {
+  oversold: ["Oversold", "Oversold"],
+  lostUpdates: ["Lost update", "Lost updates"],
+  undersold: ["Undersold", "Undersold"],
+  negativeStock: ["Negative stock", "Negative stock"],
+  duplicateClaims: ["Duplicate claim", "Duplicate claims"],
+  overlappingHolds: ["Overlapping hold", "Overlapping holds"],
+  staleWrites: ["Stale write", "Stale writes"],
+  fencingOrder: ["Fencing order", "Fencing order"],
+  ticketOrder: ["Ticket order", "Ticket order"],
+  acknowledgedRows: ["Lost sale", "Lost sales"],
+  unknownRows: ["Sold twice unanswered", "Sold twice unanswered"],
+  refusedRows: ["Sold to the refused", "Sold to the refused"],
+  strayRows: ["Stray order", "Stray orders"],
+  unreadableFile: ["Unreadable history", "Unreadable history"],
+  unreadableLine: ["Unreadable line", "Unreadable lines"],
+  missingRun: ["Incomplete history", "Incomplete history"],
+  missingEnd: ["Incomplete history", "Incomplete history"],
+  misplacedLine: ["Misplaced line", "Misplaced lines"],
+  droppedOperations: ["Dropped operations", "Dropped operations"],
+  duplicateOpId: ["Repeated operation", "Repeated operations"],
+  timesOutOfOrder: ["Times out of order", "Times out of order"],
+  noContention: ["No contention", "No contention"],
+  unservedWaiters: ["Waiter not served", "Waiters not served"],
+  fencedOverlap: ["Harmless overlap", "Harmless overlaps"],
+};
+
+export function kindWords(kind: FindingKind, count: number): string {
+  return WORDS[kind][count === 1 ? 0 : 1];
+}
+
+/** The findings of one kind, in the order they come in. */
+export interface FindingGroup<F> {
+  readonly kind: FindingKind;
+  readonly findings: readonly F[];
+}
+
+export function groupFindings<F extends { readonly kind: FindingKind }>(findings: readonly F[]): FindingGroup<F>[] {
+  const groups = new Map<FindingKind, F[]>();
+  for (const finding of findings) {
+    const known = groups.get(finding.kind);
+    if (known) known.push(finding);
+    else groups.set(finding.kind, [finding]);
+  }
+  return [...groups].map(([kind, members]) => ({ kind, findings: members }));
+}
+
+/** A step's distance from the first, in milliseconds: "+0.000", "+12.340". */
+export function afterWords(afterNs: number): string {
+  return `+${(afterNs / 1_000_000).toFixed(3)}`;
+}
+
+/** When it happened, in seconds since the first purchase. */
+export function momentWords(atUs: number | null): string {
+  return atUs === null ? "–" : `${(atUs / 1_000_000).toFixed(3)} s`;
+}

@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { readEvidenceLink, withEvidenceLink } from "./evidence-link";
+import {
+  clampRange,
+  densityOf,
+  laneBoxes,
+  panRange,
+  rangeAround,
+  rangeWords,
+  spansInView,
+  ticksIn,
+  toSpans,
+  zoomRange,
+} from "./timeline-view";
+
+const spansOf = (...spans: readonly (readonly [fromUs: number, lengthUs: number, lane?: number, marks?: number])[]) =>
+  toSpans({
+    lane: spans.map(([, , lane = 0]) => lane),
+    row: spans.map(() => 0),
+    fromUs: spans.map(([from]) => from),
+    lengthUs: spans.map(([, length]) => length),
+    marks: spans.map(([, , , marks = 0]) => marks),
+    readValue: spans.map(() => null),
+    writtenValue: spans.map(() => null),
+  });
+
+describe("the range in view", () => {
+  it("stays within the run, whatever is done to it", () => {
+    const range = fc.tuple(fc.nat(2_000), fc.nat(2_000)).map(([fromUs, length]) => ({ fromUs, toUs: fromUs + length }));
+    fc.assert(
+      fc.property(
+        range,
+        fc.double({ min: 0.1, max: 10, noNaN: true }),
+        fc.integer({ min: -3, max: 3 }),
+        (one, factor, share) => {
+          for (const moved of [
+            zoomRange(one, { factor }, 1_000),
+            panRange(one, share, 1_000),
+            clampRange(one, 1_000),
+          ]) {
+            assert.ok(moved.fromUs >= 0 && moved.toUs <= 1_000 && moved.toUs > moved.fromUs, JSON.stringify(moved));
+          }
+        },
+      ),
+    );
+  });
+
+  it("keeps what is under the pointer where it is", () => {
+    assert.deepEqual(zoomRange({ fromUs: 0, toUs: 1_000 }, { factor: 0.5, atUs: 200 }, 1_000), {
+      fromUs: 100,
+      toUs: 600,
+    });
+    assert.deepEqual(panRange({ fromUs: 100, toUs: 300 }, 0.25, 1_000), { fromUs: 150, toUs: 350 });
+  });
+
+  it("goes round the purchases of a finding with something on either side", () => {
+    const spans = spansOf([1_000, 1_000], [1_500, 2_500]);
+    const range = rangeAround(spans, [0, 1], 100_000);
+    assert.deepEqual(range, { fromUs: 0, toUs: 5_100 });
+    assert.equal(rangeAround(spans, [], 100_000), null);
+  });
+});
+
+describe("spansInView", () => {
+  it("finds exactly the spans that touch the range, also one that began long before it", () => {
+    const span = fc.tuple(fc.nat(1_000), fc.nat(300));
+    fc.assert(
+      fc.property(fc.array(span), fc.nat(1_000), fc.nat(400), (all, fromUs, length) => {
+        const sorted = [...all].sort((a, b) => a[0] - b[0]);
+        const toUs = fromUs + length;
+        const expected = sorted.flatMap(([at, long], index) => (at <= toUs && at + long >= fromUs ? [index] : []));
+        assert.deepEqual(spansInView(spansOf(...sorted), { fromUs, toUs }), expected);
+      }),
+    );
+  });
+});
+
+describe("densityOf", () => {
+  it("counts who was inside in each column, by lane, and the marked ones apart", () => {
+    const spans = spansOf([0, 50], [10, 20, 1, 1], [40, 60, 0, 8]);
+    const [first, second] = densityOf(spans, { range: { fromUs: 0, toUs: 100 }, width: 10, laneCount: 2 });
+    assert.deepEqual([...(first?.all ?? [])].slice(0, 10), [1, 1, 1, 1, 2, 1, 1, 1, 1, 1]);
+    assert.deepEqual([...(first?.marked ?? [])].slice(0, 10), Array(10).fill(0));
+    assert.deepEqual([...(second?.marked ?? [])].slice(0, 10), [0, 1, 1, 0, 0, 0, 0, 0, 0, 0]);
+  });
+
+  it("shows what is far too short for a column in the column it is in", () => {
+    const [lane] = densityOf(spansOf([55, 0]), { range: { fromUs: 0, toUs: 100 }, width: 10, laneCount: 1 });
+    assert.deepEqual([...(lane?.all ?? [])].slice(0, 10), [0, 0, 0, 0, 0, 1, 0, 0, 0, 0]);
+  });
+});
+
+describe("lanes, ticks and words", () => {
+  it("gives a lane the height its rows need, within bounds", () => {
+    const { boxes, height } = laneBoxes([1, 4, 400]);
+    assert.deepEqual(
+      boxes.map((box) => box.height),
+      [36, 56, 76],
+    );
+    assert.equal(boxes[2]?.rowHeight, 76 / 400);
+    assert.ok(height >= 36 + 56 + 76);
+  });
+
+  it("puts ticks at round times, in the unit a reader would choose", () => {
+    assert.deepEqual(
+      ticksIn({ fromUs: 0, toUs: 2_000_000 }, 4).ticks.map(({ text }) => text),
+      ["0.0", "0.5", "1.0", "1.5", "2.0"],
+    );
+    const close = ticksIn({ fromUs: 411_000, toUs: 411_900 }, 4);
+    assert.equal(close.unit, "ms");
+    assert.deepEqual(
+      close.ticks.map(({ text }) => text),
+      ["411.0", "411.5"],
+    );
+    assert.equal(rangeWords({ fromUs: 400_000, toUs: 440_000 }), "0.400 s to 0.440 s");
+  });
+});
+
+describe("the address of evidence", () => {
+  it("names the finding and the range, and keeps what else is there", () => {
+    const link = { finding: "lostUpdates-2", range: { fromUs: 10, toUs: 90 } };
+    const href = withEvidenceLink("http://lab/runs/1?x=1#top", link, 1_000);
+    assert.equal(href, "http://lab/runs/1?x=1&finding=lostUpdates-2&fromUs=10&toUs=90#top");
+    assert.deepEqual(readEvidenceLink(Object.fromEntries(new URL(href).searchParams)), link);
+    assert.equal(withEvidenceLink(href, { finding: null, range: null }, 1_000), "http://lab/runs/1?x=1#top");
+  });
+
+  it("passes over what makes no sense", () => {
+    assert.deepEqual(readEvidenceLink({ finding: "<script>", fromUs: "9", toUs: "3" }), { finding: null, range: null });
+    assert.deepEqual(readEvidenceLink({ finding: ["a-1", "b-2"], fromUs: "x" }), { finding: null, range: null });
+  });
+});

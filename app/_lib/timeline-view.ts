@@ -1,0 +1,206 @@
+/** What the holder timeline shows of a run: the range in view, its lanes, and what of 100,000 bars can be drawn. */
+
+/** Microseconds since the run's first purchase. */
+export interface TimeRange {
+  readonly fromUs: number;
+  readonly toUs: number;
+}
+
+/** Nothing that was recorded is shorter than what a reader could tell apart. */
+const LEAST_US = 20;
+
+function ordered(fromUs: number, toUs: number): TimeRange {
+  return { fromUs: Math.round(fromUs), toUs: Math.round(toUs) };
+}
+
+/** Moves and shrinks a range until it lies within the run. */
+export function clampRange({ fromUs, toUs }: TimeRange, endUs: number): TimeRange {
+  const end = Math.max(endUs, LEAST_US);
+  const length = Math.min(end, Math.max(LEAST_US, toUs - fromUs));
+  const from = Math.min(Math.max(0, fromUs), end - length);
+  return ordered(from, from + length);
+}
+
+/** `factor` above 1 shows more time. What is at `atUs` stays where it is. */
+export function zoomRange(range: TimeRange, zoom: { factor: number; atUs?: number }, endUs: number): TimeRange {
+  const { fromUs, toUs } = range;
+  const { factor, atUs = (fromUs + toUs) / 2 } = zoom;
+  return clampRange({ fromUs: atUs - (atUs - fromUs) * factor, toUs: atUs + (toUs - atUs) * factor }, endUs);
+}
+
+/** Moves by a share of what is in view: 0.25 is a quarter to the right. */
+export function panRange(range: TimeRange, share: number, endUs: number): TimeRange {
+  const by = (range.toUs - range.fromUs) * share;
+  return clampRange({ fromUs: range.fromUs + by, toUs: range.toUs + by }, endUs);
+}
+
+/** The spans in question with as much before and after as shows what they stand in. */
+export function rangeAround(
+  columns: Readonly<Record<"fromUs" | "lengthUs", ArrayLike<number>>>,
+  indices: readonly number[],
+  endUs: number,
+): TimeRange | null {
+  if (indices.length === 0) return null;
+  const from = Math.min(...indices.map((index) => columns.fromUs[index] ?? 0));
+  const to = Math.max(...indices.map((index) => (columns.fromUs[index] ?? 0) + (columns.lengthUs[index] ?? 0)));
+  const margin = Math.max(LEAST_US * 10, (to - from) * 0.35);
+  return clampRange({ fromUs: from - margin, toUs: to + margin }, endUs);
+}
+
+/** The timeline's columns as the canvas reads them. */
+export interface Spans {
+  readonly count: number;
+  readonly lane: Uint8Array;
+  readonly row: Uint16Array;
+  readonly fromUs: Float64Array;
+  readonly lengthUs: Float64Array;
+  readonly marks: Uint8Array;
+  readonly readValue: readonly (number | null)[];
+  readonly writtenValue: readonly (number | null)[];
+  readonly longestUs: number;
+}
+
+interface SpanLists {
+  readonly lane: readonly number[];
+  readonly row: readonly number[];
+  readonly fromUs: readonly number[];
+  readonly lengthUs: readonly number[];
+  readonly marks: readonly number[];
+  readonly readValue: readonly (number | null)[];
+  readonly writtenValue: readonly (number | null)[];
+}
+
+export function toSpans(lists: SpanLists): Spans {
+  let longestUs = 0;
+  for (const length of lists.lengthUs) longestUs = Math.max(longestUs, length);
+  return {
+    count: lists.fromUs.length,
+    lane: Uint8Array.from(lists.lane),
+    row: Uint16Array.from(lists.row),
+    fromUs: Float64Array.from(lists.fromUs),
+    lengthUs: Float64Array.from(lists.lengthUs),
+    marks: Uint8Array.from(lists.marks),
+    readValue: lists.readValue,
+    writtenValue: lists.writtenValue,
+    longestUs,
+  };
+}
+
+/** The first index whose value is not below `value`. */
+function lowerBound(sorted: Float64Array, value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? 0) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Indices of the spans that touch the range, in the order of their beginnings; `limit` ends the search. */
+export function spansInView(spans: Spans, range: TimeRange, limit = Infinity): number[] {
+  const found: number[] = [];
+  for (let index = lowerBound(spans.fromUs, range.fromUs - spans.longestUs); index < spans.count; index += 1) {
+    const from = spans.fromUs[index] ?? 0;
+    if (from > range.toUs || found.length >= limit) break;
+    if (from + (spans.lengthUs[index] ?? 0) >= range.fromUs) found.push(index);
+  }
+  return found;
+}
+
+/** How many were inside, column by column, in one lane: what is drawn where single bars would be thinner than dust. */
+export interface Density {
+  readonly all: Float32Array;
+  readonly marked: Float32Array;
+}
+
+export function densityOf(spans: Spans, view: { range: TimeRange; width: number; laneCount: number }): Density[] {
+  const { range, width, laneCount } = view;
+  const changes = Array.from({ length: laneCount }, () => ({
+    all: new Float32Array(width + 1),
+    marked: new Float32Array(width + 1),
+  }));
+  const perUs = width / (range.toUs - range.fromUs);
+  const start = lowerBound(spans.fromUs, range.fromUs - spans.longestUs);
+  for (let index = start; index < spans.count; index += 1) {
+    const from = spans.fromUs[index] ?? 0;
+    if (from > range.toUs) break;
+    const to = from + (spans.lengthUs[index] ?? 0);
+    if (to < range.fromUs) continue;
+    const left = Math.max(0, Math.min(width - 1, Math.floor((from - range.fromUs) * perUs)));
+    // However short, it covers the column it is in.
+    const right = Math.max(left + 1, Math.min(width, Math.ceil((to - range.fromUs) * perUs)));
+    const lane = changes[spans.lane[index] ?? 0];
+    if (!lane) continue;
+    add(lane.all, left, right);
+    if ((spans.marks[index] ?? 0) & ALARM_MARKS) add(lane.marked, left, right);
+  }
+  for (const { all, marked } of changes) {
+    accumulate(all);
+    accumulate(marked);
+  }
+  return changes;
+}
+
+/** Overlaps, stale writes and lost updates; not what fencing kept harmless. */
+export const ALARM_MARKS = 1 | 2 | 4;
+
+function add(changes: Float32Array, left: number, right: number): void {
+  changes[left] = (changes[left] ?? 0) + 1;
+  changes[right] = (changes[right] ?? 0) - 1;
+}
+
+function accumulate(changes: Float32Array): void {
+  for (let at = 1; at < changes.length; at += 1) changes[at] = (changes[at] ?? 0) + (changes[at - 1] ?? 0);
+}
+
+export interface LaneBox {
+  readonly top: number;
+  readonly height: number;
+  readonly rowHeight: number;
+}
+
+const LANE_GAP = 10;
+const LEAST_LANE = 36;
+const MOST_LANE = 76;
+const ROW = 14;
+
+/** Lanes one below the other; a lane is as high as its rows need, up to a limit that keeps all of them in sight. */
+export function laneBoxes(depths: readonly number[]): { boxes: LaneBox[]; height: number } {
+  let top = LANE_GAP / 2;
+  const boxes = depths.map((depth) => {
+    const height = Math.min(MOST_LANE, Math.max(LEAST_LANE, depth * ROW));
+    const box = { top, height, rowHeight: height / Math.max(1, depth) };
+    top += height + LANE_GAP;
+    return box;
+  });
+  return { boxes, height: top - LANE_GAP / 2 };
+}
+
+export interface Tick {
+  readonly atUs: number;
+  readonly text: string;
+}
+
+/** Round times, no closer than a label is wide. Seconds where the view is long, else milliseconds. */
+export function ticksIn({ fromUs, toUs }: TimeRange, most: number): { ticks: Tick[]; unit: "s" | "ms" } {
+  const rough = (toUs - fromUs) / Math.max(1, most);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((one) => one >= rough) ?? rough;
+  const unit = step >= 100_000 ? "s" : "ms";
+  const perUnit = unit === "s" ? 1_000_000 : 1_000;
+  const digits = Math.max(0, Math.ceil(-Math.log10(step / perUnit) - 1e-9));
+  const ticks: Tick[] = [];
+  for (let at = Math.ceil(fromUs / step) * step; at <= toUs; at += step) {
+    ticks.push({ atUs: at, text: (at / perUnit).toFixed(digits) });
+  }
+  return { ticks, unit };
+}
+
+/** "0.400 s to 0.440 s" */
+export function rangeWords({ fromUs, toUs }: TimeRange): string {
+  const digits = toUs - fromUs < 5_000 ? 4 : 3;
+  const words = (us: number) => `${(us / 1_000_000).toFixed(digits)} s`;
+  return `${words(fromUs)} to ${words(toUs)}`;
+}
