@@ -10,6 +10,7 @@ const COMMANDS = {
   run: "run one flash sale and print its run document",
   results: "measure every strategy and write docs/results.md",
   sweep: "run a grid of sales",
+  export: "write a run as a file: JSON, CSV, .hgrm, or HTML that opens offline",
   check: "judge a recorded history, or export it for another checker",
   verify: "format, lint, types and unit tests (also `npm run check`)",
   test: "set up servers of its own and run every test (also `npm test`)",

@@ -20,6 +20,8 @@ export interface LabDescription {
 }
 
 const CALL_TIMEOUT_MS = 30_000;
+/** Judging a long history again takes its time. */
+const EXPORT_TIMEOUT_MS = 120_000;
 
 interface Refusal {
   readonly status: number;
@@ -107,6 +109,20 @@ export async function readSweep(lab: LabAddress, sweepId: string): Promise<Sweep
 /** The newest first. */
 export async function listSweeps(lab: LabAddress): Promise<readonly SweepSummary[]> {
   return ((await call(lab, "/api/sweeps")) as { sweeps: SweepSummary[] }).sweeps;
+}
+
+/** A run as a file, with the name the lab gives it. @throws {LabRefusal} */
+export async function fetchExport(
+  lab: LabAddress,
+  runId: string,
+  query: Readonly<Record<string, string>>,
+): Promise<{ name: string; text: string }> {
+  const path = `/api/runs/${encodeURIComponent(runId)}/export?${new URLSearchParams(query)}`;
+  const response = await labFetch(lab, path, { signal: AbortSignal.timeout(EXPORT_TIMEOUT_MS) });
+  const text = await response.text();
+  if (!response.ok) throw refusalOf(response.status, text);
+  const [, name] = /filename="([^"/\\]+)"/.exec(response.headers.get("content-disposition") ?? "") ?? [];
+  return { name: name ?? `run.${query.format}`, text };
 }
 
 /** @param request a body of `POST /api/runs`; what is absent takes the lab's default */

@@ -47,7 +47,8 @@ export function strategyList(text: string): "all" | string[] {
   return [...new Set(ids.filter((id) => id !== "").map(strategyId))];
 }
 
-function labUrl(text: string): string {
+/** @throws InvalidArgumentError */
+export function labUrl(text: string): string {
   if (URL.canParse(text) && /^https?:/.test(text)) return text.replace(/\/+$/, "");
   throw new InvalidArgumentError("It must be a URL, as in http://127.0.0.1:3000.");
 }

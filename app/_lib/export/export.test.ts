@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import type { HistoryOpLine } from "../../../lib/history/types";
+import { createHistogram, encodeHistogram, recordMs } from "../../../lib/runs/percentiles";
+import { runDocument, runSample } from "../../../tests/support/run-fixture";
+import { markup } from "./markup";
+import { operationsCsv, samplesCsv } from "./run-csv";
+import { hgrm } from "./run-hgrm";
+import { runHtml } from "./run-html";
+
+/** A reader of RFC 4180 that knows nothing of the writer. */
+function readCsv(text: string): string[][] {
+  const rows: string[][] = [[]];
+  let field = "";
+  let isQuoted = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at] ?? "";
+    if (isQuoted && character === '"' && text[at + 1] === '"') {
+      field += '"';
+      at += 1;
+    } else if (character === '"') isQuoted = !isQuoted;
+    else if (!isQuoted && character === ",") {
+      rows.at(-1)?.push(field);
+      field = "";
+    } else if (!isQuoted && character === "\r") {
+      rows.at(-1)?.push(field);
+      field = "";
+      rows.push([]);
+      at += 1;
+    } else field += character;
+  }
+  return rows.slice(0, -1);
+}
+
+const op = (change: Partial<HistoryOpLine> = {}): HistoryOpLine => ({
+  type: "op",
+  opId: "o1",
+  node: "node-1",
+  host: "h",
+  buyerId: "b1",
+  quantity: 1,
+  invokedNs: "9007199254740993000",
+  outcome: "sold",
+  ...change,
+});
+
+describe("CSV of a run", () => {
+  it("has a line a sample under a header", () => {
+    const [head, first, ...rest] = readCsv(samplesCsv([runSample(1, { stockLeft: 97, orders: 3 })]));
+    assert.deepEqual(rest, []);
+    const row = Object.fromEntries((head ?? []).map((name, index) => [name, first?.[index]]));
+    assert.equal(row.at_ms, "250");
+    assert.equal(row.stock_left, "97");
+    assert.equal(row.p99_ms, "120");
+    assert.equal(row.hold_median_ms, "");
+  });
+
+  it("has a line a purchase in the order of time, counted from the first on the same host, to the nanosecond", () => {
+    const lines = operationsCsv([
+      op({ opId: "late", invokedNs: "9007199254740993000", answeredNs: "9007199256240993001" }),
+      op({ opId: "first", invokedNs: "9007199254739993000" }),
+      op({ opId: "elsewhere", host: "other", invokedNs: "5" }),
+    ]);
+    const [head, ...rows] = readCsv(lines);
+    const at = (name: string) => rows.map((row) => row[(head ?? []).indexOf(name)]);
+    assert.deepEqual(at("op_id"), ["first", "elsewhere", "late"]);
+    assert.deepEqual(at("invoked_ms"), ["0.000000", "0.000000", "1.000000"]);
+    assert.deepEqual(at("answered_ms"), ["", "", "1501.000001"]);
+  });
+
+  it("gives back every text that was put in", () => {
+    fc.assert(
+      fc.property(fc.string(), (holderId) => {
+        const [head, row] = readCsv(operationsCsv([op({ holderId })]));
+        assert.equal(row?.[(head ?? []).indexOf("holder_id")], holderId);
+      }),
+    );
+  });
+});
+
+describe(".hgrm of a run", () => {
+  it("is HdrHistogram's own table, in milliseconds", () => {
+    const histogram = createHistogram();
+    for (let ms = 1; ms <= 100; ms += 1) recordMs(histogram, ms);
+    const encoded = encodeHistogram(histogram);
+    const text = hgrm(
+      { latency: encoded, poolWait: encoded, wait: encoded, hold: encoded, commit: encoded },
+      "latency",
+    );
+    assert.match(text, /^\s+Value\s+Percentile\s+TotalCount\s+1\/\(1-Percentile\)/);
+    const rows = text.split("\n").filter((line) => /^\s+\d/.test(line));
+    const values = rows.map((line) => Number(line.trim().split(/\s+/)[0]));
+    assert.deepEqual(
+      values,
+      [...values].sort((a, b) => a - b),
+    );
+    assert.ok(Math.abs((values.at(-1) ?? 0) - 100) < 1.5, `the largest is ${values.at(-1)} ms`);
+    assert.match(text, /#\[Mean\s+=/);
+  });
+});
+
+describe("HTML of a run", () => {
+  const samples = [runSample(1, { orders: 40, inFlight: 3 }), runSample(2, { orders: 131, oversold: 31 })];
+  const curve = [
+    { share: 0.5, ms: 40 },
+    { share: 0.99, ms: 120 },
+  ];
+  const html = (change: Parameters<typeof runDocument>[0] = {}, findings: string[] = []) =>
+    runHtml({
+      document: runDocument(change),
+      samples,
+      curve,
+      curveOf: "nodes",
+      findings,
+      findingCount: findings.length,
+    });
+
+  it("fetches nothing and runs nothing", () => {
+    const text = html();
+    assert.doesNotMatch(text, /<script|<link|<img|<iframe|\ssrc=|\shref=|url\(|@import|https?:/i);
+    assert.match(text, /Content-Security-Policy" content="default-src 'none'/);
+  });
+
+  it("draws five charts, each with its numbers behind it", () => {
+    const figures = html().split("<figure>").slice(1);
+    assert.equal(figures.length, 5);
+    for (const figure of figures) {
+      assert.match(figure, /<svg viewBox="0 0 560 220" role="img" aria-label="[^"]+"/);
+      assert.match(figure, /<details><summary>[^<]+: the numbers<\/summary>.*<tbody><tr>/s);
+      assert.doesNotMatch(figure, /NaN|undefined|Infinity/);
+    }
+  });
+
+  it("says the verdict and the first findings, whatever they hold", () => {
+    const sentence = `node-1 <read> "17" & wrote it's own`;
+    const text = html({ verdict: "unsafe", sentences: ["31 cannot be <delivered>."] }, [sentence]);
+    assert.match(text, /<strong>Unsafe\.<\/strong> 31 cannot be &lt;delivered&gt;\./);
+    assert.match(text, /node-1 &lt;read&gt; &quot;17&quot; &amp; wrote it&#39;s own/);
+  });
+
+  it("is whole for a run that measured nothing", () => {
+    const none = { p50: null, p90: null, p95: null, p99: null, p999: null, max: null };
+    const document = runDocument({ latencyMs: none, nodes: [], status: "failed", verdict: "inconclusive" });
+    const text = runHtml({ document, samples: [], curve: [], curveOf: "buyers", findings: [], findingCount: 0 });
+    assert.doesNotMatch(text, /NaN|undefined|Infinity/);
+    assert.match(text, /<\/html>/);
+  });
+});
+
+describe("markup", () => {
+  it("lets no text become markup", () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        assert.doesNotMatch(markup`${text}`.text, /[<>"']/);
+      }),
+    );
+  });
+});

@@ -1,0 +1,138 @@
+import type { Percentiles, RunDocument, RunSample } from "@/lib/runs/document";
+import type { CurvePoint } from "@/lib/runs/percentile-axis";
+import { formatCount, formatDuration, formatMsCell, formatRate, formatWhen, NO_VALUE } from "../format";
+import { PHASE_LABELS, STACK_ORDER } from "../series";
+import { stockBarShares } from "../stock-bar";
+import { answersOf, checksOf, evidenceOf, TONE_WORDS, toneOf, verdictWords } from "../verdict";
+import { type Markup, markup } from "./markup";
+import { charts, table } from "./run-html-charts";
+import { RUN_STYLE } from "./run-style";
+
+/** A run as one file that opens from a disk, without a network: no script, nothing to fetch, numbers behind every chart. */
+
+export interface ExportedRun {
+  readonly document: RunDocument;
+  readonly samples: readonly RunSample[];
+  readonly curve: readonly CurvePoint[];
+  /** Whose latency the curve is of. */
+  readonly curveOf: "nodes" | "buyers";
+  readonly findings: readonly string[];
+  /** How many there are; the file has the first of them. */
+  readonly findingCount: number;
+}
+
+export function runHtml(run: ExportedRun): string {
+  const { document } = run;
+  const title = `${document.strategy}: ${TONE_WORDS[toneOf(document)].toLowerCase()}`;
+  const page = markup`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="color-scheme" content="light dark">
+<title>${title} · Flash Sale Lab</title>
+<style>${RUN_STYLE}</style>
+</head>
+<body>
+<main>
+${head(document)}
+${verdict(document)}
+${tiles(document)}
+${findings(run)}
+<div class="charts">${charts(run)}</div>
+${tables(document)}
+${facts(document)}
+<footer>Run <code>${document.id}</code>, written by Flash Sale Lab ${document.versions.lab ?? ""}. This file is complete: it fetches nothing.</footer>
+</main>
+</body>
+</html>
+`;
+  return page.text;
+}
+
+function head({ strategy, config, target, startedAtEpochMs, durationMs }: RunDocument): Markup {
+  const load =
+    config.rate === null
+      ? `${formatCount(config.vus)} buyers at once`
+      : `${formatCount(config.rate)} buyers per second`;
+  const { text, unit } = formatDuration(durationMs);
+  return markup`<header class="head"><h1><code>${strategy}</code></h1>
+<p>${formatCount(config.stock)} units of a ${target.kind}, ${load}, hold ${config.holdMs} ms, ${config.nodes} store nodes, ${config.engine}<br>
+${formatWhen(startedAtEpochMs, "utc")} UTC, ran for ${text} ${unit}</p></header>`;
+}
+
+function verdict(document: RunDocument): Markup {
+  const tone = toneOf(document);
+  const { lead, rest } = verdictWords(document);
+  const { initial, orders } = document.stock;
+  const { oversold } = document.violations;
+  const { sold, beyond, end } = stockBarShares(initial, orders);
+  const bar = markup`<svg class="stock" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label="${initial} in stock, ${orders} orders">
+<rect class="track" width="${end}" height="4"/><rect class="ink" width="${sold}" height="4"/><rect class="alarm" x="${end}" width="${beyond}" height="4"/></svg>`;
+  return markup`<section class="verdict ${tone}" aria-label="Verdict">
+<div><p class="label">Oversold</p><p class="number${oversold > 0 ? " alarm" : ""}" id="oversold">${tone === "failed" ? NO_VALUE : formatCount(oversold)}</p></div>
+<div><p class="sentence" id="verdict"><strong>${TONE_WORDS[tone]}.</strong> ${lead}</p>${bar}
+<p class="words"><span><b>${formatCount(initial)}</b> in stock</span><span><b>${formatCount(orders)}</b> orders</span><span${oversold > 0 ? markup` class="alarm"` : null}><b>${oversold > 0 ? "+" : ""}${formatCount(oversold)}</b> ${oversold > 0 ? "nobody can deliver" : "beyond it"}</span></p>
+<p class="muted">${[...rest, evidenceOf(document).join(" · ")].join(" ")}</p></div></section>`;
+}
+
+function tiles(document: RunDocument): Markup {
+  const { counts, violations, throughput, latencyMs, contention, config } = document;
+  const p50 = formatDuration(latencyMs.p50);
+  const p99 = formatDuration(latencyMs.p99);
+  const all: readonly (readonly [string, string, string])[] = [
+    ["Sold", formatCount(counts.sold), config.vus === null ? "" : `/ ${formatCount(config.vus)}`],
+    ["Lost updates", formatCount(violations.lostUpdates), ""],
+    ["Sold per second", formatRate(throughput.soldPerSecond), ""],
+    ["p50", p50.text, p50.unit],
+    ["p99", p99.text, p99.unit],
+    ["Peak in flight", formatCount(contention.peakInFlight), contention.certified ? "certified" : "not certified"],
+  ];
+  const entries = all.map(
+    ([name, value, unit]) => markup`<div><dt>${name}</dt><dd>${value} <small>${unit}</small></dd></div>`,
+  );
+  return markup`<dl class="tiles">${entries}</dl>`;
+}
+
+function findings({ findings: sentences, findingCount }: ExportedRun): Markup {
+  if (sentences.length === 0)
+    return markup`<section><h2>What the checkers found</h2><p class="muted">Nothing: every check of the recorded history passed.</p></section>`;
+  const more =
+    findingCount > sentences.length ? markup`<p class="muted">and ${findingCount - sentences.length} more</p>` : null;
+  return markup`<section><h2>What the checkers found</h2><ol class="findings">${sentences.map((sentence) => markup`<li>${sentence}</li>`)}</ol>${more}</section>`;
+}
+
+function tables(document: RunDocument): Markup {
+  const cells = ({ p50, p90, p95, p99, p999, max }: Percentiles) => [p50, p90, p95, p99, p999, max].map(formatMsCell);
+  const phases = STACK_ORDER.map((phase) => [PHASE_LABELS[phase], ...cells(document.phasesMs[phase])]);
+  const whole = ["whole purchase", ...cells(document.latencyMs)];
+  const nodes = document.nodes.map(({ node, counts, peakInFlight, peakWaiters, latencyMs }) => [
+    node,
+    ...[counts.requests, counts.sold, peakInFlight, peakWaiters].map(formatCount),
+    formatMsCell(latencyMs.p50),
+    formatMsCell(latencyMs.p99),
+  ]);
+  const checks = checksOf(document).map(({ label, meaning, count }) => [label, formatCount(count), meaning]);
+  return markup`<div class="charts">
+<section><h2>The phases of a purchase, ms</h2>${table(["phase", "p50", "p90", "p95", "p99", "p99.9", "max"], [...phases, whole])}</section>
+<section><h2>Node by node</h2>${table(["node", "requests", "sold", "peak inside", "peak waiting", "p50 ms", "p99 ms"], nodes)}<p class="muted">${answersOf(document.counts).join(" · ")}</p></section>
+<section><h2>The checks</h2>${table(["check", "found", "meaning"], checks)}</section>
+</div>`;
+}
+
+function facts({ config, versions, machine, contention, fairness }: RunDocument): Markup {
+  const entries: [string, string][] = [
+    ["Lease", `${config.ttlMs} ms`],
+    ["Wait limit", `${config.waitTimeoutMs} ms`],
+    ["Seed", String(config.seed)],
+    ["Purchases never sent", formatCount(contention.droppedIterations)],
+    ["Fairness of waits (Jain)", fairness.jain === null ? NO_VALUE : String(fairness.jain)],
+    ["Longest wait", `${formatMsCell(fairness.longestWaitMs)} ms`],
+    ...Object.entries(versions),
+    ["Processors", `${machine.cpus} × ${machine.cpuModel}`],
+    ["Memory", `${formatCount(machine.memoryMb)} MB`],
+    ["System", machine.os],
+  ];
+  return markup`<section><h2>Settings, versions and machine</h2><dl class="facts">${entries.map(([name, value]) => markup`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl></section>`;
+}

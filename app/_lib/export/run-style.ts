@@ -1,0 +1,41 @@
+import { Markup } from "./markup";
+
+/** The style of an exported run: the site's colours, light and dark by the system. */
+export const RUN_STYLE = new Markup(`
+:root{color-scheme:light dark;--paper:light-dark(#fbfbf9,#101215);--ink:light-dark(#16181d,#eceff2);--muted:light-dark(#5f656e,#98a0a9);
+--line:light-dark(#e4e4df,#2a2e34);--accent:light-dark(#0b62a8,#6cb4ee);--alarm:light-dark(#b84607,#ff8a4c);--safe:light-dark(#00785a,#3fcf9f);
+--commit:light-dark(#3a94cf,#2f78b3);--wait:light-dark(#8b939d,#6b747e);--pool:light-dark(#c3c8ce,#454c55);--track:light-dark(#ecece7,#1d2126);
+--mono:ui-monospace,"SF Mono","Cascadia Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace}
+*{box-sizing:border-box}
+body{margin:0;background:var(--paper);color:var(--ink);font:14px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif}
+main{display:grid;grid-template-columns:minmax(0,1fr);gap:26px;max-width:1240px;margin:0 auto;padding:24px 20px 48px}
+h1,h2,p,dl,dd,ol,ul,figure{margin:0;padding:0}
+h1{font-size:22px}h2{font-size:14px}ol,ul{list-style:none}
+code,.number,dd,td,svg text{font-family:var(--mono);font-variant-numeric:tabular-nums}
+.head{display:flex;flex-wrap:wrap;justify-content:space-between;gap:6px 24px;padding-bottom:12px;border-bottom:1px solid var(--line);color:var(--muted)}
+.head h1{color:var(--ink)}.muted,footer{color:var(--muted);font-size:13px}
+.verdict{display:grid;grid-template-columns:190px minmax(0,1fr);gap:8px 24px;align-items:center}
+.label{font-weight:650;font-size:13px}.number{font-size:76px;line-height:84px;font-weight:700;letter-spacing:-.06em}
+p.alarm,span.alarm,.unsafe .label,.unsafe strong{color:var(--alarm)}.safe strong{color:var(--safe)}
+.sentence{font-size:18px;line-height:27px;max-width:44em;margin-bottom:10px}
+.stock{display:block;width:100%;height:14px}.words{display:flex;flex-wrap:wrap;justify-content:space-between;gap:0 16px;font-size:13px}
+rect.track{fill:var(--track)}rect.ink{fill:var(--ink)}rect.alarm{fill:var(--alarm)}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(140px,1fr));border-block:1px solid var(--line)}
+.tiles div{padding:10px 16px 10px 0}.tiles dt{color:var(--muted);font-size:12px}.tiles dd{font-size:20px;font-weight:700}.tiles small{color:var(--muted);font-size:12px;font-weight:400}
+.findings{margin-top:6px;font-size:13px}.findings li{padding:4px 10px;border-left:3px solid var(--alarm);margin-bottom:3px;background:color-mix(in srgb,var(--alarm) 8%,transparent)}
+.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(440px,100%),1fr));gap:26px 40px}
+.charts>*{min-width:0}
+figure svg{display:block;width:100%;height:auto}.keys{display:flex;flex-wrap:wrap;gap:0 14px;min-height:20px;color:var(--muted);font-size:12px}
+.keys svg{display:inline-block;width:22px;height:8px}svg text{fill:var(--muted);font-size:11px}
+.grid{stroke:var(--line)}.line{fill:none;stroke-width:2.2;stroke-linejoin:round}
+.line.accent{stroke:var(--accent)}.line.dashed{stroke:var(--ink);stroke-dasharray:5 4}.line.wait-line{stroke:var(--wait);stroke-dasharray:2 3}
+.phase.hold{fill:var(--accent)}.phase.commit{fill:var(--commit)}.phase.wait{fill:var(--wait)}.phase.poolWait{fill:var(--pool)}
+details{margin-top:4px;font-size:12px}summary{color:var(--muted);cursor:pointer}
+.scroll{max-height:340px;overflow:auto}table{width:100%;border-collapse:collapse;font-size:12.5px}
+th{font-weight:400;color:var(--muted);text-align:left}td,thead th:not(:first-child){text-align:right}td,th{padding:3px 12px 3px 0;border-bottom:1px solid var(--line)}
+.facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(340px,100%),1fr));gap:0 40px;margin-top:6px;font-size:13px}
+.facts div{display:flex;justify-content:space-between;gap:16px;padding:3px 0;border-bottom:1px solid var(--line)}.facts dt{color:var(--muted)}.facts dd{text-align:right;overflow-wrap:anywhere}
+:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
+@media (max-width:700px){.verdict{grid-template-columns:minmax(0,1fr)}}
+@media print{details{display:none}}
+`);
