@@ -196,7 +196,7 @@ function leftOut(count: number): string[] {
 }
 
 /** The first buyers who were served, one after the other: what it looks like when nothing goes wrong. */
-export function ordinaryTurns(history: History, count = 3): Interleaving {
+export function ordinaryTurns(history: History, count = 2): Interleaving {
   const served = [...history.takers]
     .filter((op) => (op.writeNs ?? servedNs(op)) !== undefined)
     .sort((a, b) => turnNs(a) - turnNs(b))

@@ -9,22 +9,22 @@ import { VerdictHead } from "./verdict-head";
 
 interface RunBodyProps {
   readonly model: RunModel;
-  /** Who was inside, and how it came about: on a run's own page. */
+  /** Who was inside, and how it came about: on a run's own page, where it stands before time so that it is in sight. */
   readonly evidence?: ReactNode;
 }
 
-/** A run from *what* to *why*: the verdict, the six figures, time, the proof. The Lab and a run's own page share it. */
+/** A run from *what* to *why*: the verdict, the six figures, the proof, time. The Lab and a run's own page share it. */
 export function RunBody({ model, evidence }: RunBodyProps) {
   const { figures, samples } = model;
   return (
     <>
       <VerdictHead key={model.key} figures={figures} lead={model.lead} evidence={model.evidence} />
       <FigureRow figures={figures} />
+      {evidence}
       <div className={styles.charts}>
         <StockChart initial={figures.initial} samples={samples} />
         <PhaseChart samples={samples} />
       </div>
-      {evidence}
       <div className={styles.proof}>
         <NodeTable rows={model.nodeRows} running={model.pending} answers={model.answers} />
         <CheckList checks={model.checks} pending={model.pending} />

@@ -33,6 +33,9 @@ const FACE = 'ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu
 const MOST_BARS = 3_000;
 const CHOSEN_HEIGHT = 18;
 const TICK_SPACE = 84;
+/** What surrounds the chosen ones stands back: without a lock nearly every purchase is marked. */
+const CALM_ALPHA = 0.5;
+const ALARM_ALPHA = 0.55;
 
 export function drawTimeline(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette): void {
   new Painter(pen, scene, palette).draw();
@@ -148,7 +151,7 @@ class Painter {
       if (!bar) continue;
       const marks = scene.spans.marks[index] ?? 0;
       const isAlarm = (marks & ALARM_MARKS) !== 0;
-      pen.globalAlpha = isAlarm ? 1 : 0.55;
+      pen.globalAlpha = isAlarm ? ALARM_ALPHA : CALM_ALPHA;
       pen.fillStyle = isAlarm ? stripes : palette.accent;
       pen.fillRect(bar.x, bar.y, bar.w, bar.h);
       if (marks & HARMLESS) this.outline(bar);
@@ -187,12 +190,13 @@ class Painter {
         pen.fillRect(LABEL_WIDTH + at, box.top + box.height - height, 1, height);
       });
     };
-    pen.globalAlpha = 0.5;
+    pen.globalAlpha = CALM_ALPHA;
     pen.fillStyle = palette.accent;
     columns(all);
-    pen.globalAlpha = 1;
+    pen.globalAlpha = ALARM_ALPHA;
     pen.fillStyle = hatch(pen, palette.alarm, palette.paper);
     columns(marked);
+    pen.globalAlpha = 1;
   }
 
   /** Whose lines are being read: large enough for their values, wherever their row is. */

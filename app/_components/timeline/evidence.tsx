@@ -124,6 +124,7 @@ export function Evidence(props: EvidenceProps) {
         <HolderTimeline
           {...props}
           timeline={timeline}
+          hasMarks={findings.some(({ isViolation }) => isViolation)}
           range={range}
           chosen={(finding ? explained?.spans : ordinary.spans) ?? []}
           isAlarm={finding?.isViolation ?? false}

@@ -14,6 +14,8 @@ export interface HolderTimelineProps {
   readonly lanes: readonly string[];
   readonly depths: readonly number[];
   readonly hasHolds: boolean;
+  /** Some purchase is marked with an alarm. */
+  readonly hasMarks: boolean;
   readonly endUs: number;
   readonly range: TimeRange;
   readonly faults: readonly TimelineFault[];
@@ -55,20 +57,22 @@ function Zoom({ range, endUs, onRange }: Pick<HolderTimelineProps, "range" | "en
   );
 }
 
-function Keys({ hasHolds }: { hasHolds: boolean }) {
+function Keys({ hasHolds, isAlarm, hasMarks }: { hasHolds: boolean; isAlarm: boolean; hasMarks: boolean }) {
   return (
     <ul className={styles.keys}>
       <li>
         <span className={styles.swatch} data-mark="inside" />
         {hasHolds ? "grant to release" : "read to commit"}
       </li>
+      {hasMarks ? (
+        <li>
+          <span className={styles.swatch} data-mark="alarm" />
+          {hasHolds ? "overlap, stale write or lost update" : "lost update"}
+        </li>
+      ) : null}
       <li>
-        <span className={styles.swatch} data-mark="alarm" />
-        {hasHolds ? "overlap, stale write or lost update" : "lost update"}
-      </li>
-      <li>
-        <span className={styles.swatch} data-mark="chosen" />
-        in the lines
+        <span className={styles.swatch} data-mark={isAlarm ? "chosen-alarm" : "chosen"} />
+        those in the lines
       </li>
     </ul>
   );
@@ -120,7 +124,7 @@ export function HolderTimeline(props: HolderTimelineProps) {
         )}
       </div>
       <div className={styles.foot}>
-        <Keys hasHolds={hasHolds} />
+        <Keys hasHolds={hasHolds} isAlarm={props.isAlarm} hasMarks={props.hasMarks} />
         <p>
           drag, or select it and use <kbd>←</kbd> <kbd>→</kbd> <kbd>+</kbd> <kbd>−</kbd> <kbd>Home</kbd> or the wheel
         </p>

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { RunDocument } from "../document";
 import { baseEnvironment, failureOf, runChild } from "./child";
+import { watchGeneratorCpu } from "./cpu-watch";
 import { engineLimitMs } from "./limits";
 import type { EngineAvailability, LoadEngine, LoadOptions, LoadResult } from "./types";
 
@@ -83,6 +84,8 @@ async function startK6(setup: K6Setup, options: LoadOptions): Promise<LoadResult
     limitMs: engineLimitMs(options.document.config),
     graceMs: GRACE_MS,
     signal: options.signal,
+    // Its script cannot tell what the process takes.
+    onStart: (pid) => watchGeneratorCpu(options.runId, pid),
   });
   const { exitCode, elapsedMs } = result;
   if (result.stoppedBecause === null && (exitCode === 0 || exitCode === THRESHOLDS_CROSSED)) {
