@@ -1,6 +1,6 @@
 "use client";
 
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import type { RunDocument } from "@/lib/runs/document";
 import { useLabStatus } from "../_components/site/lab-status";
 import { type ApiProblem, callApi, messageBesideField } from "../_lib/api";
@@ -44,17 +44,23 @@ export function useLab(start: LabStart) {
     if (newest.status === "running" || (newest.status === "finished" && isNews)) run.attach(newest);
   });
 
+  // A strategy without a fencing token has none to leave unchecked.
+  const hasToken = catalogue.strategies.some(
+    ({ id, fencingSource }) => id === config.strategy && fencingSource !== null,
+  );
+  const asked = useMemo(() => (hasToken ? config : { ...config, fencing: true }), [hasToken, config]);
+
   const { start: open, attach } = run;
   const begin = useCallback(async () => {
     setProblem(null);
-    const refused = await open(config);
+    const refused = await open(asked);
     if (refused === null) return;
     if (refused.code === "admin_token_required") return setAsksToken(true);
     setProblem(refused);
     if (refused.runId === null) return;
     const other = await callApi<RunDocument>(`/api/runs/${encodeURIComponent(refused.runId)}`);
     if (other.ok) attach(other.value);
-  }, [open, attach, config]);
+  }, [open, attach, asked]);
 
   const runSale = () => {
     if (!isBusy(view) && blocked === null) void begin();

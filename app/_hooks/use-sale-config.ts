@@ -2,7 +2,14 @@
 
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { useLabStatus } from "../_components/site/lab-status";
-import { NUMERIC_SETTINGS, type NumericSetting, problemWith, queryOf, type SaleConfig } from "../_lib/run-config";
+import {
+  NUMERIC_SETTINGS,
+  type NumericSetting,
+  problemWith,
+  queryOf,
+  type SaleConfig,
+  settingsInUse,
+} from "../_lib/run-config";
 
 export type Texts = Readonly<Record<NumericSetting, string>>;
 export type Problems = Readonly<Partial<Record<keyof SaleConfig, string>>>;
@@ -18,11 +25,14 @@ export function useSaleConfig(initial: SaleConfig, maxNodes: number) {
   const { setLabHref } = useLabStatus();
 
   const problems = useMemo<Problems>(() => {
-    const entries = NUMERIC_SETTINGS.map((setting) => [setting, problemWith(setting, texts[setting], maxNodes)]);
+    const entries = settingsInUse(config.arrival).map((setting) => [
+      setting,
+      problemWith(setting, texts[setting], maxNodes),
+    ]);
     return Object.fromEntries(entries.filter(([, problem]) => problem !== null));
-  }, [texts, maxNodes]);
+  }, [texts, maxNodes, config.arrival]);
 
-  const set = useCallback(<K extends "strategy" | "target" | "engine">(name: K, value: SaleConfig[K]) => {
+  const set = useCallback(<K extends Exclude<keyof SaleConfig, NumericSetting>>(name: K, value: SaleConfig[K]) => {
     setConfig((before) => ({ ...before, [name]: value }));
   }, []);
 

@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { runRequestSchema } from "../../lib/runs/document";
+import { newDocument } from "../../lib/runs/new-document";
 import {
   configFromQuery,
+  configOfRun,
   DEFAULT_CONFIG,
   NUMERIC_SETTINGS,
   type NumericSetting,
@@ -22,12 +24,17 @@ const configs: fc.Arbitrary<SaleConfig> = fc.record(
     strategy: fc.constantFrom("none", "sql-guarded", "zk-mutex"),
     target: fc.constantFrom("product" as const, "coupon" as const),
     stock: within("stock"),
+    arrival: fc.constantFrom("together" as const, "rate" as const),
     buyers: within("buyers"),
+    rate: within("rate"),
+    durationMs: within("durationMs"),
     holdMs: within("holdMs"),
     ttlMs: within("ttlMs"),
     waitTimeoutMs: within("waitTimeoutMs"),
     nodes: within("nodes"),
     engine: fc.constantFrom("k6" as const, "builtin" as const),
+    seed: within("seed"),
+    fencing: fc.boolean(),
   },
   { noNullPrototype: true },
 );
@@ -37,7 +44,10 @@ describe("the configuration in the URL", () => {
     fc.assert(
       fc.property(configs, (config) => {
         const query = Object.fromEntries(new URLSearchParams(queryOf(config)));
-        assert.deepEqual(configFromQuery(query, { nodes: 16, engine: "k6" }), config);
+        const { rate, durationMs, buyers } = DEFAULT_CONFIG;
+        // What this sale does not have is not in its address.
+        const idle = config.arrival === "rate" ? { buyers } : { rate, durationMs };
+        assert.deepEqual(configFromQuery(query, { nodes: 16, engine: "k6" }), { ...config, ...idle });
       }),
     );
   });
@@ -62,6 +72,24 @@ describe("the request", () => {
     fc.assert(fc.property(configs, (config) => runRequestSchema.safeParse(runRequestOf(config)).success));
   });
 
+  it("is what its run says it was made with", () => {
+    fc.assert(
+      fc.property(configs, (config) => {
+        const request = runRequestSchema.parse(runRequestOf(config));
+        const target = { kind: config.target, id: 7 };
+        const document = newDocument({
+          id: "r",
+          request,
+          target,
+          nodes: config.nodes,
+          expected: "safe",
+          versions: {},
+        });
+        assert.equal(queryOf(configOfRun(document)), queryOf(config));
+      }),
+    );
+  });
+
   it("is bounded exactly as the API bounds it", () => {
     for (const setting of NUMERIC_SETTINGS) {
       const { min, max } = SETTINGS[setting];
@@ -71,7 +99,8 @@ describe("the request", () => {
         [min - 1, false],
         [max + 1, false],
       ] as const) {
-        const config = { ...DEFAULT_CONFIG, [setting]: value };
+        const arrival = setting === "rate" || setting === "durationMs" ? "rate" : "together";
+        const config = { ...DEFAULT_CONFIG, arrival, [setting]: value } as const;
         assert.equal(runRequestSchema.safeParse(runRequestOf(config)).success, accepted, `${setting} = ${value}`);
         assert.equal(problemWith(setting, String(value), 16) === null, accepted, `${setting} = ${value}`);
       }

@@ -1,19 +1,36 @@
-import type { RunRequest } from "@/lib/runs/document";
+import type { RunDocument, RunRequest } from "@/lib/runs/document";
+import { plural, settingWords } from "./format";
 
 /** The settings of a sale as the Lab page holds them; the whole of it lives in the URL's query. */
 export interface SaleConfig {
   readonly strategy: string;
   readonly target: "product" | "coupon";
   readonly stock: number;
+  /** All buyers at once, or so many a second. */
+  readonly arrival: "together" | "rate";
   readonly buyers: number;
+  readonly rate: number;
+  readonly durationMs: number;
   readonly holdMs: number;
   readonly ttlMs: number;
   readonly waitTimeoutMs: number;
   readonly nodes: number;
   readonly engine: "k6" | "builtin";
+  readonly seed: number;
+  /** False leaves the fencing token of a strategy that has one unchecked. */
+  readonly fencing: boolean;
 }
 
-export type NumericSetting = "stock" | "buyers" | "holdMs" | "ttlMs" | "waitTimeoutMs" | "nodes";
+export type NumericSetting =
+  | "stock"
+  | "buyers"
+  | "rate"
+  | "durationMs"
+  | "holdMs"
+  | "nodes"
+  | "ttlMs"
+  | "waitTimeoutMs"
+  | "seed";
 
 export interface SettingLimits {
   readonly label: string;
@@ -27,6 +44,8 @@ export interface SettingLimits {
 export const SETTINGS: Record<NumericSetting, SettingLimits> = {
   stock: { label: "Stock", unit: "", min: 1, max: 1_000_000, hint: "Units on sale" },
   buyers: { label: "Buyers", unit: "", min: 1, max: 20_000, hint: "Start together, one purchase each" },
+  rate: { label: "Buyers per second", unit: "/s", min: 1, max: 50_000, hint: "One purchase each, evenly spaced" },
+  durationMs: { label: "For", unit: "ms", min: 500, max: 600_000, hint: "How long buyers keep coming" },
   holdMs: {
     label: "Work while holding",
     unit: "ms",
@@ -34,6 +53,7 @@ export const SETTINGS: Record<NumericSetting, SettingLimits> = {
     max: 10_000,
     hint: "Business logic between read and write",
   },
+  nodes: { label: "Store nodes", unit: "", min: 1, max: 16, hint: "Processes that serve the sale" },
   ttlMs: { label: "Lease", unit: "ms", min: 100, max: 120_000, hint: "Length of the lock's lease, where it has one" },
   waitTimeoutMs: {
     label: "Wait limit",
@@ -42,22 +62,33 @@ export const SETTINGS: Record<NumericSetting, SettingLimits> = {
     max: 60_000,
     hint: "How long a purchase waits for its lock",
   },
-  nodes: { label: "Store nodes", unit: "", min: 1, max: 16, hint: "Processes that serve the sale" },
+  seed: { label: "Seed", unit: "", min: 0, max: 2 ** 31 - 1, hint: "Of the load generator's choices" },
 };
 
 export const NUMERIC_SETTINGS = Object.keys(SETTINGS) as NumericSetting[];
+
+/** Those that a sale of this arrival has: the others keep their value and bind nobody. */
+export function settingsInUse(arrival: SaleConfig["arrival"]): NumericSetting[] {
+  const idle: readonly NumericSetting[] = arrival === "together" ? ["rate", "durationMs"] : ["buyers"];
+  return NUMERIC_SETTINGS.filter((setting) => !idle.includes(setting));
+}
 
 /** `none` first: a visitor sees an oversell in one click. */
 export const DEFAULT_CONFIG: SaleConfig = {
   strategy: "none",
   target: "product",
   stock: 100,
+  arrival: "together",
   buyers: 500,
+  rate: 200,
+  durationMs: 10_000,
   holdMs: 5,
   ttlMs: 5_000,
   waitTimeoutMs: 10_000,
   nodes: 3,
   engine: "k6",
+  seed: 1,
+  fencing: true,
 };
 
 export type Query = Record<string, string | string[] | undefined>;
@@ -70,7 +101,7 @@ export interface ConfigDefaults {
 
 function integerIn(query: Query, setting: NumericSetting, fallback: number): number {
   const raw = query[setting];
-  if (typeof raw !== "string" || !/^\d{1,9}$/.test(raw)) return fallback;
+  if (typeof raw !== "string" || !/^\d{1,10}$/.test(raw)) return fallback;
   const value = Number(raw);
   const { min, max } = SETTINGS[setting];
   return value >= min && value <= max ? value : fallback;
@@ -83,41 +114,84 @@ export function configFromQuery(query: Query, defaults: ConfigDefaults): SaleCon
     strategy: /^[a-z0-9-]{1,64}$/.test(strategy) ? strategy : DEFAULT_CONFIG.strategy,
     target: query.target === "coupon" ? "coupon" : "product",
     stock: integerIn(query, "stock", DEFAULT_CONFIG.stock),
+    arrival: query.arrival === "rate" ? "rate" : "together",
     buyers: integerIn(query, "buyers", DEFAULT_CONFIG.buyers),
+    rate: integerIn(query, "rate", DEFAULT_CONFIG.rate),
+    durationMs: integerIn(query, "durationMs", DEFAULT_CONFIG.durationMs),
     holdMs: integerIn(query, "holdMs", DEFAULT_CONFIG.holdMs),
     ttlMs: integerIn(query, "ttlMs", DEFAULT_CONFIG.ttlMs),
     waitTimeoutMs: integerIn(query, "waitTimeoutMs", DEFAULT_CONFIG.waitTimeoutMs),
     nodes: Math.min(integerIn(query, "nodes", defaults.nodes), Math.max(1, defaults.nodes)),
     engine: query.engine === "k6" || query.engine === "builtin" ? query.engine : defaults.engine,
+    seed: integerIn(query, "seed", DEFAULT_CONFIG.seed),
+    fencing: query.fencing !== "off",
   };
 }
 
 /** Everything, defaults too: a link keeps its meaning when a default changes. */
 export function queryOf(config: SaleConfig): string {
+  const arrival: Record<string, string> =
+    config.arrival === "rate"
+      ? { arrival: "rate", rate: String(config.rate), durationMs: String(config.durationMs) }
+      : { arrival: "together", buyers: String(config.buyers) };
   return new URLSearchParams({
     strategy: config.strategy,
     target: config.target,
     stock: String(config.stock),
-    buyers: String(config.buyers),
+    ...arrival,
     holdMs: String(config.holdMs),
     ttlMs: String(config.ttlMs),
     waitTimeoutMs: String(config.waitTimeoutMs),
     nodes: String(config.nodes),
     engine: config.engine,
+    seed: String(config.seed),
+    fencing: config.fencing ? "on" : "off",
   }).toString();
 }
 
-export function runRequestOf(config: SaleConfig): Omit<RunRequest, "rate" | "durationMs" | "seed"> {
+/** The settings that a run was made with. */
+export function configOfRun({
+  strategy,
+  target,
+  config,
+}: Pick<RunDocument, "strategy" | "target" | "config">): SaleConfig {
+  const { vus, rate, durationMs } = config;
+  return {
+    strategy,
+    target: target.kind,
+    stock: config.stock,
+    arrival: rate === null ? "together" : "rate",
+    buyers: vus ?? DEFAULT_CONFIG.buyers,
+    rate: rate ?? DEFAULT_CONFIG.rate,
+    durationMs: durationMs ?? DEFAULT_CONFIG.durationMs,
+    holdMs: config.holdMs,
+    ttlMs: config.ttlMs,
+    waitTimeoutMs: config.waitTimeoutMs,
+    nodes: config.nodes,
+    engine: config.engine.startsWith("builtin") ? "builtin" : "k6",
+    seed: config.seed,
+    fencing: config.fencing !== false,
+  };
+}
+
+export type SaleRequest = Omit<RunRequest, "vus" | "rate" | "durationMs"> &
+  Partial<Pick<RunRequest, "vus" | "rate" | "durationMs">>;
+
+export function runRequestOf(config: SaleConfig): SaleRequest {
+  const load =
+    config.arrival === "rate" ? { rate: config.rate, durationMs: config.durationMs } : { vus: config.buyers };
   return {
     strategy: config.strategy,
     target: { kind: config.target },
     stock: config.stock,
-    vus: config.buyers,
+    ...load,
     holdMs: config.holdMs,
     ttlMs: config.ttlMs,
     waitTimeoutMs: config.waitTimeoutMs,
     nodes: config.nodes,
     engine: config.engine,
+    seed: config.seed,
+    ...(config.fencing ? {} : { fencing: false }),
     launch: true,
   };
 }
@@ -141,4 +215,11 @@ const FIELD_OF_API = new Map<string, string>([
 export function settingOfField(field: string): keyof SaleConfig | null {
   const name = FIELD_OF_API.get(field) ?? field;
   return Object.hasOwn(DEFAULT_CONFIG, name) ? (name as keyof SaleConfig) : null;
+}
+
+/** Who comes to the sale, in words: `500 buyers`, `200 buyers a second for 10 s`. */
+export function arrivalWords({ arrival, buyers, rate, durationMs }: SaleConfig): string {
+  return arrival === "rate"
+    ? `${plural(rate, "buyer")} a second for ${settingWords(durationMs)}`
+    : plural(buyers, "buyer");
 }

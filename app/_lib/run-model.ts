@@ -61,7 +61,7 @@ export function openingModel(config: SaleConfig): RunModel {
       orders: 0,
       oversold: 0,
       sold: 0,
-      buyers: config.buyers,
+      buyers: config.arrival === "rate" ? null : config.buyers,
       lostUpdates: 0,
       soldPerSecond: null,
       latencyMs: NO_PERCENTILES,

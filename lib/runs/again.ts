@@ -5,7 +5,11 @@ export type LaunchedRequest = Omit<RunRequest, "vus" | "rate" | "durationMs" | "
   Partial<Pick<RunRequest, "vus" | "rate" | "durationMs" | "sweep">> & { readonly engine: "k6" | "builtin" };
 
 /** The request that makes a run a second time, its seed included. */
-export function requestAgain({ strategy, target, config }: RunDocument): LaunchedRequest {
+export function requestAgain({
+  strategy,
+  target,
+  config,
+}: Pick<RunDocument, "strategy" | "target" | "config">): LaunchedRequest {
   const load =
     config.rate === null
       ? { vus: config.vus ?? 500 }

@@ -91,7 +91,7 @@ test("a run has a page of its own with its evidence and its data", async ({ page
   expect(((await document.json()) as { id: string }).id).toBe(id);
   const history = await request.get((await page.getByRole("link", { name: "History" }).getAttribute("href")) ?? "");
   expect((await history.text()).split("\n")[0]).toContain('"type":"run"');
-  await page.getByRole("link", { name: "Run it again" }).click();
+  await page.getByRole("link", { name: "Set it up in the Lab" }).click();
   await expect(page).toHaveURL(/strategy=none.*stock=20.*buyers=80/);
 });
 

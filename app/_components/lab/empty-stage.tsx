@@ -3,6 +3,7 @@
 import type { Lab } from "@/app/_hooks/use-lab";
 import { isUnsafeWith } from "@/app/_lib/catalogue";
 import { plural } from "@/app/_lib/format";
+import { arrivalWords } from "@/app/_lib/run-config";
 import button from "../ui/button.module.css";
 import { Prose } from "../ui/prose";
 import styles from "./empty-stage.module.css";
@@ -17,8 +18,9 @@ export function EmptyStage({ lab }: { lab: Lab }) {
     <section className={styles.empty} data-testid="stage" data-status="empty">
       <p className={styles.eyebrow}>{first ? "Nothing run yet" : `${config.strategy} has not been run yet`}</p>
       <h2 className={styles.question}>
-        {plural(config.buyers, "buyer")} want {plural(config.stock, "unit")} at the same moment, on{" "}
-        {plural(config.nodes, "store node")}. How many will be promised one?
+        {arrivalWords(config)} want {plural(config.stock, "unit")}
+        {config.arrival === "rate" ? "" : " at the same moment"}, on {plural(config.nodes, "store node")}. How many will
+        be promised one?
       </h2>
       {strategy === undefined ? null : (
         <p className={styles.mechanism}>
@@ -31,7 +33,7 @@ export function EmptyStage({ lab }: { lab: Lab }) {
       </button>
       <ol className={styles.steps}>
         <li>
-          <b>Load</b> Every buyer sends one purchase; they all start together.
+          <b>Load</b> Every buyer sends one purchase{config.arrival === "rate" ? "." : "; they all start together."}
         </li>
         <li>
           <b>Count</b> Orders are counted in PostgreSQL, not by the code under test.

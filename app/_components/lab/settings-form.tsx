@@ -4,7 +4,7 @@ import { type ReactNode, useId, useState } from "react";
 import type { Problems, SaleSettings } from "@/app/_hooks/use-sale-config";
 import { type Catalogue, engineLabel } from "@/app/_lib/catalogue";
 import { plural } from "@/app/_lib/format";
-import { NUMERIC_SETTINGS, type NumericSetting, SETTINGS } from "@/app/_lib/run-config";
+import { arrivalWords, DEFAULT_CONFIG, type NumericSetting, SETTINGS } from "@/app/_lib/run-config";
 import styles from "./settings-form.module.css";
 
 interface RowProps {
@@ -69,17 +69,84 @@ function NumberRow({
 }
 
 function summaryOf({ config }: SaleSettings): string {
-  const { stock, buyers, holdMs, nodes } = config;
-  return `${plural(stock, "unit")}, ${plural(buyers, "buyer")}, hold ${holdMs} ms, ${plural(nodes, "node")}`;
+  const { stock, holdMs, nodes } = config;
+  return `${plural(stock, "unit")}, ${arrivalWords(config)}, hold ${holdMs} ms, ${plural(nodes, "node")}`;
+}
+
+interface ChoiceRowProps {
+  readonly label: string;
+  readonly hint: string;
+  readonly name: string;
+  readonly problem?: string | undefined;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly children: ReactNode;
+}
+
+function ChoiceRow({ label, hint, name, problem, value, onChange, children }: ChoiceRowProps) {
+  return (
+    <Row label={label} hint={hint} problem={problem}>
+      {({ field, note }) => (
+        <select
+          id={field}
+          name={name}
+          className={styles.field}
+          value={value}
+          aria-describedby={note}
+          onChange={(event) => onChange(event.target.value)}
+        >
+          {children}
+        </select>
+      )}
+    </Row>
+  );
+}
+
+/** Seldom changed; folded away until they are, so that the strategies keep their room. */
+const FOLDED: readonly NumericSetting[] = ["ttlMs", "waitTimeoutMs", "seed"];
+
+function FoldedSettings(props: SettingsFormProps & { numbers: (settings: readonly NumericSetting[]) => ReactNode }) {
+  const { settings, catalogue, refused, numbers } = props;
+  const { config } = settings;
+  const strategy = catalogue.strategies.find(({ id }) => id === config.strategy);
+  const isTouched = FOLDED.some((setting) => config[setting] !== DEFAULT_CONFIG[setting]) || !config.fencing;
+  const isWrong = FOLDED.some((setting) => (settings.problems[setting] ?? refused[setting]) !== undefined);
+  const [isOpen, setIsOpen] = useState(isTouched);
+  return (
+    <details className={styles.more} open={isOpen || isWrong} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+      <summary>
+        Lease, wait limit, seed
+        {isTouched && !isOpen ? <span className={styles.touched}>changed</span> : null}
+      </summary>
+      <div className={styles.rows}>
+        {numbers(FOLDED)}
+        {(strategy?.fencingSource ?? null) === null ? null : (
+          <ChoiceRow
+            label="Fencing token"
+            hint="Whether the database checks it at the write"
+            name="fencing"
+            value={config.fencing ? "on" : "off"}
+            onChange={(value) => settings.set("fencing", value === "on")}
+          >
+            <option value="on">checked</option>
+            <option value="off">unchecked</option>
+          </ChoiceRow>
+        )}
+      </div>
+    </details>
+  );
 }
 
 /** The sale's settings. On a phone they fold into a line, so that the result is on the first screen. */
 export function SettingsForm(props: SettingsFormProps) {
   const { settings, catalogue, refused } = props;
+  const { config } = settings;
   const [unfolded, setUnfolded] = useState(false);
   const wrong = Object.keys(settings.problems).length + Object.keys(refused).length > 0;
   const suffixOf = (setting: NumericSetting) =>
     setting === "nodes" ? `of ${catalogue.nodes.length}` : SETTINGS[setting].unit;
+  const numbers = (names: readonly NumericSetting[]) =>
+    names.map((setting) => <NumberRow key={setting} {...props} setting={setting} suffix={suffixOf(setting)} />);
   return (
     <div className={styles.settings}>
       <button
@@ -92,48 +159,46 @@ export function SettingsForm(props: SettingsFormProps) {
         <span className={styles.change}>{unfolded || wrong ? "done" : "change"}</span>
       </button>
       <div className={styles.rows} data-unfolded={unfolded || wrong}>
-        <Row label="Target" hint="What is sold" problem={refused.target}>
-          {({ field, note }) => (
-            <select
-              id={field}
-              name="target"
-              className={styles.field}
-              value={settings.config.target}
-              aria-describedby={note}
-              onChange={(event) => settings.set("target", event.target.value === "coupon" ? "coupon" : "product")}
-            >
-              <option value="product">product</option>
-              <option value="coupon">coupon</option>
-            </select>
-          )}
-        </Row>
-        {NUMERIC_SETTINGS.map((setting) => (
-          <NumberRow key={setting} {...props} setting={setting} suffix={suffixOf(setting)} />
-        ))}
-        <Row label="Load" hint="What sends the purchases" problem={refused.engine}>
-          {({ field, note }) => (
-            <select
-              id={field}
-              name="engine"
-              className={styles.field}
-              value={settings.config.engine}
-              aria-describedby={note}
-              onChange={(event) => settings.set("engine", event.target.value === "builtin" ? "builtin" : "k6")}
-            >
-              {catalogue.engines.map((engine) => (
-                <option
-                  key={engine.id}
-                  value={engine.id}
-                  disabled={!engine.available}
-                  title={engine.reason ?? undefined}
-                >
-                  {engineLabel(engine)}
-                  {engine.available ? "" : ", absent"}
-                </option>
-              ))}
-            </select>
-          )}
-        </Row>
+        <ChoiceRow
+          label="Target"
+          hint="What is sold"
+          name="target"
+          problem={refused.target}
+          value={config.target}
+          onChange={(value) => settings.set("target", value === "coupon" ? "coupon" : "product")}
+        >
+          <option value="product">product</option>
+          <option value="coupon">coupon</option>
+        </ChoiceRow>
+        {numbers(["stock"])}
+        <ChoiceRow
+          label="Arrival"
+          hint="How the buyers come"
+          name="arrival"
+          value={config.arrival}
+          onChange={(value) => settings.set("arrival", value === "rate" ? "rate" : "together")}
+        >
+          <option value="together">all at once</option>
+          <option value="rate">at a rate</option>
+        </ChoiceRow>
+        {numbers(config.arrival === "rate" ? ["rate", "durationMs"] : ["buyers"])}
+        {numbers(["holdMs", "nodes"])}
+        <ChoiceRow
+          label="Load"
+          hint="What sends the purchases"
+          name="engine"
+          problem={refused.engine}
+          value={config.engine}
+          onChange={(value) => settings.set("engine", value === "builtin" ? "builtin" : "k6")}
+        >
+          {catalogue.engines.map((engine) => (
+            <option key={engine.id} value={engine.id} disabled={!engine.available} title={engine.reason ?? undefined}>
+              {engineLabel(engine)}
+              {engine.available ? "" : ", absent"}
+            </option>
+          ))}
+        </ChoiceRow>
+        <FoldedSettings {...props} numbers={numbers} />
       </div>
     </div>
   );

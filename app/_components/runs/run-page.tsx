@@ -3,7 +3,7 @@ import { LabLink } from "@/app/_components/ui/lab-link";
 import { settingsLine } from "@/app/_lib/compare-rows";
 import type { EvidenceLink } from "@/app/_lib/evidence-link";
 import { durationWords } from "@/app/_lib/format";
-import { queryOf } from "@/app/_lib/run-config";
+import { configOfRun, queryOf } from "@/app/_lib/run-config";
 import { modelOf } from "@/app/_lib/run-model";
 import type { RunDocument, RunSample } from "@/lib/runs/document";
 import { LatencyChart, RateChart } from "../chart/run-charts";
@@ -11,23 +11,10 @@ import { RunBody } from "../run/run-body";
 import { EvidenceSection, EvidenceToCome } from "../timeline/evidence-section";
 import { When } from "../ui/when";
 import { PhaseTable } from "./phase-table";
+import { RunAgain } from "./run-again";
+import { RunExports } from "./run-exports";
 import { configFacts, evidenceFacts, FactList, machineFacts } from "./run-facts";
 import styles from "./run-page.module.css";
-
-/** The Lab with the same sale set up. */
-function againHref({ strategy, target, config }: RunDocument): string {
-  return `/?${queryOf({
-    strategy,
-    target: target.kind,
-    stock: config.stock,
-    buyers: config.vus ?? 500,
-    holdMs: config.holdMs,
-    ttlMs: config.ttlMs,
-    waitTimeoutMs: config.waitTimeoutMs,
-    nodes: config.nodes,
-    engine: config.engine.startsWith("k6") ? "k6" : "builtin",
-  })}`;
-}
 
 interface RunPageProps {
   readonly document: RunDocument;
@@ -59,8 +46,14 @@ export function RunPage({ document, samples, link }: RunPageProps) {
             )}
           </p>
           <p>
-            <LabLink href={againHref(document)}>Run it again</LabLink> <a href={`/api/runs/${id}`}>Document (JSON)</a>{" "}
-            <a href={`/api/runs/${id}/history`}>History (NDJSON)</a>
+            {document.status === "running" ? null : (
+              <RunAgain document={{ strategy: document.strategy, target: document.target, config: document.config }} />
+            )}{" "}
+            <LabLink href={`/?${queryOf(configOfRun(document))}`}>Set it up in the Lab</LabLink>{" "}
+            <a href={`/api/runs/${id}`}>Document (JSON)</a> <a href={`/api/runs/${id}/history`}>History (NDJSON)</a>
+          </p>
+          <p>
+            <RunExports id={id} hasHistogram={document.histograms !== undefined} />
           </p>
         </div>
       </header>

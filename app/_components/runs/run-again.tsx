@@ -1,0 +1,49 @@
+"use client";
+
+import { useRouter } from "next/navigation";
+import { useState } from "react";
+import { type ApiProblem, callApi, problemSentence } from "@/app/_lib/api";
+import { configOfRun, queryOf } from "@/app/_lib/run-config";
+import { requestAgain } from "@/lib/runs/again";
+import type { RunDocument } from "@/lib/runs/document";
+import { TokenDialog } from "../lab/token-dialog";
+import button from "../ui/button.module.css";
+import styles from "./run-again.module.css";
+
+/** Makes the run a second time, from its document, and goes where it can be watched. */
+export function RunAgain({ document }: { document: Pick<RunDocument, "strategy" | "target" | "config"> }) {
+  const router = useRouter();
+  const [isOpening, setIsOpening] = useState(false);
+  const [asksToken, setAsksToken] = useState(false);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
+
+  const run = async () => {
+    setIsOpening(true);
+    setProblem(null);
+    const result = await callApi<RunDocument>("/api/runs", { method: "POST", body: requestAgain(document) });
+    // The Lab follows whatever runs; its settings are this run's.
+    if (result.ok) return router.push(`/?${queryOf(configOfRun(document))}`);
+    setIsOpening(false);
+    if (result.problem.code === "admin_token_required") return setAsksToken(true);
+    setProblem(result.problem);
+  };
+
+  return (
+    <>
+      <button type="button" className={button.link} disabled={isOpening} onClick={() => void run()}>
+        {isOpening ? "Opening …" : "Run again"}
+      </button>
+      <span role="alert" className={styles.problem}>
+        {problem === null ? "" : problemSentence(problem)}
+      </span>
+      <TokenDialog
+        open={asksToken}
+        onClose={() => setAsksToken(false)}
+        onAccepted={() => {
+          setAsksToken(false);
+          void run();
+        }}
+      />
+    </>
+  );
+}
