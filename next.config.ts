@@ -12,7 +12,11 @@ const config: NextConfig = {
     "hdr-histogram-js",
     "@prisma/client",
     "@prisma/adapter-pg",
+    "pino",
+    "prom-client",
   ],
+  // No picture goes through Next's image server, so it need not be there.
+  images: { unoptimized: true },
   // `npm run check` is where types are checked.
   typescript: { ignoreBuildErrors: true },
 };

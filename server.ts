@@ -1,10 +1,12 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Server } from "node:http";
 import next from "next";
 import { currentNode } from "./lib/http/current-node";
-import { answerAheadOfNext } from "./lib/http/node-adapter";
-import { endAllStreams } from "./lib/http/sse";
+import { FrontDoor } from "./lib/http/front-door";
+import { createHttpServer } from "./lib/http/http-server";
+import { drain } from "./lib/http/shutdown";
 import { coordinator } from "./lib/runs/lab";
 import { env } from "./lib/services/current-env";
+import { log } from "./lib/services/log";
 import { postgresPool } from "./lib/services/postgres";
 import { closeLockClients } from "./lib/stock/lock-dependencies";
 import { traitsOf } from "./lib/stock/registry";
@@ -14,61 +16,53 @@ import { traitsOf } from "./lib/stock/registry";
  * then Next. See docs/architecture.md.
  */
 
+/** `lab down` kills after eight seconds; a purchase waits ten at most, by default, and a node is rarely that busy. */
+const DRAIN_LIMIT_MS = 6_500;
 const SHUTDOWN_LIMIT_MS = 12_000;
 
 async function main(): Promise<void> {
-  const { HOST, PORT, STORE_NODE, LOCK_STRATEGY } = env();
+  const { HOST, PORT, STORE_NODE, LOCK_STRATEGY, LAB_ADMIN_TOKEN } = env();
+  const isDevelopment = process.env.NODE_ENV === "development";
   traitsOf(LOCK_STRATEGY);
   currentNode();
-  const app = next({ dev: process.env.NODE_ENV === "development", hostname: HOST, port: PORT });
+  const app = next({ dev: isDevelopment, hostname: HOST, port: PORT });
   const handle = app.getRequestHandler();
   await app.prepare();
-  const server = createServer((request, response) => {
-    answer(request, response, handle).catch((error: Error) => giveUp(response, error));
-  });
+  const door = new FrontDoor({ next: handle, isDevelopment });
+  const server = createHttpServer((request, response) => door.handle(request, response));
   // Next is only needed for its own sockets in development; any other upgrade would hang for ever.
-  if (process.env.NODE_ENV !== "development") server.on("upgrade", (_request, socket) => socket.destroy());
-  server.keepAliveTimeout = 65_000;
+  if (!isDevelopment) server.on("upgrade", (_request, socket) => socket.destroy());
   server.listen({ port: PORT, host: HOST, backlog: 4_096 }, () => {
-    console.log(`${STORE_NODE} ready on http://${HOST}:${PORT} with ${LOCK_STRATEGY}`);
+    log().info({ url: `http://${HOST}:${PORT}`, strategy: LOCK_STRATEGY }, `${STORE_NODE} is ready`);
+    if (LAB_ADMIN_TOKEN === undefined && !/^(127\.|::1$|localhost$)/.test(HOST)) {
+      log().warn("Whoever reaches this port may change the lab; LAB_ADMIN_TOKEN asks for a token first.");
+    }
   });
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.once(signal, () => void shutDown(server));
+    process.once(signal, () => void shutDown(signal, server, door));
   }
 }
 
-type NextHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-
-async function answer(request: IncomingMessage, response: ServerResponse, handle: NextHandler): Promise<void> {
-  if (await answerAheadOfNext(request, response)) return;
-  await handle(request, response);
-}
-
-/** A request that failed in a way no route foresaw; its client must not wait for ever. */
-function giveUp(response: ServerResponse, error: Error): void {
-  console.error("request failed:", error);
-  if (response.headersSent) response.destroy();
-  else
-    response
-      .writeHead(500, { "content-type": "application/json" })
-      .end('{"error":{"code":"internal_error","message":"Something went wrong inside the lab."}}');
-}
-
 /** Takes no new requests, lets running purchases end, then closes what was opened. */
-async function shutDown(server: ReturnType<typeof createServer>): Promise<void> {
-  const limit = setTimeout(() => process.exit(1), SHUTDOWN_LIMIT_MS);
+async function shutDown(signal: NodeJS.Signals, server: Server, door: FrontDoor): Promise<void> {
+  const startedMs = performance.now();
+  const elapsedMs = () => Math.round(performance.now() - startedMs);
+  const limit = setTimeout(() => {
+    log().fatal({ elapsedMs: elapsedMs() }, "the shutdown did not end; giving up");
+    process.exit(1);
+  }, SHUTDOWN_LIMIT_MS);
   limit.unref();
-  endAllStreams();
-  server.closeIdleConnections();
-  await new Promise((resolve) => server.close(resolve));
+  log().info({ signal, inFlight: door.inFlight }, "shutting down");
+  const cutOff = await drain(server, door, { limitMs: DRAIN_LIMIT_MS });
   await coordinator().stop();
   await currentNode()[Symbol.asyncDispose]();
   await closeLockClients();
   await postgresPool().end();
-  process.exit(0);
+  log().info({ elapsedMs: elapsedMs(), cutOff }, "shut down");
+  process.exit(cutOff === 0 ? 0 : 1);
 }
 
 main().catch((error: Error) => {
-  console.error(error.message);
+  log().fatal(error.message);
   process.exit(1);
 });

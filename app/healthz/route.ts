@@ -1,6 +1,6 @@
-import { env } from "@/lib/services/current-env";
+import { asResponse, liveness } from "@/lib/http/probes";
 
 export const dynamic = "force-dynamic";
 
 /** Liveness: the process answers. */
-export const GET = () => Response.json({ status: "ok", node: env().STORE_NODE });
+export const GET = () => asResponse(liveness());

@@ -51,17 +51,20 @@ export function originOf(request: Request): RequestOrigin {
 
 const MAX_BODY_BYTES = 65_536;
 
+/** Reads and checks a query. @throws HttpError 400 that names the field */
+export function readQuery<T>(request: Request, schema: z.ZodType<T>): T {
+  const result = schema.safeParse(Object.fromEntries(new URL(request.url).searchParams));
+  if (!result.success) throw fromIssues(result.error.issues);
+  return result.data;
+}
+
 /** Reads and checks a JSON body. @throws HttpError 400, 413, 415 that names the field */
 export async function readJson<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
   if (!/^application\/json\s*(;|$)/i.test(request.headers.get("content-type") ?? "")) {
     const message = "content-type: must be application/json";
     throw new HttpError({ status: 415, code: "unsupported_media_type", message, details: { field: "content-type" } });
   }
-  const text = await request.text();
-  if (Buffer.byteLength(text) > MAX_BODY_BYTES) {
-    const message = `body: longer than ${MAX_BODY_BYTES} bytes`;
-    throw new HttpError({ status: 413, code: "body_too_large", message, details: { field: "body" } });
-  }
+  const text = await readText(request);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -71,6 +74,21 @@ export async function readJson<T>(request: Request, schema: z.ZodType<T>): Promi
   const result = schema.safeParse(value);
   if (!result.success) throw fromIssues(result.error.issues);
   return result.data;
+}
+
+/** @throws HttpError 413 as soon as there is more than there may be: a body without a length is never read whole */
+async function readText(request: Request): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) {
+      const message = `body: longer than ${MAX_BODY_BYTES} bytes`;
+      throw new HttpError({ status: 413, code: "body_too_large", message, details: { field: "body" } });
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
 }
 
 function fromLabError({

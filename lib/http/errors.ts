@@ -1,4 +1,6 @@
 import { isLockError, type LockErrorCode } from "../locks/errors";
+import { log } from "../services/log";
+import { currentRequestId } from "./request-id";
 
 /** The one error shape of every route. */
 export interface ErrorBody {
@@ -63,7 +65,7 @@ export function toHttpError(error: unknown): HttpError {
       headers: retryAfterSeconds ? { "retry-after": String(retryAfterSeconds) } : undefined,
     });
   }
-  console.error("unexpected error:", error);
+  log().error({ requestId: currentRequestId(), err: error }, "unexpected error");
   return new HttpError({ status: 500, code: "internal_error", message: "Something went wrong inside the lab." });
 }
 

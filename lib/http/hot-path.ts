@@ -41,7 +41,8 @@ const buyerId = z
   .min(1)
   .max(64)
   .regex(/^[A-Za-z0-9_.:@-]+$/, "may hold letters, digits and _ . : @ - only");
-const bodySchemas = {
+/** Bodies of the hot routes. */
+export const purchaseBodySchemas = {
   product: z.strictObject({ userId: buyerId, quantity: z.int().min(1).max(100).default(1) }),
   coupon: z.strictObject({ userId: buyerId }),
 };
@@ -119,7 +120,7 @@ function parseBody(kind: StockTarget["kind"], text: string): Parsed["input"] {
   } catch {
     throw invalidField("body", "is not JSON");
   }
-  const result = bodySchemas[kind].safeParse(json);
+  const result = purchaseBodySchemas[kind].safeParse(json);
   if (!result.success) throw fromIssues(result.error.issues);
   const body: { userId: string; quantity?: number } = result.data;
   return { buyerId: body.userId, quantity: body.quantity ?? 1 };

@@ -1,9 +1,11 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { assignmentSchema, preparationSchema } from "../runs/assignment";
+import { stockCatalogue } from "../stock/registry";
 import { guardAdmin, type RequestOrigin } from "./admin-guard";
 import { currentNode } from "./current-node";
 import { errorBody, HttpError, invalidField, notFound, toHttpError } from "./errors";
 import { fromIssues } from "./hot-path";
+import { strategyRequestSchema } from "./routes/requests";
 
 /** What the coordinator asks of a store node: `/api/node/...`, served by `server.ts` ahead of Next. */
 export interface ControlRequest extends RequestOrigin {
@@ -18,8 +20,6 @@ export interface ControlResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Iterable<string>;
 }
-
-const strategySchema = z.strictObject({ id: z.string().min(1).max(64) });
 
 export async function handleControl(request: ControlRequest): Promise<ControlResponse> {
   try {
@@ -41,14 +41,21 @@ async function route(request: ControlRequest): Promise<ControlResponse> {
     case "GET strategy":
       return json({ id: node.activeStrategy, node: node.name });
     case "PUT strategy":
-      node.switchStrategy(parse(strategySchema, request.body).id);
+      node.switchStrategy(knownStrategy("id", parse(strategyRequestSchema, request.body).id));
       return json({ id: node.activeStrategy, node: node.name });
-    case "PUT runs/:id":
-      node.assign(parse(assignmentSchema, request.body));
+    case "PUT runs/:id": {
+      const assignment = parse(assignmentSchema, request.body);
+      if (assignment.runId !== runId) throw invalidField("runId", "is not the run of the path");
+      knownStrategy("strategy", assignment.strategy);
+      node.assign(assignment);
       return json({ runId, node: node.name });
-    case "POST runs/:id/prepare":
-      await node.prepare(parse(preparationSchema, request.body));
+    }
+    case "POST runs/:id/prepare": {
+      const preparation = parse(preparationSchema, request.body);
+      knownStrategy("strategy", preparation.strategy);
+      await node.prepare(preparation);
       return json({ runId, node: node.name });
+    }
     case "POST runs/:id/close":
       return json({ runId, node: node.name, known: node.close(runId ?? "") });
     case "GET runs/:id/stats":
@@ -67,6 +74,13 @@ async function route(request: ControlRequest): Promise<ControlResponse> {
         message: `There is no ${request.method} ${request.path}.`,
       });
   }
+}
+
+/** @throws HttpError 400 `unknown_strategy` that names the field */
+function knownStrategy(field: string, id: string): string {
+  if (stockCatalogue.has(id)) return id;
+  const message = `${field}: there is no strategy "${id}".`;
+  throw new HttpError({ status: 400, code: "unknown_strategy", message, details: { field } });
 }
 
 function unknownRun(runId: string | undefined): never {

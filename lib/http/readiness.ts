@@ -1,23 +1,62 @@
 import { env } from "../services/current-env";
 import { postgresPool } from "../services/postgres";
+import { serviceStates } from "../services/service-state";
+import { processSingleton } from "../services/singleton";
+import { traitsOf } from "../stock/registry";
+import { currentNode } from "./current-node";
 
 const PROBE_LIMIT_MS = 2_000;
 
 export interface Readiness {
   readonly ready: boolean;
   readonly node: string;
+  readonly strategy: string;
+  readonly shuttingDown: boolean;
   readonly postgres: "up" | "down";
+  /** The servers of the active strategy that do not answer, beside PostgreSQL. */
+  readonly away: readonly string[];
 }
 
-/** Without PostgreSQL a node can sell nothing; other servers are each strategy's own business. */
+const phase = () => processSingleton("phase", () => ({ shuttingDown: false }));
+
+/** From now on this node is not ready: whoever balances load sends it elsewhere. */
+export function beginShutdown(): void {
+  phase().shuttingDown = true;
+}
+
+/**
+ * PostgreSQL answers a statement, and the servers of the active strategy accept connections. A run's own strategy is the
+ * run's business: it is opened only when its servers are there.
+ */
 export async function readiness(): Promise<Readiness> {
-  const limit = new Promise<"down">((resolve) => setTimeout(() => resolve("down"), PROBE_LIMIT_MS).unref());
+  const { STORE_NODE: node } = env();
+  const strategy = currentNode().activeStrategy;
+  const { needs } = traitsOf(strategy);
+  const [postgres, states] = await Promise.all([askPostgres(), serviceStates()]);
+  const away = states
+    .filter(({ id, present }) => id !== "postgres" && !present && needs.includes(id))
+    .map(({ label }) => label);
+  const { shuttingDown } = phase();
+  return {
+    ready: postgres === "up" && away.length === 0 && !shuttingDown,
+    node,
+    strategy,
+    shuttingDown,
+    postgres,
+    away,
+  };
+}
+
+async function askPostgres(): Promise<"up" | "down"> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<"down">((resolve) => {
+    timer = setTimeout(() => resolve("down"), PROBE_LIMIT_MS);
+  });
   const probe = postgresPool()
     .query("SELECT 1")
     .then(
       () => "up" as const,
       () => "down" as const,
     );
-  const postgres = await Promise.race([probe, limit]);
-  return { ready: postgres === "up", node: env().STORE_NODE, postgres };
+  return Promise.race([probe, limit]).finally(() => clearTimeout(timer));
 }

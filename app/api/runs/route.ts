@@ -1,19 +1,15 @@
-import { z } from "zod";
-import { apiRoute, readJson, requireAdmin } from "@/lib/http/api-route";
-import { fromIssues } from "@/lib/http/hot-path";
+import { apiRoute, readJson, readQuery, requireAdmin } from "@/lib/http/api-route";
+import { runsQuerySchema } from "@/lib/http/routes/requests";
 import { runRequestSchema } from "@/lib/runs/document";
 import { coordinator, openRun } from "@/lib/runs/lab";
 import { listRuns } from "@/lib/runs/queries";
 
 export const dynamic = "force-dynamic";
 
-const querySchema = z.strictObject({ limit: z.coerce.number().int().min(1).max(500).default(50) });
-
 export const GET = (request: Request) =>
   apiRoute(async () => {
-    const query = querySchema.safeParse(Object.fromEntries(new URL(request.url).searchParams));
-    if (!query.success) throw fromIssues(query.error.issues);
-    return { runs: await listRuns(query.data.limit) };
+    const query = readQuery(request, runsQuerySchema);
+    return { runs: await listRuns(query.limit) };
   });
 
 /** Opens a run; with `launch` the lab sends the load itself. */

@@ -1,8 +1,7 @@
-import { z } from "zod";
 import { spansWithin } from "@/lib/history/timeline";
-import { apiRoute } from "@/lib/http/api-route";
+import { apiRoute, readQuery } from "@/lib/http/api-route";
 import { requireEndedRun } from "@/lib/http/ended-run";
-import { fromIssues } from "@/lib/http/hot-path";
+import { timelineQuerySchema } from "@/lib/http/routes/requests";
 import { evidenceOf } from "@/lib/runs/evidence";
 
 export const dynamic = "force-dynamic";
@@ -11,16 +10,12 @@ interface Context {
   readonly params: Promise<{ readonly id: string }>;
 }
 
-const micros = z.coerce.number().int().min(0);
-const querySchema = z.strictObject({ fromUs: micros.default(0), toUs: micros.optional() });
-
 /** Who was inside, node by node, as columns; `fromUs` and `toUs` leave out what lies outside of them. */
 export const GET = (request: Request, { params }: Context) =>
   apiRoute(async () => {
-    const query = querySchema.safeParse(Object.fromEntries(new URL(request.url).searchParams));
-    if (!query.success) throw fromIssues(query.error.issues);
+    const query = readQuery(request, timelineQuerySchema);
     const { timeline, faults } = await evidenceOf(await requireEndedRun((await params).id));
-    const { fromUs, toUs = timeline.endUs } = query.data;
+    const { fromUs, toUs = timeline.endUs } = query;
     const isWhole = fromUs === 0 && toUs >= timeline.endUs;
     return { ...timeline, faults, spans: isWhole ? timeline.spans : spansWithin(timeline, fromUs, toUs) };
   });

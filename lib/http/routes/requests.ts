@@ -1,0 +1,25 @@
+import { z } from "zod";
+
+/** What requests carry, apart from the purchases (`hot-path.ts`) and the runs (`lib/runs/document.ts`). */
+
+/** Body of `PUT /api/strategy`. */
+export const strategyRequestSchema = z.strictObject({ id: z.string().min(1).max(64) });
+
+/** Body of `POST /api/session`. */
+export const sessionRequestSchema = z.strictObject({ token: z.string().min(1).max(500) });
+
+/** How many of the newest. */
+export function limitQuery({ max, fallback }: { readonly max: number; readonly fallback: number }) {
+  return z.strictObject({ limit: z.coerce.number().int().min(1).max(max).default(fallback) });
+}
+
+export const runsQuerySchema = limitQuery({ max: 500, fallback: 50 });
+export const sweepsQuerySchema = limitQuery({ max: 100, fallback: 20 });
+
+const micros = z.coerce.number().int().min(0);
+
+/** Query of `GET /api/runs/{id}/timeline`. */
+export const timelineQuerySchema = z.strictObject({ fromUs: micros.default(0), toUs: micros.optional() });
+
+/** A query that is checked as a body is: a field that is not known is an error too. */
+export const noQuerySchema = z.strictObject({});

@@ -1,0 +1,37 @@
+import type { Server } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
+import { log } from "../services/log";
+import type { FrontDoor } from "./front-door";
+import { beginShutdown } from "./readiness";
+import { endAllStreams } from "./sse";
+
+export interface DrainOptions {
+  /** Requests that are still running after this long lose their connections. */
+  readonly limitMs: number;
+}
+
+/** Keep-alive clients that send on are told to go elsewhere for at least this long. */
+const FAREWELL_MS = 500;
+const POLL_MS = 20;
+
+/**
+ * Ends the serving: running requests get their answers, new ones a 503 that closes their connection. The port stays open
+ * until nothing runs any more: a connection that the kernel has accepted for a closed port dies without a word.
+ * @returns how many requests were cut off
+ */
+export async function drain(server: Server, door: FrontDoor, { limitMs }: DrainOptions): Promise<number> {
+  const startedMs = performance.now();
+  beginShutdown();
+  door.close();
+  endAllStreams();
+  const elapsedMs = () => performance.now() - startedMs;
+  while ((door.inFlight > 0 || elapsedMs() < FAREWELL_MS) && elapsedMs() < limitMs) await delay(POLL_MS);
+  const cutOff = door.inFlight;
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeIdleConnections();
+  // What is left is connections that never sent a whole request, and the requests that ran out of time.
+  if (cutOff > 0) log().error({ cutOff }, "requests were cut off");
+  server.closeAllConnections();
+  await closed;
+  return cutOff;
+}
