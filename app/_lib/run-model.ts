@@ -1,4 +1,5 @@
 import type { Percentiles, RunDocument, RunSample, RunViolations } from "@/lib/runs/document";
+import { type FaultBand, faultBandsOf } from "./fault-bands";
 import type { SaleConfig } from "./run-config";
 import { type Figures, figuresOf, type NodeRow, nodeRowsOf } from "./run-view";
 import { runningWords } from "./running-words";
@@ -14,6 +15,8 @@ export interface RunModel {
   /** Facts under the bar: why one may believe it. */
   readonly evidence: readonly string[];
   readonly samples: readonly RunSample[];
+  /** Faults, on the charts' own time. */
+  readonly bands: readonly FaultBand[];
   readonly nodeRows: readonly NodeRow[];
   readonly answers: readonly string[];
   readonly checks: readonly Check[];
@@ -44,6 +47,7 @@ export function modelOf(document: RunDocument, samples: readonly RunSample[]): R
     ...words,
     evidence: pending ? CHECKS_FOLLOW : evidenceOf(document),
     samples,
+    bands: faultBandsOf(document, samples),
     nodeRows: nodeRowsOf(document, samples),
     answers: answersOf((pending ? samples.at(-1)?.counts : undefined) ?? document.counts),
     checks: checksOf(document),
@@ -73,6 +77,7 @@ export function openingModel(config: SaleConfig): RunModel {
     rest: [],
     evidence: CHECKS_FOLLOW,
     samples: [],
+    bands: [],
     nodeRows: Array.from({ length: config.nodes }, (_, index) => ({
       node: `node-${index + 1}`,
       requests: 0,

@@ -1,6 +1,7 @@
 "use client";
 
 import { useMemo } from "react";
+import type { FaultBand } from "@/app/_lib/fault-bands";
 import { formatCount, formatMsCell, formatRate } from "@/app/_lib/format";
 import {
   latencyColumns,
@@ -18,6 +19,7 @@ import { type ChartKey, TimeChart } from "./time-chart";
 
 interface SamplesProps {
   readonly samples: readonly RunSample[];
+  readonly bands?: readonly FaultBand[] | undefined;
 }
 
 const STOCK_KEYS: readonly ChartKey[] = [
@@ -27,7 +29,7 @@ const STOCK_KEYS: readonly ChartKey[] = [
 
 const BEYOND_KEY: ChartKey = { label: "beyond stock", colour: "alarm", mark: "hatched", format: formatCount };
 
-export function StockChart({ initial, samples }: SamplesProps & { initial: number }) {
+export function StockChart({ initial, samples, bands }: SamplesProps & { initial: number }) {
   const columns = useMemo(() => stockColumns(initial, samples), [initial, samples]);
   const build = useMemo(() => stockOptions(initial), [initial]);
   const last = samples.at(-1);
@@ -39,6 +41,7 @@ export function StockChart({ initial, samples }: SamplesProps & { initial: numbe
       unit="units"
       keys={keys}
       columns={columns}
+      bands={bands}
       drawn={drawn}
       build={build}
       summary={
@@ -73,7 +76,7 @@ const buildPhases = stackOptions(
   })),
 );
 
-export function PhaseChart({ samples }: SamplesProps) {
+export function PhaseChart({ samples, bands }: SamplesProps) {
   const columns = useMemo(() => phaseColumns(samples), [samples]);
   const drawn = useMemo(() => stacked(columns.ys), [columns]);
   return (
@@ -82,6 +85,7 @@ export function PhaseChart({ samples }: SamplesProps) {
       unit="median ms"
       keys={PHASE_KEYS}
       columns={columns}
+      bands={bands}
       drawn={drawn}
       build={buildPhases}
       summary={`Median time in each phase, interval by interval, over ${samples.length} samples.`}
@@ -102,7 +106,7 @@ const buildRates = lineOptions(
   10,
 );
 
-export function RateChart({ samples }: SamplesProps) {
+export function RateChart({ samples, bands }: SamplesProps) {
   const columns = useMemo(() => rateColumns(samples), [samples]);
   return (
     <TimeChart
@@ -110,6 +114,7 @@ export function RateChart({ samples }: SamplesProps) {
       unit="per second"
       keys={RATE_KEYS}
       columns={columns}
+      bands={bands}
       build={buildRates}
       summary={`Sold and answered purchases per second over ${samples.length} samples.`}
     />
@@ -129,7 +134,7 @@ const buildLatency = lineOptions(
   10,
 );
 
-export function LatencyChart({ samples }: SamplesProps) {
+export function LatencyChart({ samples, bands }: SamplesProps) {
   const columns = useMemo(() => latencyColumns(samples), [samples]);
   return (
     <TimeChart
@@ -137,6 +142,7 @@ export function LatencyChart({ samples }: SamplesProps) {
       unit="ms"
       keys={LATENCY_KEYS}
       columns={columns}
+      bands={bands}
       build={buildLatency}
       summary={`Median and 99th percentile over ${samples.length} samples.`}
     />

@@ -2,6 +2,7 @@
 
 import { useMemo, useState } from "react";
 import type uPlot from "uplot";
+import type { FaultBand } from "@/app/_lib/fault-bands";
 import { NO_VALUE } from "@/app/_lib/format";
 import type { Columns } from "@/app/_lib/series";
 import styles from "./chart.module.css";
@@ -31,11 +32,22 @@ interface TimeChartProps {
   readonly height?: number;
   /** The chart in a sentence. */
   readonly summary: string;
+  readonly bands?: readonly FaultBand[] | undefined;
+}
+
+const NO_BANDS: readonly FaultBand[] = [];
+
+function bandWords(bands: readonly FaultBand[]): string {
+  return bands
+    .map(({ label, fromS, toS }) => ` Fault ${label} from ${fromS.toFixed(2)} to ${toS.toFixed(2)} s.`)
+    .join("");
 }
 
 function cell(key: ChartKey, value: number | null | undefined): string {
   return value === null || value === undefined ? NO_VALUE : key.format(value);
 }
+
+const BAND_KEY: ChartKey = { label: "fault", colour: "ink", mark: "hatched", format: String };
 
 function Key({ entry, value }: { entry: ChartKey; value: string | null }) {
   return (
@@ -83,7 +95,7 @@ function SampleTable({ title, keys, columns }: Pick<TimeChartProps, "title" | "k
 
 /** A chart over time with its key, a readout under the pointer, and its numbers as a table one press away. */
 export function TimeChart(props: TimeChartProps) {
-  const { title, unit, keys, columns, drawn = columns.ys, build, height = 190, summary } = props;
+  const { title, unit, keys, columns, drawn = columns.ys, build, height = 190, summary, bands = NO_BANDS } = props;
   const [asTable, setAsTable] = useState(false);
   const [point, setPoint] = useState<number | null>(null);
   const data = useMemo(() => [columns.x, ...drawn] as unknown as uPlot.AlignedData, [columns.x, drawn]);
@@ -113,6 +125,7 @@ export function TimeChart(props: TimeChartProps) {
               value={at === undefined || point === null ? null : cell(entry, columns.ys[index]?.[point])}
             />
           ))}
+          {bands.length === 0 ? null : <Key entry={BAND_KEY} value={null} />}
         </ul>
       </div>
       <div className={styles.body} style={{ height }}>
@@ -122,7 +135,14 @@ export function TimeChart(props: TimeChartProps) {
             <SampleTable title={title} keys={keys} columns={columns} />
           </section>
         ) : (
-          <UplotCanvas build={build} data={data} height={height} label={summary} onPoint={setPoint} />
+          <UplotCanvas
+            build={build}
+            data={data}
+            height={height}
+            label={summary + bandWords(bands)}
+            onPoint={setPoint}
+            bands={bands}
+          />
         )}
         {isEmpty && !asTable ? <p className={styles.empty}>No samples yet</p> : null}
       </div>

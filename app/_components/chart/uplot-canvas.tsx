@@ -3,8 +3,10 @@
 import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import type { FaultBand } from "@/app/_lib/fault-bands";
 import styles from "./chart.module.css";
 import { onThemeChange, type Palette, readPalette } from "./colours";
+import { drawBands } from "./fault-bands";
 
 export type BuildOptions = (palette: Palette) => Omit<uPlot.Options, "width" | "height">;
 
@@ -17,23 +19,27 @@ interface UplotCanvasProps {
   readonly label: string;
   /** Index of the point under the pointer, or null. */
   readonly onPoint: (index: number | null) => void;
+  /** Faults, behind everything else. */
+  readonly bands: readonly FaultBand[];
 }
 
 /** uPlot in a box of fixed height: built once, fed with data, resized with its box, rebuilt when the theme changes. */
-export function UplotCanvas({ build, data, height, label, onPoint }: UplotCanvasProps) {
+export function UplotCanvas({ build, data, height, label, onPoint, bands }: UplotCanvasProps) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
-  const latest = useRef({ data, onPoint });
-  latest.current = { data, onPoint };
+  const latest = useRef({ data, onPoint, bands });
+  latest.current = { data, onPoint, bands };
 
   useEffect(() => {
     const host = box.current;
     if (host === null) return;
     const create = () => {
       plot.current?.destroy();
-      const options = build(readPalette(host));
+      const palette = readPalette(host);
+      const options = build(palette);
       const setCursor = (self: uPlot) => latest.current.onPoint(self.cursor.idx ?? null);
-      const hooks = { ...options.hooks, setCursor: [setCursor] };
+      const drawClear = [(self: uPlot) => drawBands(self, palette, latest.current.bands)];
+      const hooks = { ...options.hooks, setCursor: [setCursor], drawClear };
       plot.current = new uPlot({ ...options, hooks, width: host.clientWidth, height }, latest.current.data, host);
     };
     create();

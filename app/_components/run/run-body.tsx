@@ -15,15 +15,15 @@ interface RunBodyProps {
 
 /** A run from *what* to *why*: the verdict, the six figures, the proof, time. The Lab and a run's own page share it. */
 export function RunBody({ model, evidence }: RunBodyProps) {
-  const { figures, samples } = model;
+  const { figures, samples, bands } = model;
   return (
     <>
       <VerdictHead key={model.key} figures={figures} lead={model.lead} evidence={model.evidence} />
       <FigureRow figures={figures} />
       {evidence}
       <div className={styles.charts}>
-        <StockChart initial={figures.initial} samples={samples} />
-        <PhaseChart samples={samples} />
+        <StockChart initial={figures.initial} samples={samples} bands={bands} />
+        <PhaseChart samples={samples} bands={bands} />
       </div>
       <div className={styles.proof}>
         <NodeTable rows={model.nodeRows} running={model.pending} answers={model.answers} />

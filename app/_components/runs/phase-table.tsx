@@ -1,3 +1,4 @@
+import { agreementWords } from "@/app/_lib/agreement-words";
 import { formatMsCell } from "@/app/_lib/format";
 import { PHASE_LABELS, PHASE_MEANINGS, PHASES } from "@/app/_lib/series";
 import type { Percentiles, RunDocument } from "@/lib/runs/document";
@@ -12,21 +13,49 @@ interface PhaseRow {
   readonly colour: string;
 }
 
-function rowsOf({ phasesMs, latencyMs, latencySource }: RunDocument): PhaseRow[] {
-  const colours = { poolWait: "phase-wait", wait: "phase-wait", hold: "phase-hold", commit: "phase-commit" } as const;
+const PHASE_COLOURS = {
+  poolWait: "phase-wait",
+  wait: "phase-wait",
+  hold: "phase-hold",
+  commit: "phase-commit",
+} as const;
+
+/** The phases as the nodes timed them, then the whole as the nodes and as the buyers saw it. */
+function rowsOf({ phasesMs, latencyMs, latencySource, agreement, client }: RunDocument): PhaseRow[] {
   const phases = PHASES.map((phase) => ({
     label: PHASE_LABELS[phase],
     meaning: PHASE_MEANINGS[phase],
     values: phasesMs[phase],
-    colour: colours[phase],
+    colour: PHASE_COLOURS[phase],
   }));
-  const whole = {
+  const served = agreement?.serverLatencyMs ?? (latencySource === "server" ? latencyMs : null);
+  const inside = { label: "inside the node", meaning: "request in to answer out", colour: "ink" };
+  const bought = {
     label: "whole purchase",
-    meaning: latencySource === "client" ? "as the buyer saw it" : "as the nodes saw it",
-    values: latencyMs,
+    meaning: `as ${client?.engine ?? "the load engine"} saw it`,
     colour: "ink",
   };
-  return [...phases, whole];
+  return [
+    ...phases,
+    ...(served === null ? [] : [{ ...inside, values: served }]),
+    ...(latencySource === "client" ? [{ ...bought, values: latencyMs }] : []),
+  ];
+}
+
+/** Whether the two who measured tell of the same sale. */
+function Agreement({ document }: { document: RunDocument }) {
+  const words = agreementWords(document);
+  if (words === null) return null;
+  return (
+    <div className={styles.agreement} data-testid="agreement" data-flagged={words.flags.length > 0}>
+      <p>{words.sentences.join(" ")}</p>
+      {words.flags.map((flag) => (
+        <p key={flag} className={styles.flag}>
+          <strong>They disagree.</strong> {flag}
+        </p>
+      ))}
+    </div>
+  );
 }
 
 /** From p50 to p99 on one scale for all phases; the numbers are in the cells beside it. */
@@ -42,7 +71,7 @@ function Spread({ values, max, colour }: { values: Percentiles; max: number; col
   );
 }
 
-/** Where the time went, percentile by percentile. */
+/** Where the time went, percentile by percentile: the nodes' phases and the buyers' view in one table. */
 export function PhaseTable({ document }: { document: RunDocument }) {
   const rows = rowsOf(document);
   const max = Math.max(...rows.map((row) => row.values.p99 ?? 0));
@@ -86,6 +115,7 @@ export function PhaseTable({ document }: { document: RunDocument }) {
           </tbody>
         </table>
       </div>
+      <Agreement document={document} />
     </section>
   );
 }

@@ -40,24 +40,12 @@ export function configFacts({ id, target, config }: RunDocument): Fact[] {
   ];
 }
 
-export function evidenceFacts({
-  contention,
-  fairness,
-  throughput,
-  counts,
-  latencySource,
-  expected,
-}: RunDocument): Fact[] {
+export function outcomeFacts({ fairness, throughput, counts, latencySource, expected }: RunDocument): Fact[] {
   const rate = (perSecond: number | null) => (perSecond === null ? NO_VALUE : `${formatCount(perSecond)} per second`);
   return [
     ["Expected of it", expected],
-    ["Contention", contention.certified ? "certified" : "not certified"],
-    ["Peak in flight", formatCount(contention.peakInFlight)],
-    ["Peak waiting", formatCount(contention.peakWaiters)],
-    ["Buyers started within", durationWords(contention.arrivalSkewMs)],
-    ["Purchases never sent", formatCount(contention.droppedIterations)],
-    ["Answered", rate(throughput.completedPerSecond)],
     ["Requests", formatCount(counts.requests)],
+    ["Answered", rate(throughput.completedPerSecond)],
     ["Fairness of waits (Jain)", fairness.jain === null ? NO_VALUE : fairness.jain.toFixed(3)],
     ["Longest wait", durationWords(fairness.longestWaitMs)],
     ["Latency measured by", latencySource === "client" ? "the load engine" : "the store nodes"],

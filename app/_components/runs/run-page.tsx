@@ -10,10 +10,13 @@ import { LatencyChart, RateChart } from "../chart/run-charts";
 import { RunBody } from "../run/run-body";
 import { EvidenceSection, EvidenceToCome } from "../timeline/evidence-section";
 import { When } from "../ui/when";
+import { ContentionCertificate } from "./contention-certificate";
+import { FaultList } from "./fault-list";
 import { PhaseTable } from "./phase-table";
 import { RunAgain } from "./run-again";
+import { RunCurve } from "./run-curve";
 import { RunExports } from "./run-exports";
-import { configFacts, evidenceFacts, FactList, machineFacts } from "./run-facts";
+import { configFacts, FactList, machineFacts, outcomeFacts } from "./run-facts";
 import styles from "./run-page.module.css";
 
 interface RunPageProps {
@@ -26,6 +29,7 @@ interface RunPageProps {
 /** A run's permanent page, from the database only. */
 export function RunPage({ document, samples, link }: RunPageProps) {
   const { id } = document;
+  const model = modelOf(document, samples);
   return (
     <main className={styles.page} id="main" data-testid="run-page" data-run={id}>
       <header className={styles.head}>
@@ -63,7 +67,7 @@ export function RunPage({ document, samples, link }: RunPageProps) {
         </p>
       ) : null}
       <RunBody
-        model={modelOf(document, samples)}
+        model={model}
         evidence={
           document.status === "running" ? null : (
             <Suspense fallback={<EvidenceToCome document={document} />}>
@@ -73,13 +77,16 @@ export function RunPage({ document, samples, link }: RunPageProps) {
         }
       />
       <div className={styles.charts}>
-        <RateChart samples={samples} />
-        <LatencyChart samples={samples} />
+        <RateChart samples={samples} bands={model.bands} />
+        <LatencyChart samples={samples} bands={model.bands} />
+        <RunCurve document={document} />
+        <ContentionCertificate document={document} />
       </div>
+      <FaultList faults={document.faults} bands={model.bands} />
       <PhaseTable document={document} />
       <div className={styles.facts}>
         <FactList title="Configuration" facts={configFacts(document)} />
-        <FactList title="Contention and fairness" facts={evidenceFacts(document)} />
+        <FactList title="What came out" facts={outcomeFacts(document)} />
         <FactList title="Versions and machine" facts={machineFacts(document)} />
       </div>
     </main>
