@@ -52,7 +52,7 @@ describe("the simulator", { concurrency: true }, () => {
     });
   }
 
-  for (const { name, strategy, profile, breaks, fence } of MUTANTS)
+  for (const { name, strategy, profile, breaks, fence, twin } of MUTANTS)
     it(`catches the mutant "${name}" of ${strategy.id} by ${breaks}, and replays it`, async () => {
       const order = { subject: name, profile, firstSeed: 1, seeds: MOST_SEEDS, stopsAt: breaks };
       const { stoppedBy: first } = await runners.run(order);
@@ -64,6 +64,10 @@ describe("the simulator", { concurrency: true }, () => {
       assert.deepEqual(withoutStacks(again), withoutStacks(first));
       assert.equal(again.hash, first.hash);
       assert.ok(again.lines.some((line) => line.includes(`VIOLATION of ${breaks}`)));
+      for (let tried = 1; twin && tried <= seed; tried += 1) {
+        const { violations } = await new Sale({ strategy: twin, profile, seed: tried }).run();
+        assert.deepEqual(violations, [], `its twin without the mistake breaks at seed ${tried} too`);
+      }
     });
 });
 

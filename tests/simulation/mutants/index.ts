@@ -6,12 +6,14 @@ import { releaseWithoutOwner } from "./release-without-owner";
 import { renewalAfterRelease } from "./renewal-after-release";
 import { validityFromReply } from "./validity-from-reply";
 import { watchAfterCheck } from "./watch-after-check";
+import { watchFromNow } from "./watch-from-now";
 
 export const MUTANTS: readonly Mutant[] = [
   releaseWithoutOwner,
   noFence,
   fenceOnWriteOnly,
   watchAfterCheck,
+  watchFromNow,
   validityFromReply,
   missedWakeUp,
   renewalAfterRelease,

@@ -5,6 +5,8 @@ import type { FenceCheck } from "../servers/sim-database";
 export interface Mutant {
   readonly name: string;
   readonly strategy: SimStrategy;
+  /** What the mutant is made of beside its mistake, where that is not all real code: keeps what the mutant breaks. */
+  readonly twin?: SimStrategy;
   readonly profile: Profile;
   /** The property it must be seen to break. */
   readonly breaks: string;

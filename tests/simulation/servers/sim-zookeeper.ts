@@ -8,8 +8,8 @@ interface Node {
   readonly czxid: bigint;
   /** Session; null for a persistent node. */
   readonly owner: string | null;
-  /** Numbers given to sequential children. */
-  nextSequence: number;
+  /** Children made so far: the number of the next sequential one. */
+  childrenMade: number;
 }
 
 interface Session {
@@ -73,12 +73,13 @@ export class SimZooKeeper extends SimServer {
     const parent = this.#nodes.get(parentOf(path));
     if (!parent) throw new ZkError("no-node", path);
     const isSequential = how.mode === "ephemeral-sequential";
-    const full = isSequential ? `${path}${String(parent.nextSequence).padStart(10, "0")}` : path;
+    const full = isSequential ? `${path}${String(parent.childrenMade).padStart(10, "0")}` : path;
     if (this.#nodes.has(full)) throw new ZkError("node-exists", full);
-    if (isSequential) parent.nextSequence += 1;
+    if (parent.owner) throw new ZkError("refused", `${path}: an ephemeral node has no children`);
+    parent.childrenMade += 1;
     this.#zxid += 1n;
     const owner = how.mode === "persistent" ? null : session;
-    this.#nodes.set(full, { data: how.data, czxid: this.#zxid, owner, nextSequence: 0 });
+    this.#nodes.set(full, { data: how.data, czxid: this.#zxid, owner, childrenMade: 0 });
     if (owner) this.world.say(() => `${this.name}: ${session} creates ${full}`);
     return full;
   }
@@ -110,6 +111,7 @@ export class SimZooKeeper extends SimServer {
   remove(session: string, path: string): boolean {
     const node = this.#nodes.get(path);
     if (!node) return false;
+    if (this.children(path).length > 0) throw new ZkError("refused", `${path} has children`);
     if (node.owner) this.noteFreed(session, node.owner);
     this.#delete(path);
     return true;
@@ -120,7 +122,7 @@ export class SimZooKeeper extends SimServer {
   }
 
   protected override forget(): void {
-    this.#nodes = new Map([["", { data: "", czxid: 0n, owner: null, nextSequence: 0 }]]);
+    this.#nodes = new Map([["", { data: "", czxid: 0n, owner: null, childrenMade: 0 }]]);
     this.#sessions = new Map();
   }
 

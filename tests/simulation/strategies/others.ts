@@ -14,7 +14,7 @@ import { SimEtcd } from "../servers/sim-etcd";
 import { memcachedOver, SimMemcached } from "../servers/sim-memcached";
 import { SimZooKeeper } from "../servers/sim-zookeeper";
 import { SimZkSession } from "../servers/zookeeper-client";
-import { Link, type LinkLimits } from "../world/network";
+import { Link, type LinkLimits, type Weather } from "../world/network";
 import type { World } from "../world/world";
 
 const WORST_RATE = 0.0035;
@@ -81,7 +81,8 @@ const ETCD_LIMITS: LinkLimits = { silenceMs: 2_000, connectMs: 2_000, straggles:
 
 type CreateEtcd = (etcd: EtcdCommands, dependencies: RunnerDependencies) => LockStrategy;
 
-export function oneEtcd(id: string, create: CreateEtcd): SimStrategy {
+/** @param calmer what of the weather is not to happen */
+export function oneEtcd(id: string, create: CreateEtcd, calmer: Partial<Weather> = {}): SimStrategy {
   return {
     id,
     ttlsMs: [1_000, 2_000],
@@ -93,7 +94,8 @@ export function oneEtcd(id: string, create: CreateEtcd): SimStrategy {
       return {
         servers: [server],
         open: (process, dependencies) => {
-          const open = () => new Link(world, { process, server }, { weather, limits: ETCD_LIMITS });
+          const how = { weather: { ...weather, ...calmer }, limits: ETCD_LIMITS };
+          const open = () => new Link(world, { process, server }, how);
           const links: [Link, Link, Link] = [open(), open(), open()];
           const watchLink = open();
           const lock = create(etcdOver({ world, server, links, watchLink }), dependencies);

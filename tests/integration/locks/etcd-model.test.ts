@@ -1,0 +1,193 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { systemClock } from "../../../lib/locks/clock";
+import { openEtcd } from "../../../lib/locks/etcd/etcd-client";
+import { type EtcdCommands, EtcdError, type QueuePlace } from "../../../lib/locks/etcd/etcd-port";
+import { settleWithin } from "../../../lib/locks/settle-within";
+import { SimEtcd } from "../../simulation/servers/sim-etcd";
+import { World } from "../../simulation/world/world";
+import { lockServers } from "../../support/lock-clients";
+
+const SEQUENCES = 30;
+/** Far off: what expires by time is tested elsewhere. */
+const LEASE_SECONDS = 600;
+/** A watch tells within this long, on however busy a machine. */
+const WATCH_LIMIT_MS = 20_000;
+
+/** Three contenders of one queue: each has a lease and a key of its own. */
+const CONTENDERS = [0, 1, 2] as const;
+const contender = fc.constantFrom(...CONTENDERS);
+/** What makes a watched key go, and come back. */
+const OFTEN = ["enqueue", "remove", "watch"] as const;
+const step = fc.record({
+  does: fc.constantFrom(...OFTEN, ...OFTEN, ...OFTEN, "watch", "find", "grant", "keep", "revoke"),
+  contender,
+});
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+type Commands = Omit<EtcdCommands, typeof Symbol.asyncDispose>;
+
+interface Watch {
+  readonly deleted: Promise<boolean>;
+  /** Null: still open. */
+  isDeleted: boolean | null;
+}
+
+/** One server, real or not. */
+interface Side {
+  readonly etcd: Commands;
+  readonly folder: string;
+  readonly leases: readonly bigint[];
+  /** As each contender was told last. */
+  readonly places: (QueuePlace | undefined)[];
+  /** Of every key made: the servers count differently. */
+  readonly revisions: Set<bigint>;
+  readonly watches: Watch[];
+  readonly callOff: AbortController;
+}
+
+describe("the simulator's etcd", () => {
+  it("answers every request of the lock, and tells its watchers, as the real one does", async () => {
+    await using real = openEtcd(lockServers().etcdUrl);
+    const sequence = fc.array(step, { minLength: 4, maxLength: 24, size: "max" });
+    await fc.assert(
+      fc.asyncProperty(sequence, (steps) => compare(real, steps)),
+      { numRuns: SEQUENCES, endOnFailure: true, includeErrorInReport: true },
+    );
+  });
+
+  it("grants no shorter lease than the real one", async () => {
+    await using real = openEtcd(lockServers().etcdUrl);
+    const sides = [sideOf(real), sideOf(modelOf())];
+    const [expected, answered] = await Promise.all(
+      sides.map(({ etcd, leases: [leaseId = 0n] }) => etcd.grantLease({ leaseId, ttlSeconds: 1 })),
+    );
+    assert.equal(answered, expected);
+  });
+});
+
+async function compare(etcd: EtcdCommands, steps: readonly Step[]): Promise<void> {
+  const real = sideOf(etcd);
+  const model = sideOf(modelOf());
+  try {
+    const joined = CONTENDERS.flatMap((contender) => [
+      { does: "grant", contender } as const,
+      { does: "enqueue", contender } as const,
+    ]);
+    for (const [at, each] of [...joined, ...steps].entries()) {
+      const expected = await outcomeOf(real, each);
+      const where = `step ${at + 1} of ${steps.map(({ does, contender }) => `${does} ${contender}`).join(", ")}`;
+      assert.deepEqual(await outcomeOf(model, each), expected, where);
+      await compareWatches(real, model, where);
+    }
+  } finally {
+    for (const { callOff } of [real, model]) callOff.abort();
+    for (const leaseId of real.leases) await etcd.revokeLease(leaseId);
+  }
+  for (const [at, { deleted }] of real.watches.entries())
+    assert.equal(await deleted, await model.watches[at]?.deleted, `watch ${at + 1} of ${JSON.stringify(steps)}`);
+}
+
+/** Whom the model tells at once the real one has to tell; that it tells nobody else shows when the rest is called off. */
+async function compareWatches(real: Side, model: Side, where: string): Promise<void> {
+  for (const [at, { isDeleted }] of model.watches.entries()) {
+    const watch = real.watches[at];
+    if (isDeleted === null || !watch) continue;
+    const settled = await settleWithin(systemClock, watch.deleted, { limitMs: WATCH_LIMIT_MS });
+    assert.deepEqual(settled, { status: "value", value: isDeleted }, `${where}, watch ${at + 1}`);
+  }
+}
+
+/** What was answered, or the kind of refusal. */
+async function outcomeOf(side: Side, step: Step): Promise<unknown> {
+  const [settled] = await Promise.allSettled([carryOut(side, step)]);
+  if (settled.status === "fulfilled") return settled.value;
+  assert.ok(settled.reason instanceof EtcdError, String(settled.reason));
+  return `refused: ${settled.reason.kind}`;
+}
+
+async function carryOut(side: Side, { does, contender }: Step): Promise<unknown> {
+  const { etcd, folder, leases, places } = side;
+  const leaseId = leases[contender] ?? 0n;
+  const key = keyOf(side, contender);
+  const place = places[contender];
+  switch (does) {
+    case "grant":
+      return etcd.grantLease({ leaseId, ttlSeconds: LEASE_SECONDS });
+    case "keep":
+      return etcd.keepLeaseAlive(leaseId);
+    case "revoke":
+      return etcd.revokeLease(leaseId);
+    case "enqueue":
+      return notePlace(side, contender, await etcd.enqueue({ folder, key, leaseId }));
+    case "find":
+      return place ? notePlace(side, contender, await etcd.findPlace({ folder, key, place })) : "no place to look for";
+    case "remove":
+      return etcd.removeKey(key);
+    case "watch": {
+      // Of the one before, as it was when the queue was read last: it may have gone since.
+      if (!place?.predecessor) return "nobody to watch";
+      const { predecessor, revision: afterRevision } = place;
+      const deleted = etcd.untilDeleted({ key: predecessor, afterRevision, signal: side.callOff.signal });
+      const watch: Watch = { deleted, isDeleted: null };
+      void deleted.then((isDeleted) => {
+        watch.isDeleted = isDeleted;
+      });
+      return side.watches.push(watch);
+    }
+    default:
+      throw new Error(`no such step: ${does}`);
+  }
+}
+
+function keyOf({ folder }: Side, contender: number): string {
+  return `${folder}/contender-${contender}`;
+}
+
+/** With the order of the revisions instead of their numbers. */
+function notePlace(side: Side, contender: number, place: QueuePlace | null): unknown {
+  side.places[contender] = place ?? undefined;
+  if (!place) return null;
+  const { createRevision, revision, predecessor } = place;
+  side.revisions.add(createRevision).add(revision);
+  const below = (limit: bigint) => [...side.revisions].filter((seen) => seen < limit).length;
+  return {
+    createdAfter: below(createRevision),
+    readAfter: below(revision),
+    predecessor: predecessor?.slice(side.folder.length) ?? null,
+  };
+}
+
+function sideOf(etcd: Commands): Side {
+  const leases = CONTENDERS.map(() => BigInt(`0x${randomUUID().replaceAll("-", "").slice(0, 15)}`) | 1n);
+  return {
+    etcd,
+    folder: `model/${randomUUID()}`,
+    leases,
+    places: [],
+    revisions: new Set(),
+    watches: [],
+    callOff: new AbortController(),
+  };
+}
+
+/** The model without links or clients between: each request is carried out at once. */
+function modelOf(): Commands {
+  const server = new SimEtcd(new World(1), "model", 1);
+  const actor = "the test";
+  return {
+    grantLease: async ({ leaseId, ttlSeconds }) => server.grantLease(actor, leaseId, ttlSeconds),
+    keepLeaseAlive: async (leaseId) => server.keepLeaseAlive(actor, leaseId),
+    revokeLease: async (leaseId) => server.revokeLease(actor, leaseId),
+    enqueue: async ({ folder, key, leaseId }) => server.enqueue(folder, key, leaseId),
+    findPlace: async ({ folder, key, place }) => server.findPlace(folder, key, place),
+    removeKey: async (key) => server.removeKey(actor, key),
+    untilDeleted: ({ key, afterRevision, signal }) =>
+      new Promise((resolve) => {
+        signal.addEventListener("abort", () => resolve(false), { once: true });
+        if (!server.watchDeletion({ key, fire: () => resolve(true) }, afterRevision)) resolve(true);
+      }),
+  };
+}
