@@ -15,6 +15,7 @@ const COMMANDS = {
   verify: "format, lint, types and unit tests (also `npm run check`)",
   test: "set up servers of its own and run every test (also `npm test`)",
   simulate: "run the locks in simulated worlds, one a seed (also `npm run simulate`)",
+  bench: "measure what the recorder costs (also `npm run bench`)",
   k6: "find or build k6 and run it (also `npm run k6`)",
   migrate: "apply the migrations, or write a new one",
   generate: "generate the Prisma client",

@@ -6,7 +6,7 @@ import type { RunAssignment, RunPreparation } from "./assignment";
 import { type NodeRunStats, RunMeter } from "./run-meter";
 
 /** Operations kept a run and node; past it the run is inconclusive. */
-const HISTORY_CAPACITY = 200_000;
+export const HISTORY_CAPACITY = 200_000;
 /** Runs a node remembers after they were closed, so that a late reader still gets their history. */
 const REMEMBERED_RUNS = 4;
 
@@ -24,6 +24,8 @@ export interface StoreNodeOptions {
   /** Makes a strategy; throws when its server is not configured. */
   readonly createStrategy: (id: string) => StockStrategy;
   readonly defaults: { readonly holdMs: number; readonly ttlMs: number; readonly waitTimeoutMs: number };
+  /** Room in a run's recorder, asked for each run; absent: `HISTORY_CAPACITY`. Without room no run is ever called safe. */
+  readonly historyCapacity?: () => number;
 }
 
 /** How one purchase is to be done: by the run that owns the target, or by the shop's own settings. */
@@ -91,7 +93,11 @@ export class StoreNode {
     const run: ActiveRun = {
       assignment,
       meter: new RunMeter(),
-      recorder: new Recorder({ node: this.name, host: clockName(), capacity: HISTORY_CAPACITY }),
+      recorder: new Recorder({
+        node: this.name,
+        host: clockName(),
+        capacity: this.options.historyCapacity?.() ?? HISTORY_CAPACITY,
+      }),
       closed: false,
     };
     this.runs.set(assignment.runId, run);

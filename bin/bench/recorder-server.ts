@@ -1,0 +1,90 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { answerAheadOfNext } from "../../lib/http/node-adapter";
+import { HISTORY_CAPACITY, StoreNode } from "../../lib/runs/store-node";
+import { env } from "../../lib/services/current-env";
+import { postgresPool } from "../../lib/services/postgres";
+import { processSingleton } from "../../lib/services/singleton";
+import { closeLockClients, lockDependencies } from "../../lib/stock/lock-dependencies";
+import { createStockStrategy } from "../../lib/stock/registry";
+import type { BlockOrder, BlockReport } from "./blocks";
+
+/**
+ * A store node that serves the hot routes and nothing else, as `npm run bench` starts it. Its recorder can be given no
+ * room; it then counts every operation as dropped, which would make any run inconclusive. Nodes of the lab have no such
+ * switch: the room is an argument of code, not of the environment and not of any route.
+ */
+
+let hasRoom = true;
+
+const node = processSingleton(
+  "store-node",
+  () =>
+    new StoreNode({
+      name: "bench",
+      activeStrategy: env().LOCK_STRATEGY,
+      createStrategy: (id) =>
+        createStockStrategy(id, { pool: postgresPool(), node: "bench", locks: lockDependencies() }),
+      defaults: { holdMs: 0, ttlMs: 5_000, waitTimeoutMs: 10_000 },
+      historyCapacity: () => (hasRoom ? HISTORY_CAPACITY : 0),
+    }),
+);
+
+let blockCpu = process.cpuUsage();
+
+/** Makes a row, and opens a block of purchases of it. */
+async function open({ runId, strategy, stock, isRecording }: BlockOrder): Promise<{ targetId: number }> {
+  const row = await postgresPool().query(
+    "INSERT INTO products (slug, name, price_cents, stock, run_id) VALUES ($1, $1, 100, $2, $1) RETURNING id",
+    [runId, stock],
+  );
+  const { id } = row.rows[0] as { id: number };
+  const target = { kind: "product", id } as const;
+  await node.prepare({ strategy, target, stock });
+  hasRoom = isRecording;
+  node.assign({ runId, strategy, target, holdMs: 0, ttlMs: 5_000, waitTimeoutMs: 10_000 });
+  // What the block before left is not this one's to clear away.
+  globalThis.gc?.();
+  blockCpu = process.cpuUsage();
+  return { targetId: id };
+}
+
+async function close(runId: string): Promise<BlockReport> {
+  const { user, system } = process.cpuUsage(blockCpu);
+  const stats = node.stats(runId);
+  node.close(runId);
+  const target = node.run(runId)?.assignment.target;
+  await postgresPool().query("DELETE FROM orders WHERE product_id = $1", [target?.id ?? 0]);
+  await postgresPool().query("DELETE FROM products WHERE id = $1", [target?.id ?? 0]);
+  return { cpuUs: user + system, recorded: stats?.recorded ?? 0, dropped: stats?.dropped ?? 0, counts: stats?.counts };
+}
+
+const server = createServer((request, response) => {
+  answerAheadOfNext(request, response).then(
+    (isAnswered) => isAnswered || response.writeHead(404).end(),
+    (error: Error) => response.destroy(error),
+  );
+});
+
+process.on("message", (message: { open?: BlockOrder; close?: string; end?: true }) => {
+  const answer = message.open ? open(message.open) : message.close ? close(message.close) : end();
+  answer.then(
+    (value) => process.send?.({ value }),
+    (error: Error) => process.send?.({ error: error.message }),
+  );
+});
+process.once("disconnect", () => process.exit(0));
+
+async function end(): Promise<null> {
+  server.closeAllConnections();
+  server.close();
+  await node[Symbol.asyncDispose]();
+  await closeLockClients();
+  await postgresPool().end();
+  setImmediate(() => process.disconnect?.());
+  return null;
+}
+
+server.listen({ port: 0, host: "127.0.0.1" }, () => {
+  process.send?.({ value: (server.address() as AddressInfo).port });
+});

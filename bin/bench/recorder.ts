@@ -1,0 +1,114 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
+import { ROOT } from "../supervisor/paths";
+import { type Block, type BlockOrder, type BlockReport, type Cost, costOf, perSecond, turns } from "./blocks";
+import { buyFor } from "./buyers";
+
+/** What recording costs on the hot path: the same node, the same strategy, with and without, in turns. */
+
+export interface BenchCase {
+  readonly name: string;
+  readonly strategy: string;
+  readonly stock: number;
+}
+
+/** The fastest that is durable, the fastest of all, and the fastest answer it can give. */
+export const CASES: readonly BenchCase[] = [
+  { name: "redis-decrement, every purchase refused (sold out)", strategy: "redis-decrement", stock: 1 },
+  { name: "redis-decrement, every purchase sold", strategy: "redis-decrement", stock: 1_000_000 },
+  { name: "sql-guarded, every purchase sold", strategy: "sql-guarded", stock: 1_000_000 },
+];
+
+export interface BenchSettings {
+  readonly pairs: number;
+  readonly blockMs: number;
+  readonly buyers: number;
+  /** Of the servers. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly say: (line: string) => void;
+}
+
+export interface BenchResult {
+  readonly bench: BenchCase;
+  readonly cost: Cost;
+  readonly purchases: number;
+}
+
+const CALL_LIMIT_MS = 60_000;
+
+export async function measureRecorder(settings: BenchSettings): Promise<BenchResult[]> {
+  const child = fork(path.join(ROOT, "bin", "bench", "recorder-server.ts"), {
+    cwd: ROOT,
+    execArgv: ["--expose-gc", "--import", "tsx"],
+    env: { ...process.env, ...settings.env, STORE_NODE: "bench", NODE_ENV: "production" },
+  });
+  try {
+    const port = (await answerOf(child)) as number;
+    const results: BenchResult[] = [];
+    for (const bench of CASES) results.push(await measureCase({ child, port, settings }, bench));
+    await ask(child, { end: true });
+    return results;
+  } finally {
+    if (child.exitCode === null) child.kill("SIGKILL");
+  }
+}
+
+interface Bench {
+  readonly child: ChildProcess;
+  readonly port: number;
+  readonly settings: BenchSettings;
+}
+
+async function measureCase(bench: Bench, what: BenchCase): Promise<BenchResult> {
+  const { say, pairs } = bench.settings;
+  // Not counted: the code is compiled, connections are opened.
+  for (const isRecording of [true, false]) await measureBlock(bench, what, { isRecording, number: 0 });
+  const blocks: Block[] = [];
+  for (const [index, isRecording] of turns(pairs).entries()) {
+    const block = await measureBlock(bench, what, { isRecording, number: index + 1 });
+    blocks.push(block);
+    say(
+      `${what.name}: ${index + 1}/${2 * pairs} recorder ${isRecording ? "on " : "off"} ${Math.round(perSecond(block))}/s`,
+    );
+  }
+  return { bench: what, cost: costOf(blocks), purchases: blocks.reduce((sum, block) => sum + block.purchases, 0) };
+}
+
+async function measureBlock(
+  { child, port, settings }: Bench,
+  { strategy, stock }: BenchCase,
+  { isRecording, number }: { isRecording: boolean; number: number },
+): Promise<Block> {
+  const runId = `bench-${strategy}-${stock}-${number}-${Date.now().toString(36)}`;
+  const order: BlockOrder = { runId, strategy, stock, isRecording };
+  const { targetId } = (await ask(child, { open: order })) as { targetId: number };
+  const { buyers, blockMs } = settings;
+  const { purchases, elapsedMs } = await buyFor({ port, targetId, buyers, durationMs: blockMs });
+  const report = (await ask(child, { close: runId })) as BlockReport;
+  const { recorded, dropped } = report;
+  const [expected, other] = isRecording ? [recorded, dropped] : [dropped, recorded];
+  if (expected !== purchases || other !== 0) {
+    throw new Error(
+      `recorder ${isRecording ? "on" : "off"}: ${purchases} purchases, ${recorded} recorded, ${dropped} dropped`,
+    );
+  }
+  return { isRecording, purchases, elapsedMs, cpuUs: report.cpuUs };
+}
+
+async function ask(child: ChildProcess, message: object): Promise<unknown> {
+  child.send(message);
+  return answerOf(child);
+}
+
+async function answerOf(child: ChildProcess): Promise<unknown> {
+  const signal = AbortSignal.timeout(CALL_LIMIT_MS);
+  const exited = once(child, "exit", { signal }).then(([code]) => {
+    throw new Error(`the store node of the benchmark ended with ${String(code)}`);
+  });
+  const answered = once(child, "message", { signal });
+  const [{ value, error }] = (await Promise.race([answered, exited])) as [{ value?: unknown; error?: string }];
+  exited.catch(() => undefined);
+  if (error !== undefined) throw new Error(error);
+  return value;
+}

@@ -1,0 +1,68 @@
+import { writeFile } from "node:fs/promises";
+import { cpus, loadavg } from "node:os";
+import path from "node:path";
+import { Argument, type Command } from "commander";
+import { benchPage, tooDear } from "../bench/page";
+import { measureRecorder } from "../bench/recorder";
+import { explainFailure } from "../runs/execute";
+import { wholeNumber } from "../runs/options";
+import { Lab } from "../supervisor/lab";
+import { instancePaths, ROOT } from "../supervisor/paths";
+import { StepPrinter } from "../supervisor/print";
+import { currentCommit } from "../supervisor/version";
+
+interface BenchFlags {
+  readonly pairs: number;
+  readonly blockMs: number;
+  readonly buyers: number;
+  readonly out: string;
+}
+
+/** Apart from the ports of `npm start` and of `npm test`. */
+const PORT_BASE = 22_000;
+const TOO_DEAR = 1;
+const CANNOT_RUN = 2;
+
+/** `npm run bench -- recorder`: what recording costs, on servers of its own. */
+export function addBenchCommand(program: Command): void {
+  program
+    .command("bench")
+    .description("measure what the recorder costs and write docs/benchmarks.md; exit 1 when it is too dear")
+    .addArgument(new Argument("<what>", "what to measure").choices(["recorder"]))
+    .option("--pairs <n>", "blocks with and without it", wholeNumber(1, 200), 12)
+    .option("--block-ms <n>", "length of a block", wholeNumber(100, 60_000), 1_500)
+    .option("--buyers <n>", "buyers at the same time", wholeNumber(1, 500), 32)
+    .option("--out <file>", "where the page is written", path.join(ROOT, "docs", "benchmarks.md"))
+    .action(async (what: string, flags: BenchFlags) => {
+      process.exitCode = await bench(what, flags).catch((error: unknown) => {
+        console.error(explainFailure(error));
+        return CANNOT_RUN;
+      });
+    });
+}
+
+async function bench(what: string, { pairs, blockMs, buyers, out }: BenchFlags): Promise<number> {
+  const [loadBefore = 0] = loadavg();
+  const printer = new StepPrinter(process.stderr);
+  const lab = await Lab.claim({
+    paths: instancePaths("bench"),
+    portBase: PORT_BASE,
+    onStep: (state) => printer.show(state.steps),
+  });
+  const stop = () => void lab.stop().finally(() => process.exit(CANNOT_RUN));
+  process.once("SIGINT", stop).once("SIGTERM", stop);
+  try {
+    await lab.startServers();
+    const say = (line: string) => console.error(line);
+    const results = await measureRecorder({ pairs, blockMs, buyers, env: lab.state.env, say });
+    const command = `npm run bench -- ${what}`;
+    const machine = `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}, Node.js ${process.version}`;
+    const commit = await currentCommit();
+    const page = benchPage({ results, commit, machine, command, pairs, blockMs, buyers, loadBefore });
+    await writeFile(out, page);
+    console.log(page);
+    return tooDear(results).length === 0 ? 0 : TOO_DEAR;
+  } finally {
+    await lab.stop();
+  }
+}

@@ -1,0 +1,84 @@
+import AxeBuilder from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+import { expect, test } from "./lab";
+import { makeRuns } from "./runs";
+
+/** axe at WCAG 2.2 AA, on every page in both themes and in the states that are not on the page at first. */
+
+const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+const THEMES = ["light", "dark"] as const;
+
+let runs: readonly string[] = [];
+
+test.beforeAll(async ({ request }) => {
+  test.setTimeout(120_000);
+  runs = await makeRuns(request, ["none", "sql-guarded"]);
+});
+
+/** What axe finds, in a form that says where. */
+async function findings(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).withTags(WCAG).analyze();
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map((node) => `${id}: ${help} at ${node.target.join(" ")}: ${node.failureSummary ?? ""}`),
+  );
+}
+
+const PAGES: Readonly<Record<string, () => string>> = {
+  "the Lab": () => "/?strategy=none",
+  "the Lab with a safe run": () => "/?strategy=sql-guarded",
+  Compare: () => "/compare",
+  "Compare with two strategies": () => "/compare?strategies=none,sql-guarded",
+  "Compare with two runs": () => `/compare?runs=${runs.join(",")}`,
+  "Compare with a sweep that is not there": () => "/compare?sweep=no-such-sweep",
+  Runs: () => "/runs",
+  "Runs with two picked": () => `/runs?runs=${runs.join(",")}`,
+  "an unsafe run": () => `/runs/${runs[0]}`,
+  "a safe run": () => `/runs/${runs[1]}`,
+  Strategies: () => "/strategies",
+  "an address that leads nowhere": () => "/nothing-here",
+};
+
+for (const theme of THEMES) {
+  test.describe(`in the ${theme} theme`, () => {
+    test.beforeEach(async ({ page }) => page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" }));
+
+    for (const [name, address] of Object.entries(PAGES)) {
+      test(`axe finds nothing on ${name}`, async ({ page, expectedErrors }) => {
+        expectedErrors.push(/status of 404/);
+        await page.goto(address());
+        await expect(page.locator("main")).toBeVisible();
+        await page.waitForLoadState("networkidle");
+        expect(await findings(page)).toEqual([]);
+      });
+    }
+
+    test("axe finds nothing in the dialogs, the tables behind the charts, and the folded settings", async ({
+      lab,
+      page,
+    }) => {
+      await lab.open({ strategy: "none" });
+      await page.getByText("Lease, wait limit, seed").click();
+      for (const toggle of await page.getByRole("button", { name: /show the numbers as a table/ }).all())
+        await toggle.click();
+      expect(await findings(page)).toEqual([]);
+      await page.keyboard.press("?");
+      await expect(page.getByRole("dialog")).toBeVisible();
+      expect(await findings(page)).toEqual([]);
+    });
+
+    test("axe finds nothing on a phone", async ({ page }) => {
+      await page.setViewportSize({ width: 390, height: 844 });
+      for (const address of ["/?strategy=none", "/compare?strategies=none,sql-guarded", "/runs", `/runs/${runs[0]}`]) {
+        await page.goto(address);
+        await expect(page.locator("main")).toBeVisible();
+        expect(await findings(page), address).toEqual([]);
+      }
+    });
+  });
+}
+
+test("axe can find something", async ({ page }) => {
+  await page.goto("/strategies");
+  await page.evaluate(() => document.querySelector("main")?.insertAdjacentHTML("beforeend", "<img src='data:,'>"));
+  expect((await findings(page)).join()).toContain("image-alt");
+});

@@ -1,0 +1,131 @@
+import type { SweepDocument } from "../../lib/runs/sweep";
+import { expect, test } from "./lab";
+import { startSweep } from "./sweep-command";
+
+/** A sweep that fills its page, interrupted and gone on with; picking runs and strategies, and laying them side by side. */
+
+const SWEEP = ["--strategies", "none,sql-guarded", "--repeats", "3", "--engine", "builtin"];
+const SALE = ["--stock", "20", "--buyers", "80"];
+const SWEEP_LIMIT_MS = 150_000;
+let sweepId = "";
+let runs: string[] = [];
+
+test.describe.configure({ mode: "serial", timeout: SWEEP_LIMIT_MS });
+
+test("a sweep that is killed, and one that is interrupted, goes on to exactly the runs that were asked for", async ({
+  page,
+  request,
+  baseURL,
+}) => {
+  const lab = baseURL ?? "";
+  const limit = { timeout: 90_000 };
+  const sweep = page.getByTestId("sweep");
+  const doneNow = async () => Number(await sweep.getAttribute("data-done"));
+
+  const first = startSweep(lab, [...SWEEP, ...SALE]);
+  await expect.poll(() => first.said(), limit).toMatch(/compare\?sweep=\w+/);
+  sweepId = /compare\?sweep=(\w+)/.exec(first.said())?.[1] ?? "";
+  await page.goto(`/compare?sweep=${sweepId}`);
+  await expect(sweep).toHaveAttribute("data-total", "6", limit);
+  await expect.poll(doneNow, limit).toBeGreaterThanOrEqual(1);
+  first.child.kill("SIGKILL");
+  await first.ended();
+
+  const second = startSweep(lab, ["--resume", sweepId]);
+  await expect.poll(doneNow, limit).toBeGreaterThanOrEqual(3);
+  second.child.kill("SIGINT");
+  const [code] = await second.ended();
+  // It may have been quick enough to come to its end; else it says how to go on.
+  if ((await doneNow()) < 6) {
+    expect(code, second.said()).toBe(130);
+    expect(second.said()).toContain(`sweep --resume ${sweepId}`);
+  }
+
+  const third = startSweep(lab, ["--resume", sweepId]);
+  await third.ended();
+  // Nobody has loaded the page again: it filled by itself.
+  await expect(sweep).toHaveAttribute("data-done", "6", limit);
+  expect(third.said()).toContain("6/6 runs");
+
+  const { cells } = (await (await request.get(`/api/sweeps/${sweepId}`)).json()) as SweepDocument;
+  runs = cells.flatMap(({ run }) => run?.id ?? []);
+  const all = (await (await request.get("/api/runs?limit=100")).json()) as {
+    runs: NonNullable<(typeof cells)[0]["run"]>[];
+  };
+  const made = all.runs.filter(({ config }) => config.sweep?.id === sweepId);
+  expect(made.map(({ id }) => id).sort(), "one run a cell, and no other").toEqual([...runs].sort());
+  expect(new Set(made.map(({ status }) => status))).toEqual(new Set(["finished"]));
+  expect(new Set(made.map(({ config: { stock, vus } }) => `${stock} ${vus}`))).toEqual(new Set(["20 80"]));
+});
+
+test("repeats are one line with their median, its interval, and what they say beside the baseline", async ({
+  page,
+}) => {
+  await page.goto(`/compare?sweep=${sweepId}`);
+  const [none, guarded] = [page.getByTestId("group-none"), page.getByTestId("group-sql-guarded")];
+  await expect(none.locator("td").first()).toHaveText("3");
+  await expect(guarded).toContainText(/faster by|slower by|no clear difference/);
+  await expect(none).not.toContainText(/faster by|slower by|no clear difference/);
+  await page.getByLabel("Compared with").selectOption("sql-guarded");
+  await expect(none).toContainText(/faster by|slower by|no clear difference/);
+  await expect(guarded).not.toContainText(/faster by|slower by|no clear difference/);
+  await expect(page).toHaveURL(/base=sql-guarded/);
+  await page.reload();
+  await expect(page.getByLabel("Compared with")).toHaveValue("sql-guarded");
+});
+
+test("the table sorts by any column, with the keyboard too", async ({ page }) => {
+  await page.goto(`/compare?sweep=${sweepId}`);
+  const table = page.getByTestId("groups");
+  const names = () => table.locator("tbody th a").allInnerTexts();
+  for (const column of await table.getByRole("columnheader").all()) {
+    const button = column.getByRole("button");
+    await button.focus();
+    await page.keyboard.press("Enter");
+    const first = await column.getAttribute("aria-sort");
+    const before = await names();
+    await page.keyboard.press("Space");
+    expect(await column.getAttribute("aria-sort")).not.toBe(first);
+    expect(["ascending", "descending"]).toContain(first);
+    if ((await button.innerText()).includes("oversold")) expect(await names()).toEqual(before.reverse());
+  }
+  await expect(table.locator("th[aria-sort]")).toHaveCount(1);
+});
+
+test("curves lie over each other, can be read, and have their numbers behind them", async ({ page }) => {
+  await page.goto("/compare?strategies=none,sql-guarded");
+  const figure = page.getByTestId("percentile-curve");
+  const plot = figure.getByRole("img", { name: /none: half within .* sql-guarded: half within/ });
+  await expect(plot.locator("path")).toHaveCount(2);
+  const paths = await plot.locator("path").evaluateAll((all) => all.map((path) => path.getAttribute("d") ?? ""));
+  for (const path of paths) expect(path.split("L").length, path).toBeGreaterThan(10);
+  await plot.hover({ position: { x: 300, y: 100 } });
+  await expect(figure.getByText(/^at \d+(\.\d+)? %$/)).toBeVisible();
+  await figure.getByRole("button", { name: /as a table/ }).click();
+  const table = figure.getByRole("table");
+  await expect(table.locator("tbody tr")).toHaveCount(2);
+  await expect(table.locator("tbody td").first()).toHaveText(/^[\d,]+\.\d$/);
+});
+
+test("strategies are picked in the table, the address says which, and they are laid side by side", async ({ page }) => {
+  await page.goto("/compare");
+  await page.getByRole("checkbox", { name: "Pick none" }).check();
+  await expect(page.getByText("1 strategy picked; pick one more")).toBeVisible();
+  await page.getByRole("checkbox", { name: "Pick sql-guarded" }).focus();
+  await page.keyboard.press("Space");
+  await expect(page).toHaveURL(/strategies=none,sql-guarded/);
+  await page.keyboard.press("c");
+  await expect(page.getByTestId("comparison")).toBeVisible();
+  await expect(page.getByTestId("group-none")).toBeVisible();
+});
+
+test("runs are picked in the list of runs", async ({ page }) => {
+  await page.goto("/runs");
+  for (const id of runs.slice(0, 2)) await page.getByRole("checkbox", { name: new RegExp(`${id}$`) }).check();
+  await page.reload();
+  await expect(page.getByRole("checkbox", { checked: true })).toHaveCount(2);
+  await page.getByRole("link", { name: "Compare 2" }).click();
+  await expect(page).toHaveURL(new RegExp(`/compare\\?runs=${runs[0]},${runs[1]}`));
+  await expect(page.getByTestId("groups").locator("tbody tr")).toHaveCount(2);
+  await expect(page.getByText("only from 3 runs each")).toBeVisible();
+});
