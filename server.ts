@@ -8,6 +8,7 @@ import { coordinator } from "./lib/runs/lab";
 import { env } from "./lib/services/current-env";
 import { log } from "./lib/services/log";
 import { postgresPool } from "./lib/services/postgres";
+import { ShopUpkeep, servesSales } from "./lib/shop/upkeep";
 import { closeLockClients } from "./lib/stock/lock-dependencies";
 import { traitsOf } from "./lib/stock/registry";
 
@@ -19,6 +20,8 @@ import { traitsOf } from "./lib/stock/registry";
 /** `lab down` kills after eight seconds; a purchase waits ten at most, by default, and a node is rarely that busy. */
 const DRAIN_LIMIT_MS = 6_500;
 const SHUTDOWN_LIMIT_MS = 12_000;
+/** The process that coordinates runs. */
+const COORDINATING_NODE = "dashboard";
 
 async function main(): Promise<void> {
   const { HOST, PORT, STORE_NODE, LOCK_STRATEGY, LAB_ADMIN_TOKEN } = env();
@@ -38,13 +41,28 @@ async function main(): Promise<void> {
       log().warn("Whoever reaches this port may change the lab; LAB_ADMIN_TOKEN asks for a token first.");
     }
   });
+  if (STORE_NODE === COORDINATING_NODE) {
+    coordinator()
+      .giveUpLeftovers()
+      .catch((error: Error) =>
+        log().error(`what the last dashboard left running could not be given up: ${error.message}`),
+      );
+  }
+  const upkeep = new ShopUpkeep(currentNode(), servesSales() ? env().SHOP_UPKEEP_EVERY_MS : 0);
+  upkeep.start();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.once(signal, () => void shutDown(signal, server, door));
+    process.once(signal, () => void shutDown(signal, { server, door, upkeep }));
   }
 }
 
+interface Running {
+  readonly server: Server;
+  readonly door: FrontDoor;
+  readonly upkeep: ShopUpkeep;
+}
+
 /** Takes no new requests, lets running purchases end, then closes what was opened. */
-async function shutDown(signal: NodeJS.Signals, server: Server, door: FrontDoor): Promise<void> {
+async function shutDown(signal: NodeJS.Signals, { server, door, upkeep }: Running): Promise<void> {
   const startedMs = performance.now();
   const elapsedMs = () => Math.round(performance.now() - startedMs);
   const limit = setTimeout(() => {
@@ -54,6 +72,7 @@ async function shutDown(signal: NodeJS.Signals, server: Server, door: FrontDoor)
   limit.unref();
   log().info({ signal, inFlight: door.inFlight }, "shutting down");
   const cutOff = await drain(server, door, { limitMs: DRAIN_LIMIT_MS });
+  await upkeep.stop();
   await coordinator().stop();
   await currentNode()[Symbol.asyncDispose]();
   await closeLockClients();

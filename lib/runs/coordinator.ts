@@ -65,10 +65,10 @@ export class Coordinator {
     await this.prepareStock(id, { strategy, target, stock });
     const runKey = randomBytes(16).toString("hex");
     await this.assignAll({ runId: id, runKey, strategy, target, holdMs, ttlMs, waitTimeoutMs, fencing });
-    const deadlineAtEpochMs = Date.now() + GRACE_MS + waitTimeoutMs + (document.config.durationMs ?? 0);
-    await store.insertRun(document, deadlineAtEpochMs);
+    const limitMs = GRACE_MS + waitTimeoutMs + (document.config.durationMs ?? 0);
     this.keys.set(id, runKey);
-    this.startFeed(document, deadlineAtEpochMs);
+    await store.insertRun(document, Date.now() + limitMs);
+    this.startFeed(document, limitMs);
     return document;
   }
 
@@ -102,7 +102,19 @@ export class Coordinator {
     await this.end({ ...concluded, status: "failed", sentences: [reason, ...concluded.sentences] });
   }
 
-  /** Stops every feed; runs that are running stay so in the database and are given up at their deadline. */
+  /**
+   * Gives up what an earlier coordinator left running: its feed is gone, and the load that it drove ended with it. For
+   * the one process that coordinates, once, when it starts.
+   */
+  async giveUpLeftovers(): Promise<void> {
+    for (;;) {
+      const left = await store.readRunningRun();
+      if (!left || this.keys.has(left.document.id)) return;
+      await this.fail(left.document.id, "The dashboard was started again in the middle of the run.");
+    }
+  }
+
+  /** Stops every feed; runs that are running stay so in the database, and the next start gives them up. */
   async stop(): Promise<void> {
     const feeds = [...this.live.values()];
     this.live.clear();
@@ -121,7 +133,9 @@ export class Coordinator {
     const running = await store.readRunningRun();
     if (!running) return;
     const { id } = running.document;
-    if (Date.now() > running.deadlineAtEpochMs) return this.fail(id, "Nobody finished the run in time.");
+    // Runs opened here have a timer; of others only the stored time tells.
+    const isOverdue = !this.keys.has(id) && Date.now() > running.deadlineAtEpochMs;
+    if (isOverdue) return this.fail(id, "Nobody finished the run in time.");
     throw new LabError("run_active", `Run ${id} is still running.`, { runId: id });
   }
 
@@ -146,22 +160,20 @@ export class Coordinator {
     throw new LabError("node_unavailable", `Not every node took the run on: ${refusals.join("; ")}`);
   }
 
-  private startFeed(document: RunDocument, deadlineAtEpochMs: number): void {
+  private startFeed(document: RunDocument, limitMs: number): void {
     const sampler = new Sampler(document, this.options.nodes);
-    const deadline = this.giveUpAt(document.id, deadlineAtEpochMs);
+    const deadline = this.giveUpAfter(document.id, limitMs);
     this.live.set(document.id, { sampler, deadline });
     sampler.start();
   }
 
-  private giveUpAt(id: string, atEpochMs: number): NodeJS.Timeout {
-    const timer = setTimeout(
-      () => {
-        this.fail(id, "Nobody finished the run in time.").catch((error: Error) => {
-          console.error(`run ${id} could not be given up: ${error.message}`);
-        });
-      },
-      Math.max(0, atEpochMs - Date.now()),
-    );
+  /** A timer runs on the monotonic clock: a wall clock that is set in mid-run ends no run. */
+  private giveUpAfter(id: string, limitMs: number): NodeJS.Timeout {
+    const timer = setTimeout(() => {
+      this.fail(id, "Nobody finished the run in time.").catch((error: Error) => {
+        console.error(`run ${id} could not be given up: ${error.message}`);
+      });
+    }, limitMs);
     timer.unref();
     return timer;
   }

@@ -1,3 +1,4 @@
+import { elapsedMs, nowNs } from "../services/monotonic";
 import type { RunDocument, RunSample } from "./document";
 import { sumCounts } from "./judge";
 import type { NodeClient } from "./node-client";
@@ -24,11 +25,16 @@ export class Sampler {
   private stopped = false;
   private taking: Promise<void> = Promise.resolve();
   private previous: Previous | null = null;
+  /** From here on only the monotonic clock counts: a wall clock that is set in mid-run would bend every chart. */
+  private readonly createdNs = nowNs();
+  private readonly createdAtMs: number;
 
   constructor(
     private readonly document: RunDocument,
     private readonly nodes: readonly NodeClient[],
-  ) {}
+  ) {
+    this.createdAtMs = Math.max(0, Date.now() - document.startedAtEpochMs);
+  }
 
   start(): void {
     this.schedule();
@@ -67,7 +73,7 @@ export class Sampler {
       readStockFacts(id, target),
       ...this.nodes.map((node) => node.stats(id)),
     ]);
-    const atMs = Date.now() - this.document.startedAtEpochMs;
+    const atMs = Math.round(this.createdAtMs + elapsedMs(this.createdNs));
     const sample = this.compose({ atMs, stockLeft: facts.final, orders: facts.orders, stats });
     await insertSample(id, sample);
   }

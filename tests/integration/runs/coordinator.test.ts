@@ -155,6 +155,22 @@ describe("a run's life", () => {
     assert.match(document?.sentences[0] ?? "", /exit code 107/);
   });
 
+  it("gives up what an earlier coordinator left running, and nothing of its own", async () => {
+    const left = await open();
+    assert.equal((await buy(left.target.id, 1, left.id)).status, 201);
+    await lab.giveUpLeftovers();
+    assert.equal((await readRun(left.id))?.status, "running", "its own");
+    await lab.stop();
+
+    lab = makeCoordinator([server.url]);
+    await lab.giveUpLeftovers();
+    const document = await readRun(left.id);
+    assert.equal(document?.status, "failed");
+    assert.equal(document?.sentences[0], "The dashboard was started again in the middle of the run.");
+    assert.deepEqual(document?.stock, { initial: 5, final: 4, orders: 1 }, "and it is judged by what was sold");
+    await lab.finish((await open()).id, { awaitClientReport: false });
+  });
+
   it("opens nothing when a node does not acknowledge", async () => {
     const halfDead = makeCoordinator([server.url, "http://127.0.0.1:9"]);
     const request = runRequestSchema.parse({ strategy: "sql-guarded", stock: 5 });
