@@ -77,13 +77,13 @@ export async function readJson<T>(request: Request, schema: z.ZodType<T>): Promi
 }
 
 /** @throws HttpError 413 as soon as there is more than there may be: a body without a length is never read whole */
-async function readText(request: Request): Promise<string> {
+export async function readText(request: Request, limitBytes = MAX_BODY_BYTES): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
     size += chunk.length;
-    if (size > MAX_BODY_BYTES) {
-      const message = `body: longer than ${MAX_BODY_BYTES} bytes`;
+    if (size > limitBytes) {
+      const message = `body: longer than ${limitBytes} bytes`;
       throw new HttpError({ status: 413, code: "body_too_large", message, details: { field: "body" } });
     }
     chunks.push(chunk);

@@ -1,5 +1,6 @@
 import { isLockError, type LockErrorCode } from "../locks/errors";
 import { log } from "../services/log";
+import { isShopError, SHOP_REFUSALS, type ShopErrorOptions } from "../shop/shop-error";
 import { currentRequestId } from "./request-id";
 
 /** The one error shape of every route. */
@@ -54,6 +55,7 @@ const lockErrorStatus: Record<LockErrorCode, { status: number; code: string; ret
 /** Turns whatever was thrown into an answer. Unexpected errors are logged and say nothing of the inside. */
 export function toHttpError(error: unknown): HttpError {
   if (isHttpError(error)) return error;
+  if (isShopError(error)) return fromShopError(error.options);
   const cause = error instanceof Error && isLockError(error.cause) ? error.cause : error;
   if (isLockError(cause)) {
     const { status, code, retryAfterSeconds } = lockErrorStatus[cause.code];
@@ -67,6 +69,11 @@ export function toHttpError(error: unknown): HttpError {
   }
   log().error({ requestId: currentRequestId(), err: error }, "unexpected error");
   return new HttpError({ status: 500, code: "internal_error", message: "Something went wrong inside the lab." });
+}
+
+function fromShopError({ code, message, details, retryAfterSeconds }: ShopErrorOptions): HttpError {
+  const headers = retryAfterSeconds ? { "retry-after": String(retryAfterSeconds) } : undefined;
+  return new HttpError({ status: SHOP_REFUSALS[code], code, message, details, headers });
 }
 
 export function errorBody({ code, message, details }: HttpErrorOptions): ErrorBody {

@@ -1,11 +1,19 @@
-import { z } from "zod";
-import type { PurchaseResult } from "../shop/purchase";
-import { PurchaseFailure, purchase } from "../shop/purchase";
-import { targetExists } from "../shop/targets";
+import type { z } from "zod";
+import { claimRequestSchema, idempotencyKeySchema, reduceStockRequestSchema } from "../shop/api";
+import { isVisitorId } from "../shop/buyer-id";
+import { answerOnce } from "../shop/idempotency";
+import { findKeyedOrder } from "../shop/keyed-order";
+import { type OrderWish, placeOrder } from "../shop/place-order";
+import { PurchaseFailure } from "../shop/purchase";
+import { type TargetTerms, targetTerms } from "../shop/terms";
+import { servesSales } from "../shop/upkeep";
 import type { StockTarget } from "../stock/types";
 import { admitted } from "./admission";
+import { refuseForeignVisitor } from "./buyer-cookie";
 import { currentNode } from "./current-node";
-import { errorBody, HttpError, invalidField, notFound, toHttpError } from "./errors";
+import { HttpError, invalidField, notFound, toHttpError } from "./errors";
+import { forwardToNode } from "./forward";
+import { type HotHeaders, type HotResponse, refusalAnswer, soldAnswer, unsoldAnswer } from "./hot-answer";
 
 /**
  * The hot routes as one function: `POST /api/products/{id}/reduce-stock` and `POST /api/coupons/{id}/claim`.
@@ -22,30 +30,22 @@ export interface HotRequest {
   readonly runId: string | null;
   /** Value of `x-run-key`, which the opener of a run was given. */
   readonly runKey: string | null;
+  /** Value of `idempotency-key`, or null. */
+  readonly idempotencyKey: string | null;
+  readonly cookie: string | null;
   /** The whole body, or null when it was longer than MAX_BODY_BYTES. */
   readonly body: string | null;
 }
 
-export interface HotResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
+export type { HotResponse } from "./hot-answer";
 export const MAX_BODY_BYTES = 1_024;
+/** A repeated request waits for the first one this much longer than that one may wait for its lock. */
+const LEAST_REPLAY_WAIT_MS = 6_000;
 const MAX_ID = 2_147_483_647;
 const HOT_PATH = /^\/api\/(?:products\/([^/?]+)\/reduce-stock|coupons\/([^/?]+)\/claim)\/?(?:\?.*)?$/;
 
-const buyerId = z
-  .string()
-  .min(1)
-  .max(64)
-  .regex(/^[A-Za-z0-9_.:@-]+$/, "may hold letters, digits and _ . : @ - only");
 /** Bodies of the hot routes. */
-export const purchaseBodySchemas = {
-  product: z.strictObject({ userId: buyerId, quantity: z.int().min(1).max(100).default(1) }),
-  coupon: z.strictObject({ userId: buyerId }),
-};
+export const purchaseBodySchemas = { product: reduceStockRequestSchema, coupon: claimRequestSchema };
 
 /** The target a path names, or null when the path is none of the hot routes. */
 export function matchHotPath(path: string): Pick<HotRequest, "kind" | "idText"> | null {
@@ -55,40 +55,86 @@ export function matchHotPath(path: string): Pick<HotRequest, "kind" | "idText"> 
 }
 
 export async function handleHotRequest(request: HotRequest): Promise<HotResponse> {
+  if (!servesSales()) return forwardHot(request);
   const node = currentNode();
-  const headers: Record<string, string> = {
+  const headers: HotHeaders = {
     "content-type": "application/json; charset=utf-8",
     "cache-control": "no-store",
     "x-store-node": node.name,
     "x-lock-strategy": node.activeStrategy,
   };
   try {
-    const { target, input } = parse(request);
-    const applicant = { target, buyerId: input.buyerId, runKey: request.runKey };
-    const result = await admitted(applicant, async () => {
-      if (!(await targetExists(target))) throw notFound(`${target.kind} ${target.id}`);
-      refuseStrayRun(request, target);
-      return purchase(node, { target, ...input });
+    const wish = parse(request);
+    const applicant = { target: wish.target, buyerId: wish.buyerId, runKey: request.runKey };
+    return await admitted(applicant, async () => {
+      const terms = await targetTerms(wish.target, node.plan(wish.target).run !== null);
+      if (!terms) throw notFound(`${wish.target.kind} ${wish.target.id}`);
+      refuseStrayRun(request, wish.target);
+      if (isVisitorId(wish.buyerId)) await refuseForeignVisitor(request.cookie, wish.buyerId);
+      return wish.idempotencyKey === null ? await sell(wish, terms, headers) : await sellOnce(wish, terms, headers);
     });
-    headers["x-lock-strategy"] = result.strategyId;
-    return answer(headers, result, { target, ...input });
   } catch (error) {
-    if (error instanceof PurchaseFailure) headers["x-lock-strategy"] = error.strategyId;
-    const { options } = toHttpError(error);
-    return {
-      status: options.status,
-      headers: { ...headers, ...options.headers },
-      body: JSON.stringify(errorBody(options)),
-    };
+    return refusal(error, headers);
   }
 }
 
-interface Parsed {
-  readonly target: StockTarget;
-  readonly input: { readonly buyerId: string; readonly quantity: number };
+async function sell(wish: OrderWish, terms: TargetTerms, headers: HotHeaders): Promise<HotResponse> {
+  const { outcome, strategyId, stockTaken } = await placeOrder(currentNode(), wish, terms);
+  headers["x-lock-strategy"] = strategyId;
+  if (outcome.status !== "sold") return unsoldAnswer(headers, outcome);
+  const { target, buyerId, quantity } = wish;
+  return soldAnswer(headers, { orderId: outcome.orderId, target, buyerId, quantity, stockTaken });
 }
 
-function parse(request: HotRequest): Parsed {
+/** The first answer of all requests with this key; docs/decisions/141-one-answer-a-key.md. */
+function sellOnce(wish: OrderWish, terms: TargetTerms, headers: HotHeaders): Promise<HotResponse> {
+  const { target, buyerId: userId, quantity, purchaseToken, idempotencyKey } = wish;
+  const key = idempotencyKey ?? "";
+  const findDone = async () => {
+    const order = await findKeyedOrder(target, userId, key);
+    if (!order) return null;
+    const at = { ...headers, "x-store-node": order.node, "x-lock-strategy": order.strategy };
+    return soldAnswer(at, { ...order, target, buyerId: userId });
+  };
+  const work = async () => {
+    const answer = await sell(wish, terms, headers).catch((error: unknown) => refusal(error, headers));
+    // Whoever was refused for what an earlier request with this key has written gets that one's answer.
+    return answer.status === 409 ? ((await findDone()) ?? answer) : answer;
+  };
+  const route = target.kind === "product" ? `products/${target.id}/reduce-stock` : `coupons/${target.id}/claim`;
+  const asked = { quantity, purchaseToken };
+  const waitMs = currentNode().plan(target).waitTimeoutMs + LEAST_REPLAY_WAIT_MS;
+  return answerOnce({ userId, route, key, asked, waitMs }, { work, findDone });
+}
+
+function refusal(error: unknown, headers: HotHeaders): HotResponse {
+  if (error instanceof PurchaseFailure) headers["x-lock-strategy"] = error.strategyId;
+  return refusalAnswer(headers, toHttpError(error));
+}
+
+/** The dashboard sells nothing itself: a page it serves buys at a store node all the same. */
+async function forwardHot(request: HotRequest): Promise<HotResponse> {
+  const { kind, idText, method, contentType, runId, runKey, idempotencyKey, cookie, body } = request;
+  const action = kind === "product" ? "reduce-stock" : "claim";
+  const headers = {
+    "content-type": contentType,
+    "x-run-id": runId,
+    "x-run-key": runKey,
+    "idempotency-key": idempotencyKey,
+    cookie,
+  };
+  try {
+    parse(request);
+    return await forwardToNode({ method, path: `/api/${kind}s/${idText}/${action}`, headers, body });
+  } catch (error) {
+    return refusalAnswer(
+      { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" },
+      toHttpError(error),
+    );
+  }
+}
+
+function parse(request: HotRequest): OrderWish {
   if (request.method !== "POST") {
     const message = `${request.method} is not allowed here; use POST.`;
     throw new HttpError({ status: 405, code: "method_not_allowed", message, headers: { allow: "POST" } });
@@ -103,7 +149,8 @@ function parse(request: HotRequest): Parsed {
     throw new HttpError({ status: 413, code: "body_too_large", message, details: { field: "body" } });
   }
   const id = parseTargetId(request.idText);
-  return { target: { kind: request.kind, id }, input: parseBody(request.kind, request.body) };
+  const idempotencyKey = parseKey(request.idempotencyKey);
+  return { target: { kind: request.kind, id }, idempotencyKey, ...parseBody(request.kind, request.body) };
 }
 
 /** @throws HttpError 400 that names `id` */
@@ -113,7 +160,14 @@ export function parseTargetId(text: string): number {
   return id;
 }
 
-function parseBody(kind: StockTarget["kind"], text: string): Parsed["input"] {
+function parseKey(text: string | null): string | null {
+  if (text === null) return null;
+  const result = idempotencyKeySchema.safeParse(text);
+  if (result.success) return text;
+  throw invalidField("idempotency-key", result.error.issues[0]?.message ?? "is not valid");
+}
+
+function parseBody(kind: StockTarget["kind"], text: string): Pick<OrderWish, "buyerId" | "quantity" | "purchaseToken"> {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -122,8 +176,8 @@ function parseBody(kind: StockTarget["kind"], text: string): Parsed["input"] {
   }
   const result = purchaseBodySchemas[kind].safeParse(json);
   if (!result.success) throw fromIssues(result.error.issues);
-  const body: { userId: string; quantity?: number } = result.data;
-  return { buyerId: body.userId, quantity: body.quantity ?? 1 };
+  const body: { userId: string; quantity?: number; purchaseToken?: string | undefined } = result.data;
+  return { buyerId: body.userId, quantity: body.quantity ?? 1, purchaseToken: body.purchaseToken ?? null };
 }
 
 /** The first thing that is wrong, with its field named. */
@@ -141,35 +195,3 @@ function refuseStrayRun(request: HotRequest, target: StockTarget): void {
   if (run?.assignment.runId === request.runId) return;
   throw new HttpError({ status: 409, code: "run_closed", message: `Run ${request.runId} is not open on this node.` });
 }
-
-function answer(
-  headers: Record<string, string>,
-  result: PurchaseResult,
-  input: Parsed["input"] & { target: StockTarget },
-): HotResponse {
-  const { outcome, strategyId } = result;
-  const at = { strategy: strategyId, node: headers["x-store-node"] };
-  if (outcome.status === "sold") {
-    const { target, buyerId: userId, quantity } = input;
-    const order = { id: outcome.orderId, [`${target.kind}Id`]: target.id, userId, quantity };
-    return { status: 201, headers, body: JSON.stringify({ order, ...at }) };
-  }
-  const { status, message, retryAfterSeconds } = refusals[outcome.status];
-  const details =
-    outcome.status === "contended" ? { ...at, waitedMs: Math.round(outcome.waitedMs), attempts: outcome.attempts } : at;
-  const body = JSON.stringify(errorBody({ status, code: outcome.status, message, details }));
-  return {
-    status,
-    headers: retryAfterSeconds ? { ...headers, "retry-after": String(retryAfterSeconds) } : headers,
-    body,
-  };
-}
-
-const refusals = {
-  sold_out: { status: 409, message: "Sold out.", retryAfterSeconds: 0 },
-  limit_reached: { status: 409, message: "You already have as many as one buyer may have.", retryAfterSeconds: 0 },
-  already_claimed: { status: 409, message: "You have already claimed this coupon.", retryAfterSeconds: 0 },
-  token_used: { status: 409, message: "This purchase token has been used.", retryAfterSeconds: 0 },
-  repeated_key: { status: 409, message: "There is an order with this Idempotency-Key.", retryAfterSeconds: 0 },
-  contended: { status: 503, message: "Too many buyers at once; try again.", retryAfterSeconds: 1 },
-};

@@ -13,6 +13,8 @@ export async function answerHotRequest(
     contentType: request.headers.get("content-type"),
     runId: request.headers.get("x-run-id"),
     runKey: request.headers.get("x-run-key"),
+    idempotencyKey: request.headers.get("idempotency-key"),
+    cookie: request.headers.get("cookie"),
     body: bytes.length > MAX_BODY_BYTES ? null : bytes.toString("utf8"),
   });
   return new Response(answer.body, { status: answer.status, headers: answer.headers });

@@ -35,6 +35,8 @@ export async function answerAheadOfNext(request: IncomingMessage, response: Serv
       contentType: request.headers["content-type"] ?? null,
       runId: header(request, "x-run-id"),
       runKey: header(request, "x-run-key"),
+      idempotencyKey: header(request, "idempotency-key"),
+      cookie: request.headers.cookie ?? null,
       body: await readBody(request, MAX_BODY_BYTES),
     });
     send(request, response, answer);

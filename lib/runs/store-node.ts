@@ -13,9 +13,12 @@ const REMEMBERED_RUNS = 4;
 /** This life of the process, so that operations of one that ended are told from ours: in a container each has the same pid. */
 const PROCESS_LIFE = `${process.pid}.${Math.round(performance.timeOrigin).toString(36)}`;
 
+const LIFE_AND_NUMBER = /^(\d+\.[0-9a-z]+)-\d+$/;
+
 /** Whether an operation of a node of this name was started by a process that is not this one. */
 export function isOfFormerLife(node: string, opId: string): boolean {
-  return opId.startsWith(`${node}-`) && !opId.startsWith(`${node}-${PROCESS_LIFE}-`);
+  const [, life] = opId.startsWith(`${node}-`) ? (LIFE_AND_NUMBER.exec(opId.slice(node.length + 1)) ?? []) : [];
+  return life !== undefined && life !== PROCESS_LIFE;
 }
 
 export interface StoreNodeOptions {

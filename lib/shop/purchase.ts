@@ -3,12 +3,17 @@ import { isLockError } from "../locks/errors";
 import { purchaseMetrics } from "../runs/purchase-metrics";
 import type { PurchasePlan, StoreNode } from "../runs/store-node";
 import { nowNs } from "../services/monotonic";
-import type { OperationTrace, StockOutcome, StockTarget } from "../stock/types";
+import type { OperationTrace, OrderTerms, StockOutcome, StockTarget } from "../stock/types";
 
 export interface PurchaseInput {
   readonly target: StockTarget;
   readonly buyerId: string;
   readonly quantity: number;
+  /** What is written beside taking the units; absent: an order and nothing else. */
+  readonly order?: OrderTerms | undefined;
+  readonly limitPerBuyer?: number | undefined;
+  /** By which its repetitions are known. */
+  readonly idempotencyKey?: string | undefined;
 }
 
 export interface PurchaseResult {
@@ -32,8 +37,11 @@ export class PurchaseFailure extends Error {
  * One purchase, start to end: choose the strategy (the run's, or the shop's), reduce the stock, record what happened.
  * @throws {PurchaseFailure} when a server was lost or the outcome is not known; the cause is the LockError
  */
-export async function purchase(node: StoreNode, input: PurchaseInput): Promise<PurchaseResult> {
-  const plan = node.plan(input.target);
+export async function purchase(
+  node: StoreNode,
+  input: PurchaseInput,
+  plan: PurchasePlan = node.plan(input.target),
+): Promise<PurchaseResult> {
   const trace = node.newTrace();
   purchaseMetrics().begin(trace);
   plan.run?.meter.begin(trace);
@@ -69,7 +77,8 @@ function finish({ plan, trace, input, outcome, orderId }: Finish): void {
   purchaseMetrics().end(plan.strategy.id, trace, outcome);
   if (!plan.run) return;
   plan.run.meter.end(trace, outcome);
-  plan.run.recorder.record(trace, { buyerId: input.buyerId, quantity: input.quantity, outcome, orderId });
+  const { buyerId, quantity, idempotencyKey } = input;
+  plan.run.recorder.record(trace, { buyerId, quantity, outcome, orderId, idempotencyKey });
 }
 
 function outcomeWord(outcome: StockOutcome): OperationOutcome {

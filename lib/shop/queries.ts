@@ -1,28 +1,33 @@
-import { prisma } from "../services/postgres";
+import type { z } from "zod";
+import { env } from "../services/current-env";
+import { postgresPool, prisma } from "../services/postgres";
 import type { StockTarget } from "../stock/types";
+import type { productOrdersSchema, ShopClaim, ShopCoupon, ShopOrder, ShopProduct } from "./api";
+import type { OrderStatus } from "./order-states";
 
-/** What the shop shows of a product; rows that runs made for themselves are left out of lists. */
-export interface ShopProduct {
-  readonly id: number;
-  readonly slug: string;
-  readonly name: string;
-  readonly description: string;
-  readonly priceCents: number;
-  readonly stock: number;
-}
+/** What the shop shows; rows that runs made for themselves are left out of lists. */
 
-export interface ShopCoupon {
-  readonly id: number;
-  readonly code: string;
-  readonly name: string;
-  readonly discountPercent: number;
-  /** Claims left. */
-  readonly stock: number;
-}
-
-const productColumns = { id: true, slug: true, name: true, description: true, priceCents: true, stock: true } as const;
-const couponColumns = { id: true, code: true, name: true, discountPercent: true, stock: true } as const;
+const productColumns = {
+  id: true,
+  slug: true,
+  name: true,
+  description: true,
+  priceCents: true,
+  stock: true,
+  limitPerUser: true,
+  stockOn: true,
+  requiresPurchaseToken: true,
+  paymentWindowMs: true,
+  opensAt: true,
+} as const;
+const couponColumns = { id: true, code: true, name: true, discountPercent: true, stock: true, opensAt: true } as const;
 const MAX_ROWS = 200;
+
+interface ProductRow extends Omit<ShopProduct, "stockOn" | "paymentWindowMs" | "opensAtEpochMs"> {
+  readonly stockOn: string;
+  readonly paymentWindowMs: number | null;
+  readonly opensAt: Date | null;
+}
 
 export async function listProducts(): Promise<ShopProduct[]> {
   const rows = await prisma().product.findMany({
@@ -31,12 +36,22 @@ export async function listProducts(): Promise<ShopProduct[]> {
     take: MAX_ROWS,
     select: productColumns,
   });
-  return withBuckets("product", rows);
+  return (await withBuckets("product", rows)).map(toProduct);
 }
 
 export async function findProduct(id: number): Promise<ShopProduct | null> {
   const row = await prisma().product.findUnique({ where: { id }, select: productColumns });
-  return row && ((await withBuckets("product", [row]))[0] ?? null);
+  const [found] = row ? await withBuckets("product", [row]) : [];
+  return found ? toProduct(found) : null;
+}
+
+function toProduct({ stockOn, paymentWindowMs, opensAt, ...row }: ProductRow): ShopProduct {
+  return {
+    ...row,
+    stockOn: stockOn === "payment" ? "payment" : "order",
+    paymentWindowMs: paymentWindowMs ?? env().PAYMENT_WINDOW_MS,
+    opensAtEpochMs: opensAt?.getTime() ?? null,
+  };
 }
 
 export async function listCoupons(): Promise<ShopCoupon[]> {
@@ -46,7 +61,8 @@ export async function listCoupons(): Promise<ShopCoupon[]> {
     take: MAX_ROWS,
     select: couponColumns,
   });
-  return withBuckets("coupon", rows);
+  const whole = await withBuckets("coupon", rows);
+  return whole.map(({ opensAt, ...row }) => ({ ...row, opensAtEpochMs: opensAt?.getTime() ?? null }));
 }
 
 /** While a run of `sql-buckets` sells it, part of a target's stock lies beside its row. */
@@ -61,4 +77,59 @@ async function withBuckets<Row extends { readonly id: number; readonly stock: nu
   });
   const inBuckets = new Map(sums.map(({ targetId, _sum }) => [targetId, _sum.units ?? 0]));
   return rows.map((row) => ({ ...row, stock: row.stock + (inBuckets.get(row.id) ?? 0) }));
+}
+
+export type ProductOrders = z.infer<typeof productOrdersSchema>;
+
+/** What became of a product's units, over all its orders. */
+export async function readProductOrders(productId: number): Promise<ProductOrders> {
+  const units = (condition: string) => `coalesce(sum(quantity) FILTER (WHERE ${condition}), 0)::int`;
+  const { rows } = await postgresPool().query<ProductOrders>(
+    `SELECT ${units("status = 'pending' AND stock_taken")} AS "pendingUnits",
+       ${units("status = 'pending' AND NOT stock_taken")} AS "waitingUnits", ${units("status = 'paid'")} AS "paidUnits",
+       ${units("status = 'cancelled'")} AS "cancelledUnits", ${units("status = 'expired'")} AS "expiredUnits",
+       coalesce(sum(failed_payments), 0)::int AS "failedPayments",
+       (count(*) FILTER (WHERE end_reason = 'sold_out'))::int AS "soldOutAtPayment"
+     FROM orders WHERE product_id = $1::int`,
+    [productId],
+  );
+  if (!rows[0]) throw new Error("an aggregate has one row");
+  return rows[0];
+}
+
+/** The visitor's orders, newest first. */
+export async function listOrders(buyerId: string): Promise<ShopOrder[]> {
+  return readOrders("o.user_id = $1 AND o.user_id LIKE 'visitor-%'", [buyerId]);
+}
+
+/** One of the buyer's orders; another's is not there. */
+export async function findOrder(orderId: string, buyerId: string): Promise<ShopOrder | null> {
+  return (await readOrders("o.user_id = $1 AND o.id = $2::bigint", [buyerId, orderId]))[0] ?? null;
+}
+
+const epochMs = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8`;
+
+async function readOrders(condition: string, values: readonly unknown[]): Promise<ShopOrder[]> {
+  const { rows } = await postgresPool().query<ShopOrder & { readonly status: OrderStatus }>(
+    `SELECT o.id::text, o.product_id AS "productId", p.name AS "productName", p.price_cents AS "priceCents", o.quantity,
+       o.status, o.stock_taken AS "stockTaken", ${epochMs("o.created_at")} AS "createdAtEpochMs",
+       ${epochMs("o.expires_at")} AS "expiresAtEpochMs", ${epochMs("o.paid_at")} AS "paidAtEpochMs",
+       ${epochMs("o.ended_at")} AS "endedAtEpochMs", o.end_reason AS "endReason",
+       o.failed_payments AS "failedPayments", o.strategy, o.node
+     FROM orders o JOIN products p ON p.id = o.product_id WHERE ${condition} ORDER BY o.id DESC LIMIT ${MAX_ROWS}`,
+    [...values],
+  );
+  return rows;
+}
+
+/** The visitor's coupons, newest first. */
+export async function listClaims(buyerId: string): Promise<ShopClaim[]> {
+  const { rows } = await postgresPool().query<ShopClaim>(
+    `SELECT c.id::text, c.coupon_id AS "couponId", k.code, k.name AS "couponName",
+       k.discount_percent AS "discountPercent", ${epochMs("c.created_at")} AS "createdAtEpochMs", c.strategy, c.node
+     FROM coupon_claims c JOIN coupons k ON k.id = c.coupon_id
+     WHERE c.user_id = $1 AND c.user_id LIKE 'visitor-%' ORDER BY c.id DESC LIMIT ${MAX_ROWS}`,
+    [buyerId],
+  );
+  return rows;
 }

@@ -5,7 +5,7 @@ import { nowNs } from "../services/monotonic";
 import type { CountedRows } from "./counted-rows";
 import { releaseRelative } from "./give-back";
 import { readDrift, reconcile } from "./reconcile";
-import { RedisCounter, type Take, type Taken } from "./redis-counter";
+import { listJournals, RedisCounter, type Take, type Taken } from "./redis-counter";
 import { returnOpId } from "./redis-journal";
 import { isRowRefusal, rowRefusal } from "./row-refusal";
 import type { StockRow, StockStore } from "./stock-store";
@@ -100,6 +100,10 @@ export class CountedStock implements StockStrategy {
 
   drift(target: StockTarget): Promise<StockDrift> {
     return readDrift(this.counter(target), this.parts.rows);
+  }
+
+  journalledTargets(): Promise<readonly StockTarget[]> {
+    return listJournals(this.parts.redis, this.id);
   }
 
   reconcile(target: StockTarget, options: ReconcileOptions = {}): Promise<Reconciliation> {

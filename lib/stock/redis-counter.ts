@@ -142,6 +142,29 @@ const RUN_COUNTER_SECONDS = 3_600;
 /** Fields of one HSET. */
 const BUYERS_A_COMMAND = 1_000;
 
+/** Keys looked at in one step, and steps at most: a server full of something else is not searched for ever. */
+const SCAN_COUNT = 1_000;
+const MAX_SCANS = 200;
+const JOURNAL_KEY = /^journal:(product|coupon):([1-9][0-9]{0,9})$/;
+
+/** The targets that have a journal. */
+export async function listJournals(commands: RedisCommands, strategyId: string): Promise<StockTarget[]> {
+  const calls = new RedisCalls(commands, { strategyId, resource: "journal:*" });
+  const found = new Map<string, StockTarget>();
+  let cursor = "0";
+  for (let scans = 0; scans < MAX_SCANS; scans += 1) {
+    const reply = await calls.call("SCAN", cursor, "MATCH", "journal:*", "COUNT", SCAN_COUNT);
+    const [next, keys] = reply as [string, string[]];
+    for (const key of keys) {
+      const [, kind, id] = JOURNAL_KEY.exec(key) ?? [];
+      if (kind === "product" || kind === "coupon") found.set(key, { kind, id: Number(id) });
+    }
+    cursor = next;
+    if (cursor === "0") break;
+  }
+  return [...found.values()];
+}
+
 export interface CounterView {
   /** Null: not counted yet. */
   readonly left: number | null;

@@ -129,6 +129,8 @@ export interface StockStrategy extends AsyncDisposable {
   prepare?(target: StockTarget, stock: number): Promise<void>;
   /** What the strategy counts elsewhere, beside the row, for those that do. */
   drift?(target: StockTarget): Promise<StockDrift>;
+  /** Targets that have a journal there, where the server can list them. */
+  journalledTargets?(): Promise<readonly StockTarget[]>;
   /** Brings the two together again after crashes and lost replies. Safe at any time, on several nodes at once. */
   reconcile?(target: StockTarget, options?: ReconcileOptions): Promise<Reconciliation>;
 }

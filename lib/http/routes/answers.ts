@@ -4,7 +4,6 @@ import { runDocumentSchema, runSampleSchema } from "../../runs/document";
 /** What routes answer, apart from run documents. Tests hold real answers to these; nothing validates them in production. */
 
 const count = z.int().min(0);
-const row = z.int().min(1);
 
 export const errorSchema = z.object({
   error: z.object({
@@ -12,33 +11,6 @@ export const errorSchema = z.object({
     message: z.string(),
     details: z.record(z.string(), z.unknown()).optional(),
   }),
-});
-
-const served = { strategy: z.string(), node: z.string() };
-
-export const productOrderSchema = z.looseObject({
-  order: z.looseObject({ id: z.string(), productId: row, userId: z.string(), quantity: row }),
-  ...served,
-});
-export const couponOrderSchema = z.looseObject({
-  order: z.looseObject({ id: z.string(), couponId: row, userId: z.string(), quantity: row }),
-  ...served,
-});
-
-export const productSchema = z.looseObject({
-  id: row,
-  slug: z.string(),
-  name: z.string(),
-  description: z.string(),
-  priceCents: count,
-  stock: z.int(),
-});
-export const couponSchema = z.looseObject({
-  id: row,
-  code: z.string(),
-  name: z.string(),
-  discountPercent: count,
-  stock: z.int(),
 });
 
 const survival = z.enum(["survives", "blocks", "breaks", "not-applicable"]);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { idempotencyKeySchema } from "../../shop/api";
 
 /** Parts of paths and headers, as the document shows them; the handlers have their own way of refusing them. */
 
@@ -10,5 +11,12 @@ export const runHeaders = {
   "x-run-key": {
     schema: z.string().max(64),
     description: "The key that opening the run gave: its load is held to no rate.",
+  },
+};
+
+export const idempotencyHeaders = {
+  "idempotency-key": {
+    schema: idempotencyKeySchema,
+    description: "The same key and body again: the first answer again, and nothing done twice.",
   },
 };

@@ -1,8 +1,13 @@
-import { z } from "zod";
+import {
+  claimAnswerSchema,
+  couponsAnswerSchema,
+  productAnswerSchema,
+  productsAnswerSchema,
+  reduceStockAnswerSchema,
+} from "../../shop/api";
 import { purchaseBodySchemas } from "../hot-path";
-import { couponOrderSchema, couponSchema, productOrderSchema, productSchema } from "./answers";
 import { purchaseErrors } from "./error-codes";
-import { rowId, runHeaders } from "./params";
+import { idempotencyHeaders, rowId, runHeaders } from "./params";
 import type { Route } from "./route";
 
 const served = { "x-lock-strategy": "The strategy it was served under.", "x-store-node": "The node that served it." };
@@ -16,10 +21,17 @@ export const shopRoutes: readonly Route[] = [
     access: "anyone",
     served: "hot",
     params: { id: rowId },
-    headers: runHeaders,
+    headers: { ...runHeaders, ...idempotencyHeaders },
     body: purchaseBodySchemas.product,
-    answers: { 201: { description: "Sold: the order.", schema: productOrderSchema, headers: served } },
-    errors: [...purchaseErrors, "limit_reached"],
+    answers: { 201: { description: "Sold: the order.", schema: reduceStockAnswerSchema, headers: served } },
+    errors: [
+      ...purchaseErrors,
+      "limit_reached",
+      "purchase_token_missing",
+      "purchase_token_unknown",
+      "purchase_token_foreign",
+      "purchase_token_used",
+    ],
   },
   {
     method: "post",
@@ -29,9 +41,9 @@ export const shopRoutes: readonly Route[] = [
     access: "anyone",
     served: "hot",
     params: { id: rowId },
-    headers: runHeaders,
+    headers: { ...runHeaders, ...idempotencyHeaders },
     body: purchaseBodySchemas.coupon,
-    answers: { 201: { description: "Claimed: the order.", schema: couponOrderSchema, headers: served } },
+    answers: { 201: { description: "Claimed: the order.", schema: claimAnswerSchema, headers: served } },
     errors: [...purchaseErrors, "already_claimed"],
   },
   {
@@ -41,7 +53,7 @@ export const shopRoutes: readonly Route[] = [
     tag: "shop",
     access: "anyone",
     served: "next",
-    answers: { 200: { description: "All of them.", schema: z.object({ products: z.array(productSchema) }) } },
+    answers: { 200: { description: "All of them.", schema: productsAnswerSchema } },
     errors: [],
   },
   {
@@ -52,7 +64,7 @@ export const shopRoutes: readonly Route[] = [
     access: "anyone",
     served: "next",
     params: { id: rowId },
-    answers: { 200: { description: "The product.", schema: z.object({ product: productSchema }) } },
+    answers: { 200: { description: "The product.", schema: productAnswerSchema } },
     errors: [],
   },
   {
@@ -62,7 +74,7 @@ export const shopRoutes: readonly Route[] = [
     tag: "shop",
     access: "anyone",
     served: "next",
-    answers: { 200: { description: "All of them.", schema: z.object({ coupons: z.array(couponSchema) }) } },
+    answers: { 200: { description: "All of them.", schema: couponsAnswerSchema } },
     errors: [],
   },
 ];

@@ -251,7 +251,8 @@ describe("hot routes", () => {
       const { order, ...rest } = answer.body as { order: Record<string, unknown> };
       const { id: orderId, ...facts } = order;
       assert.match(String(orderId), /^[0-9]+$/);
-      assert.deepEqual(facts, { productId: id, userId: "buyer-1", quantity: 2 });
+      const placed = { status: "pending", stockTaken: true };
+      assert.deepEqual(facts, { productId: id, userId: "buyer-1", quantity: 2, ...placed });
       assert.deepEqual(rest, { strategy: "sql-guarded", node: "parity" });
       assert.equal(answer.headers["x-lock-strategy"], "sql-guarded");
       assert.equal(answer.headers["x-store-node"], "parity");

@@ -1,7 +1,9 @@
 import { apiRoute } from "@/lib/http/api-route";
+import { currentNode } from "@/lib/http/current-node";
 import { notFound } from "@/lib/http/errors";
 import { parseTargetId } from "@/lib/http/hot-path";
-import { findProduct } from "@/lib/shop/queries";
+import { driftOf } from "@/lib/shop/counters";
+import { findProduct, readProductOrders } from "@/lib/shop/queries";
 
 export const dynamic = "force-dynamic";
 
@@ -9,10 +11,12 @@ interface Context {
   readonly params: Promise<{ readonly id: string }>;
 }
 
+/** The product, what became of its units, and what is counted of it beside PostgreSQL. */
 export const GET = (_request: Request, { params }: Context) =>
   apiRoute(async () => {
     const id = parseTargetId((await params).id);
     const product = await findProduct(id);
     if (!product) throw notFound(`product ${id}`);
-    return { product };
+    const [orders, drift] = await Promise.all([readProductOrders(id), driftOf(currentNode(), { kind: "product", id })]);
+    return { product, orders, drift };
   });
