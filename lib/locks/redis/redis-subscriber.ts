@@ -1,8 +1,11 @@
 /**
  * What a channel's listener is told. `subscribed`: from now on no message is missed; whatever was said before may have
- * been. It comes once for every listener, and again whenever a lost connection has been replaced.
+ * been. It comes once for every listener, and again whenever a lost connection has been replaced. `lost`: the connection
+ * is gone, and perhaps the server with it; nothing will be heard until the next `subscribed`.
  */
-export type ChannelEvent = { readonly kind: "subscribed" } | { readonly kind: "message"; readonly text: string };
+export type ChannelEvent =
+  | { readonly kind: "subscribed" | "lost" }
+  | { readonly kind: "message"; readonly text: string };
 
 export type ChannelListener = (event: ChannelEvent) => void;
 
@@ -64,7 +67,11 @@ export function shareSubscriber(client: PubSubClient): RedisSubscriber {
     for (const listener of channels.get(name)?.listeners ?? []) listener({ kind: "message", text });
   });
   client.on("close", () => {
-    for (const channel of channels.values()) channel.state = "lost";
+    for (const channel of channels.values()) {
+      const isNews = channel.state !== "lost";
+      channel.state = "lost";
+      if (isNews) for (const listener of channel.listeners) listener({ kind: "lost" });
+    }
   });
   client.on("ready", () => {
     for (const [name, channel] of channels) if (channel.state === "lost") void ask(name, channel);

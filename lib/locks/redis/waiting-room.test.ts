@@ -18,6 +18,10 @@ class FakeChannels implements RedisSubscriber {
     this.listeners.get("c")?.({ kind: "message", text });
   }
 
+  lose(): void {
+    this.listeners.get("c")?.({ kind: "lost" });
+  }
+
   confirm(): void {
     this.listeners.get("c")?.({ kind: "subscribed" });
   }
@@ -67,6 +71,14 @@ describe("waiting room", () => {
     channels.confirm();
     await settle();
     assert.deepEqual(woken, ["0"]);
+  });
+
+  it("wakes all when nothing can be heard any more: each is to learn whether the server is there", async () => {
+    const { channels, places, wait, woken } = setUp();
+    for (const [index, place] of places.entries()) void wait(place, `${index}`);
+    channels.lose();
+    await settle();
+    assert.deepEqual(woken, ["0", "1", "2"]);
   });
 
   it("wakes a waiter when its time is over, message or not, and leaves no timer", async () => {

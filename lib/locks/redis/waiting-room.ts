@@ -30,8 +30,10 @@ export class WaitingRoom {
     });
     this.#lines.set(channel, line);
     const stopListening = this.#subscriber.subscribe(channel, (event) => {
+      // Whoever waits for a message that cannot come asks the server, and learns that it is gone, if it is.
+      if (event.kind === "lost") line.wakeAll();
       // Before the subscription stood a message may have been missed: one waiter looks.
-      if (event.kind === "subscribed" || event.text === this.#wakingMessage) line.wakeOne();
+      else if (event.kind !== "message" || event.text === this.#wakingMessage) line.wakeOne();
     });
     return line;
   }
@@ -50,6 +52,10 @@ class Line {
   wakeOne(): void {
     const places = [...this.places];
     (places.find((place) => place.isWaiting) ?? places.find((place) => !place.isCalled))?.call();
+  }
+
+  wakeAll(): void {
+    for (const place of [...this.places]) if (place.isWaiting) place.call();
   }
 
   leave(place: Place): void {
