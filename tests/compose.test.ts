@@ -7,7 +7,7 @@ import { z } from "zod";
 import { K6_VERSION } from "../bin/k6/find";
 import { ROOT } from "../bin/supervisor/paths";
 import { DASHBOARD, STORE_NODE_NAMES } from "../bin/supervisor/store-nodes";
-import { type Env, parseEnv } from "../lib/services/env";
+import { ENV_NAMES, type Env, parseEnv } from "../lib/services/env";
 
 /** No container engine is needed: the file is held to the code that reads its settings. */
 
@@ -57,10 +57,15 @@ describe("docker-compose.yml", () => {
     it(`sets only variables that lib/services/env.ts knows, to values that parse (${name})`, () => {
       const environment = environmentOf(service);
       const parsed = parseEnv(environment);
-      const known = new Set<string>([...Object.keys(parsed), ...NOT_OURS]);
-      const unknown = Object.keys(environment).filter((key) => environment[key] !== "" && !known.has(key));
+      const known = new Set<string>([...ENV_NAMES, ...NOT_OURS]);
+      const unknown = Object.keys(environment).filter((key) => !known.has(key));
       assert.deepEqual(unknown, []);
       assert.equal(parsed.HOST, "0.0.0.0", "a container is reached from outside of its loopback interface");
+    });
+
+    it(`sets or passes on every variable that lib/services/env.ts knows (${name})`, () => {
+      const missing = ENV_NAMES.filter((key) => service.environment[key] === undefined);
+      assert.deepEqual(missing, [], "what is set outside would be ignored in the containers");
     });
 
     it(`names servers that are services it waits for (${name})`, () => {

@@ -81,7 +81,7 @@ function circumstances(
     `- Sale: ${config.stock} units, ${load}, ${config.nodes} store nodes, ${config.holdMs} ms of work per purchase`,
     `- Version: ${versions.lab ?? "unknown"}, ${startedAt}`,
     `- Machine: ${machine.cpus} x ${machine.cpuModel}, ${Math.round(machine.memoryMb / 1_024)} GB, ${machine.os}; stores, servers and load share it`,
-    `- Load average before: ${loadBefore.toFixed(2)}${loadBefore > machine.cpus / 2 ? " (the machine was busy with something else: the times say little)" : ""}`,
+    `- Load average before: ${loadBefore.toFixed(2)}${loadBefore > machine.cpus / 2 ? " (high before the first run: the times say little)" : ""}`,
     `- Load: ${[...engines].join(", ") || config.engine}`,
     `- With: ${services.map(([name, version]) => `${name} ${version}`).join(", ")}`,
   ];

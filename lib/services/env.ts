@@ -80,6 +80,9 @@ const envSchema = z.object({
 
 export type Env = z.infer<typeof envSchema>;
 
+/** Every variable a process of the lab reads. */
+export const ENV_NAMES: readonly string[] = Object.keys(envSchema.shape);
+
 /** @throws Error that names every variable that is wrong */
 export function parseEnv(source: Record<string, string | undefined>): Env {
   const present = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== undefined && value !== ""));
