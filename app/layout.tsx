@@ -3,6 +3,7 @@ import { cookies } from "next/headers";
 import type { ReactNode } from "react";
 import { LabStatusProvider } from "./_components/site/lab-status";
 import { SiteHeader } from "./_components/site/site-header";
+import { SiteKeys } from "./_components/site/site-keys";
 import { readCatalogue } from "./_lib/lab-data";
 import { THEME_COOKIE, themeFrom } from "./_lib/theme";
 import "./globals.css";
@@ -34,6 +35,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
         <LabStatusProvider initial={catalogue}>
           <SiteHeader theme={theme} />
           {children}
+          <SiteKeys />
         </LabStatusProvider>
       </body>
     </html>

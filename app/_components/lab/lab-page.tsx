@@ -1,11 +1,11 @@
 "use client";
 
-import { type FormEvent, useState } from "react";
+import type { FormEvent } from "react";
 import { useAnnouncer } from "@/app/_hooks/use-announcer";
 import { type LabStart, useLab } from "@/app/_hooks/use-lab";
 import { useShortcuts } from "@/app/_hooks/use-shortcuts";
 import { summaryOf } from "@/app/_lib/announce";
-import { KeysDialog } from "./keys-dialog";
+import { showKeys } from "../site/site-keys";
 import styles from "./lab-page.module.css";
 import { RunControl } from "./run-control";
 import { SettingsForm } from "./settings-form";
@@ -18,14 +18,12 @@ import { TokenDialog } from "./token-dialog";
 export function LabPage({ start }: { start: LabStart }) {
   const lab = useLab(start);
   const { catalogue, settings, config, view } = lab;
-  const [showsKeys, setShowsKeys] = useState(false);
   const spoken = useAnnouncer(summaryOf(view));
 
   useShortcuts({
     r: lab.runSale,
     j: () => lab.step(1),
     k: () => lab.step(-1),
-    "?": () => setShowsKeys(true),
   });
 
   const submit = (event: FormEvent) => {
@@ -47,7 +45,7 @@ export function LabPage({ start }: { start: LabStart }) {
             <StrategyChooser {...choice} />
           </div>
           <SettingsForm settings={settings} catalogue={catalogue} refused={lab.refused} />
-          <RunControl view={view} blocked={lab.blocked} problem={lab.problem} onKeys={() => setShowsKeys(true)} />
+          <RunControl view={view} blocked={lab.blocked} problem={lab.problem} onKeys={showKeys} />
         </form>
         <div className={styles.strategies}>
           <StrategyList {...choice} />
@@ -63,7 +61,6 @@ export function LabPage({ start }: { start: LabStart }) {
         </p>
         <Stage lab={lab} />
       </main>
-      <KeysDialog open={showsKeys} onClose={() => setShowsKeys(false)} />
       <TokenDialog open={lab.asksToken} onClose={lab.closeToken} onAccepted={lab.acceptToken} />
     </div>
   );

@@ -4,15 +4,10 @@ import { usePathname } from "next/navigation";
 import { LabLink } from "@/app/_components/ui/lab-link";
 import type { Theme } from "@/app/_lib/theme";
 import { useLabStatus } from "./lab-status";
+import { PAGES } from "./pages";
 import { ServerDots } from "./server-dots";
 import styles from "./site-header.module.css";
 import { ThemeToggle } from "./theme-toggle";
-
-const PAGES = [
-  { href: "/compare", label: "Compare" },
-  { href: "/runs", label: "Runs" },
-  { href: "/strategies", label: "Strategies" },
-];
 
 function isCurrent(pathname: string, href: string): boolean {
   return pathname === href || pathname.startsWith(`${href}/`);
