@@ -11,6 +11,8 @@ const COMMANDS = {
   results: "measure every strategy and write docs/results.md",
   sweep: "run a grid of sales",
   export: "write a run as a file: JSON, CSV, .hgrm, or HTML that opens offline",
+  reconcile: "settle the counters that strategies keep outside of PostgreSQL",
+  "break-lock": "delete a lock that nobody would ever free",
   check: "judge a recorded history, or export it for another checker",
   verify: "format, lint, types and unit tests (also `npm run check`)",
   test: "set up servers of its own and run every test (also `npm test`)",
@@ -63,7 +65,8 @@ function isCommandName(name: string): name is CommandName {
 
 /** A file exports `addUpCommand(program)`; one that is broken or not there fails alone. */
 async function addCommand(program: Command, name: CommandName): Promise<void> {
-  const exportName = `add${name.slice(0, 1).toUpperCase()}${name.slice(1)}Command`;
+  const words = name.split("-").map((word) => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`);
+  const exportName = `add${words.join("")}Command`;
   const module = await loadModule(name);
   const add = module[exportName];
   if (typeof add !== "function") throw new Error(`bin/commands/${name}.ts does not export ${exportName}`);

@@ -1,5 +1,13 @@
+import type { z } from "zod";
 import { type ClientReport, type RunDocument, runDocumentSchema } from "../../lib/runs/document";
 import type { SweepDocument, SweepSummary } from "../../lib/runs/sweep";
+import {
+  breakLockAnswerSchema,
+  type breakLockRequestSchema,
+  type ReconcileAnswer,
+  type ReconcileRequest,
+  reconcileAnswerSchema,
+} from "../../lib/shop/api";
 
 /** The lab's API, as the commands and the built-in generator use it. */
 export interface LabAddress {
@@ -123,6 +131,16 @@ export async function fetchExport(
   if (!response.ok) throw refusalOf(response.status, text);
   const [, name] = /filename="([^"/\\]+)"/.exec(response.headers.get("content-disposition") ?? "") ?? [];
   return { name: name ?? `run.${query.format}`, text };
+}
+
+/** Settles counters; an empty body: all that have a journal. */
+export async function reconcileCounters(lab: LabAddress, request: ReconcileRequest): Promise<ReconcileAnswer> {
+  return reconcileAnswerSchema.parse(await call(lab, "/api/stock/reconcile", request));
+}
+
+/** Deletes a lock that nobody would ever free. */
+export async function breakLock(lab: LabAddress, request: z.infer<typeof breakLockRequestSchema>) {
+  return breakLockAnswerSchema.parse(await call(lab, "/api/locks/break", request));
 }
 
 /** @param request a body of `POST /api/runs`; what is absent takes the lab's default */

@@ -31,9 +31,14 @@ export function postgresForLocks(opened: (() => Promise<void>)[]): PostgresForLo
   };
 }
 
+/** The target of `resourceOf(target)`; null for a resource that stands for none. */
+export function targetOf(resource: string): StockTarget | null {
+  const [, kind, id] = RESOURCE.exec(resource) ?? [];
+  return kind === "product" || kind === "coupon" ? { kind, id: Number(id) } : null;
+}
+
 /** The row of `resourceOf(target)`. */
 export function lockableRow(resource: string): LockableRow | null {
-  const [, kind, id] = RESOURCE.exec(resource) ?? [];
-  if (kind === undefined) return null;
-  return { table: stockTables(kind as StockTarget["kind"]).stock, id: Number(id) };
+  const target = targetOf(resource);
+  return target && { table: stockTables(target.kind).stock, id: target.id };
 }

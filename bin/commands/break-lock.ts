@@ -1,0 +1,30 @@
+import type { Command } from "commander";
+import { breakableLocks } from "../../lib/locks/redis/break-lock";
+import type { StockTarget } from "../../lib/stock/types";
+import { explainFailure, labOf } from "../runs/execute";
+import { EXIT } from "../runs/exit-codes";
+import { breakLock } from "../runs/lab-client";
+import { labUrl, strategyId } from "../runs/options";
+import { stockTarget } from "../runs/target";
+
+/** `npm run lab -- break-lock redis-setnx product:1`: the operator's way out of a lock that nobody will ever free. */
+export function addBreakLockCommand(program: Command): void {
+  program
+    .command("break-lock")
+    .description("delete a lock that stays when its holder dies, whoever holds it; exit 1 when nobody held it")
+    .argument("<strategy>", `whose lock: ${breakableLocks.join(", ")}`, strategyId)
+    .argument("<target>", "product:<id> or coupon:<id>", stockTarget)
+    .option("--url <url>", "the lab; this checkout's own when left out", labUrl)
+    .action(async (strategy: string, target: StockTarget, flags: { readonly url?: string }) => {
+      process.exitCode = await run(strategy, target, flags).catch((error: unknown) => {
+        console.error(explainFailure(error));
+        return EXIT.inconclusive;
+      });
+    });
+}
+
+async function run(strategy: string, target: StockTarget, flags: { readonly url?: string }): Promise<number> {
+  const { resource, broken } = await breakLock(await labOf(flags), { strategy, target });
+  console.log(broken ? `${strategy} on ${resource} is free now.` : `Nobody held ${strategy} on ${resource}.`);
+  return broken ? EXIT.safe : EXIT.unsafe;
+}

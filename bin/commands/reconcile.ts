@@ -1,0 +1,48 @@
+import type { Command } from "commander";
+import { resourceOf, type StockTarget } from "../../lib/stock/types";
+import { explainFailure, labOf } from "../runs/execute";
+import { EXIT } from "../runs/exit-codes";
+import { reconcileCounters } from "../runs/lab-client";
+import { labUrl, wholeNumber } from "../runs/options";
+import { stockTarget } from "../runs/target";
+
+interface ReconcileFlags {
+  readonly olderThanMs?: number;
+  readonly url?: string;
+  readonly json?: boolean;
+}
+
+/** `npm run lab -- reconcile [product:1]`: settles what crashes left between the counters and the orders. */
+export function addReconcileCommand(program: Command): void {
+  program
+    .command("reconcile")
+    .description("settle what is counted outside of PostgreSQL; exit 1 when something is still on its way")
+    .argument("[target]", "product:<id> or coupon:<id>; all that have a journal when left out", stockTarget)
+    .option("--older-than-ms <n>", "leave younger entries alone; 0 where nobody is buying", wholeNumber(0, 86_400_000))
+    .option("--url <url>", "the lab; this checkout's own when left out", labUrl)
+    .option("--json", "print the answer as JSON")
+    .action(async (target: StockTarget | undefined, flags: ReconcileFlags) => {
+      process.exitCode = await reconcile(target, flags).catch((error: unknown) => {
+        console.error(explainFailure(error));
+        return EXIT.inconclusive;
+      });
+    });
+}
+
+async function reconcile(target: StockTarget | undefined, flags: ReconcileFlags): Promise<number> {
+  const { olderThanMs } = flags;
+  const request = { ...(target ? { target } : {}), ...(olderThanMs === undefined ? {} : { olderThanMs }) };
+  const answer = await reconcileCounters(await labOf(flags), request);
+  if (flags.json) console.log(JSON.stringify(answer, null, 2));
+  else {
+    for (const { target: of, keptIn, kept, givenBack, pending, corrected } of answer.settled) {
+      console.log(
+        `${resourceOf(of)} in ${keptIn}: ${kept} kept, ${givenBack} given back, ${pending} pending, corrected by ${corrected}`,
+      );
+    }
+    if (answer.settled.length === 0) console.log("There is nothing to settle.");
+    for (const reason of answer.failed) console.error(reason);
+  }
+  if (answer.failed.length > 0) return EXIT.inconclusive;
+  return answer.settled.some(({ pending }) => pending > 0) ? EXIT.unsafe : EXIT.safe;
+}
