@@ -28,6 +28,7 @@ const PICKING: readonly KeyHelp[] = [
 const RUN: readonly KeyHelp[] = [
   { keys: ["←", "→"], does: "In the timeline: earlier, later" },
   { keys: ["+", "−"], does: "In the timeline: closer, wider" },
+  { keys: ["Home"], does: "In the timeline: the whole run" },
 ];
 
 /** What the page of this path has, then what works on all of them. */
