@@ -24,6 +24,12 @@ const MODES: Record<ZkCreateMode, number> = {
   "ephemeral-sequential": CreateMode.EPHEMERAL_SEQUENTIAL,
 };
 
+/** Those who watch one node. The client is given one listener for them all: it takes more than ten for a leak. */
+interface Herd {
+  readonly members: Set<() => void>;
+  readonly wake: () => void;
+}
+
 /**
  * One session over node-zookeeper-client, with what that client lacks: a limit on the server's silence (it takes a link
  * that swallows everything for connected), an end of the session that is noticed while partitioned, and operations
@@ -40,6 +46,7 @@ export class ClientConnection implements ZkConnection {
   readonly #unanswered = new Set<(error: ZkError) => void>();
   #timer: TimerHandle | null = null;
   #isUp = false;
+  readonly #herds = new Map<string, Herd>();
   /** When the last answered request was sent: the server has heard of us since. */
   #lastHeardMs = Number.POSITIVE_INFINITY;
   #shutDown: Promise<void> | null = null;
@@ -84,8 +91,17 @@ export class ClientConnection implements ZkConnection {
   }
 
   /** getData, not exists: a watch by exists on a node that is gone would stay on the server for ever. */
-  watch(path: string, changed: () => void): Promise<boolean> {
-    return this.#orFalse(this.#ask((done) => this.#client.getData(path, changed, done)));
+  async watch(path: string, changed: () => void): Promise<boolean> {
+    const herd = this.#herds.get(path) ?? this.#newHerd(path);
+    herd.members.add(changed);
+    let isSet = false;
+    try {
+      isSet = await this.#orFalse(this.#ask((done) => this.#client.getData(path, herd.wake, done)));
+      return isSet;
+    } finally {
+      if (!isSet) herd.members.delete(changed);
+      if (herd.members.size === 0 && this.#herds.get(path) === herd) this.#herds.delete(path);
+    }
   }
 
   /** An empty node's data arrives as nothing. */
@@ -131,6 +147,17 @@ export class ClientConnection implements ZkConnection {
         else resolve(value as T);
       });
     });
+  }
+
+  #newHerd(path: string): Herd {
+    const members = new Set<() => void>();
+    const wake = () => {
+      if (this.#herds.get(path) === herd) this.#herds.delete(path);
+      for (const changed of members) changed();
+    };
+    const herd = { members, wake };
+    this.#herds.set(path, herd);
+    return herd;
   }
 
   async #orFalse(operation: Promise<unknown>): Promise<boolean> {
