@@ -49,13 +49,13 @@ export function RunPage({ document, samples, link }: RunPageProps) {
               </>
             )}
           </p>
-          <p>
+          <div>
             {document.status === "running" ? null : (
               <RunAgain document={{ strategy: document.strategy, target: document.target, config: document.config }} />
             )}{" "}
             <LabLink href={`/?${queryOf(configOfRun(document))}`}>Set it up in the Lab</LabLink>{" "}
             <a href={`/api/runs/${id}`}>Document (JSON)</a> <a href={`/api/runs/${id}/history`}>History (NDJSON)</a>
-          </p>
+          </div>
           <p>
             <RunExports id={id} hasHistogram={document.histograms !== undefined} />
           </p>

@@ -32,6 +32,8 @@ const FACE = 'ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu
 /** More bars than this are drawn as how many there were: single ones would be thinner than dust, and slower. */
 const MOST_BARS = 3_000;
 const CHOSEN_HEIGHT = 18;
+/** A bar this high has room for its values where it is. */
+const LEAST_READABLE = 12;
 const TICK_SPACE = 84;
 /** What surrounds the chosen ones stands back: without a lock nearly every purchase is marked. */
 const CALM_ALPHA = 0.5;
@@ -209,12 +211,20 @@ class Painter {
     }
     for (const [lane, indices] of byLane) {
       const box = scene.boxes[lane];
-      if (!box) continue;
-      const slot = box.height / indices.length;
-      for (const [place, index] of indices.entries()) {
-        const height = Math.min(CHOSEN_HEIGHT, slot - 1);
-        this.drawChosenBar(index, box.top + place * slot + (slot - height) / 2, height);
+      if (box) this.drawChosenIn(box, indices);
+    }
+  }
+
+  private drawChosenIn(box: LaneBox, indices: readonly number[]): void {
+    const slot = box.height / indices.length;
+    for (const [place, index] of indices.entries()) {
+      const own = this.barOf(index);
+      if (own && own.h >= LEAST_READABLE) {
+        this.drawChosenBar(index, own.y, own.h);
+        continue;
       }
+      const height = Math.min(CHOSEN_HEIGHT, slot - 1);
+      this.drawChosenBar(index, box.top + place * slot + (slot - height) / 2, height);
     }
   }
 
