@@ -33,6 +33,8 @@ export interface HotRequest {
   /** Value of `idempotency-key`, or null. */
   readonly idempotencyKey: string | null;
   readonly cookie: string | null;
+  /** Value of `x-request-id`; absent: nobody needs to find it in two logs. */
+  readonly requestId?: string | null;
   /** The whole body, or null when it was longer than MAX_BODY_BYTES. */
   readonly body: string | null;
 }
@@ -114,13 +116,14 @@ function refusal(error: unknown, headers: HotHeaders): HotResponse {
 
 /** The dashboard sells nothing itself: a page it serves buys at a store node all the same. */
 async function forwardHot(request: HotRequest): Promise<HotResponse> {
-  const { kind, idText, method, contentType, runId, runKey, idempotencyKey, cookie, body } = request;
+  const { kind, idText, method, contentType, runId, runKey, idempotencyKey, cookie, requestId, body } = request;
   const action = kind === "product" ? "reduce-stock" : "claim";
   const headers = {
     "content-type": contentType,
     "x-run-id": runId,
     "x-run-key": runKey,
     "idempotency-key": idempotencyKey,
+    "x-request-id": requestId ?? null,
     cookie,
   };
   try {

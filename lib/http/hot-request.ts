@@ -15,6 +15,7 @@ export async function answerHotRequest(
     runKey: request.headers.get("x-run-key"),
     idempotencyKey: request.headers.get("idempotency-key"),
     cookie: request.headers.get("cookie"),
+    requestId: request.headers.get("x-request-id"),
     body: bytes.length > MAX_BODY_BYTES ? null : bytes.toString("utf8"),
   });
   return new Response(answer.body, { status: answer.status, headers: answer.headers });

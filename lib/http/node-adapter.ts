@@ -37,6 +37,7 @@ export async function answerAheadOfNext(request: IncomingMessage, response: Serv
       runKey: header(request, "x-run-key"),
       idempotencyKey: header(request, "idempotency-key"),
       cookie: request.headers.cookie ?? null,
+      requestId: header(request, "x-request-id"),
       body: await readBody(request, MAX_BODY_BYTES),
     });
     send(request, response, answer);

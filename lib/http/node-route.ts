@@ -14,8 +14,9 @@ export async function atNode(request: Request, work: () => Promise<Response | ob
     headers: {
       "content-type": header("content-type"),
       "idempotency-key": header("idempotency-key"),
-      authorization: header("authorization"),
       cookie: header("cookie"),
+      authorization: header("authorization"),
+      "x-request-id": header("x-request-id"),
     },
     body: hasBody ? await readText(request) : null,
   });

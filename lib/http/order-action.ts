@@ -28,9 +28,10 @@ export function orderAction<Body>(
   idText: Promise<{ readonly id: string }>,
   action: OrderAction<Body>,
 ): Promise<Response> {
-  return apiRoute(() =>
-    atNode(request, async () => {
-      refuseCrossSite(originOf(request));
+  return apiRoute(async () => {
+    // Here and not at the node it is sent on to, which does not learn where it came from.
+    refuseCrossSite(originOf(request));
+    return atNode(request, async () => {
       const orderId = parseOrderId((await idText).id);
       const buyerId = await requireVisitor(request.headers.get("cookie"));
       const body = await readJson(request, action.bodySchema);
@@ -44,8 +45,8 @@ export function orderAction<Body>(
       const work = () => action.act(order, body).then(orderAnswer, failureAnswer);
       const keyed = { userId: buyerId, route: `orders/${orderId}/${action.name}`, key, asked: body };
       return toResponse(await answerOnce({ ...keyed, waitMs: REPLAY_WAIT_MS }, { work, findDone }));
-    }),
-  );
+    });
+  });
 }
 
 /** @throws HttpError 400 that names `id` */

@@ -77,7 +77,6 @@ export const purchaseErrors: readonly ErrorCode[] = [
   "buyer_mismatch",
   "idempotency_mismatch",
   "idempotency_in_progress",
-  "node_unavailable",
   "rate_limited",
   "overloaded",
   "contended",

@@ -33,7 +33,7 @@ const actionErrors: readonly ErrorCode[] = [
   "order_expired",
   "idempotency_mismatch",
   "idempotency_in_progress",
-  "node_unavailable",
+  "overloaded",
   "contended",
   "lease_lost",
   "fence_stale",

@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, it } from "node:test";
+import { Forwarder, type ForwarderOptions, type PassedRequest, type StoreAddress } from "./forwarder";
+
+const PATH = "/api/products/7/reduce-stock";
+const cleanups: (() => Promise<void> | void)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+interface FakeNode extends StoreAddress {
+  readonly requests: { readonly body: string; readonly headers: IncomingMessage["headers"] }[];
+}
+
+/** A server on a port of its own that notes what it gets. */
+async function startNode(name: string, answer: RequestListener): Promise<FakeNode> {
+  const requests: FakeNode["requests"] = [];
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += String(chunk);
+    requests.push({ body, headers: request.headers });
+    answer(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  cleanups.push(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return { name, url: `http://127.0.0.1:${port}`, requests };
+}
+
+/** A port that refuses: something listened there a moment ago. */
+async function closedPort(name: string): Promise<StoreAddress> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return { name, url: `http://127.0.0.1:${port}` };
+}
+
+function forwarderTo(nodes: readonly StoreAddress[], options: Partial<ForwarderOptions> = {}): Forwarder {
+  const forwarder = new Forwarder({ nodes, maxInside: 10, connectLimitMs: 2_000, limitMs: 10_000, ...options });
+  cleanups.push(() => forwarder.close());
+  return forwarder;
+}
+
+function purchase(headers: PassedRequest["headers"] = {}): PassedRequest {
+  return { method: "POST", path: PATH, headers, body: '{"userId":"ada"}' };
+}
+
+const sells =
+  (name: string): RequestListener =>
+  (_request, response: ServerResponse) => {
+    response.writeHead(201, { "content-type": "application/json", "x-store-node": name, "x-lock-strategy": "none" });
+    response.end(`{"node":"${name}"}`);
+  };
+
+describe("forwarder", () => {
+  it("takes the nodes in turn and gives back what they answered", async () => {
+    const nodes = await Promise.all(["a", "b", "c"].map((name) => startNode(name, sells(name))));
+    const forwarder = forwarderTo(nodes);
+    const served: string[] = [];
+    for (let count = 0; count < 6; count += 1) {
+      const answer = await forwarder.send(purchase());
+      assert.ok("status" in answer);
+      assert.equal(answer.status, 201);
+      assert.equal(answer.body, `{"node":"${answer.headers["x-store-node"]}"}`);
+      assert.equal(answer.headers["x-lock-strategy"], "none");
+      assert.equal(answer.headers.connection, undefined);
+      served.push(answer.headers["x-store-node"] ?? "");
+    }
+    assert.deepEqual(served, ["a", "b", "c", "a", "b", "c"]);
+  });
+
+  it("passes the request's headers and body on", async () => {
+    const node = await startNode("a", sells("a"));
+    const sent = { "idempotency-key": "key-1", cookie: "shop_buyer=x", "x-request-id": "r-1" };
+    await forwarderTo([node]).send(purchase({ ...sent, "x-run-id": null }));
+    const [seen] = node.requests;
+    assert.equal(seen?.body, '{"userId":"ada"}');
+    for (const [name, value] of Object.entries(sent)) assert.equal(seen?.headers[name], value, name);
+    assert.equal(seen?.headers["x-run-id"], undefined);
+    assert.equal(seen?.headers.host, new URL(node.url).host);
+  });
+
+  it("tries the next node where one refuses the connection", async () => {
+    const open = await startNode("b", sells("b"));
+    const forwarder = forwarderTo([await closedPort("a"), open]);
+    for (let count = 0; count < 4; count += 1) assert.ok("status" in (await forwarder.send(purchase())));
+    assert.equal(open.requests.length, 4);
+  });
+
+  it("tries the next node where one is shutting down", async () => {
+    const leaving = await startNode("a", (_request, response) => {
+      response.writeHead(503).end('{"error":{"code":"shutting_down","message":"bye"}}');
+    });
+    const open = await startNode("b", sells("b"));
+    const answer = await forwarderTo([leaving, open]).send(purchase());
+    assert.ok("status" in answer && answer.status === 201);
+  });
+
+  it("says that no node is there when every one refuses", async () => {
+    const answer = await forwarderTo([await closedPort("a"), await closedPort("b")]).send(purchase());
+    assert.ok("reason" in answer);
+    assert.equal(answer.reason, "backend_unavailable");
+    assert.deepEqual(
+      answer.tried.map((line) => line.split(":")[0]),
+      ["a", "b"],
+    );
+  });
+
+  it("sends nothing twice when a connection breaks after the request went out", async () => {
+    const breaking = await startNode("a", (request) => request.socket.destroy());
+    const other = await startNode("b", sells("b"));
+    const answer = await forwarderTo([breaking, other]).send(purchase());
+    assert.ok("reason" in answer);
+    assert.equal(answer.reason, "outcome_unknown");
+    assert.equal(breaking.requests.length, 1);
+    assert.equal(other.requests.length, 0);
+  });
+
+  it("does not know the outcome when the answer breaks off", async () => {
+    const breaking = await startNode("a", (_request, response) => {
+      response.writeHead(201, { "content-length": "100" });
+      response.write("{");
+      setImmediate(() => response.destroy());
+    });
+    const answer = await forwarderTo([breaking]).send(purchase());
+    assert.ok("reason" in answer && answer.reason === "outcome_unknown");
+  });
+
+  it("does not know the outcome when a node does not answer in time", async () => {
+    const silent = await startNode("a", () => undefined);
+    const other = await startNode("b", sells("b"));
+    const answer = await forwarderTo([silent, other], { limitMs: 1_000 }).send(purchase());
+    assert.ok("reason" in answer && answer.reason === "outcome_unknown");
+    assert.equal(other.requests.length, 0);
+  });
+
+  it("turns away what is over its bound, and takes more once there is room", async () => {
+    const held: ServerResponse[] = [];
+    const node = await startNode("a", (_request, response) => held.push(response));
+    const forwarder = forwarderTo([node], { maxInside: 2 });
+    const inside = [forwarder.send(purchase()), forwarder.send(purchase())];
+    const over = await forwarder.send(purchase());
+    assert.ok("reason" in over && over.reason === "overloaded");
+    while (held.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    for (const response of held.splice(0)) response.writeHead(409).end("{}");
+    for (const answer of await Promise.all(inside)) assert.ok("status" in answer && answer.status === 409);
+    const next = forwarder.send(purchase());
+    while (held.length < 1) await new Promise((resolve) => setImmediate(resolve));
+    held[0]?.writeHead(201).end("{}");
+    assert.ok("status" in (await next));
+  });
+});
