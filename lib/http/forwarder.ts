@@ -121,7 +121,7 @@ export class Forwarder {
         });
         for (const event of ["connect", "close"]) socket.once(event, () => clearTimeout(late));
       });
-      outgoing.once("error", lose);
+      outgoing.on("error", lose);
       outgoing.once("response", (incoming) => readAnswer(incoming).then(end, lose));
       outgoing.end(request.body);
     });

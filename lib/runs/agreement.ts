@@ -19,7 +19,7 @@ type Gap = Agreement["gaps"][number];
 /** @param document with latencies as the nodes measured them, not yet replaced by the buyers' */
 export function agreementOf(document: RunDocument, client: ClientReport): Agreement {
   const answered = Math.max(0, client.iterations - client.failedRequests);
-  const counted = document.counts.requests;
+  const counted = countedOfLoad(document);
   // Who got no answer is in the nodes' figures and not in the generator's.
   const comparable = client.failedRequests === 0 && counted > 0;
   const gaps = comparable ? COMPARED.flatMap((percentile) => gapAt(percentile, document, client)) : [];
@@ -31,6 +31,11 @@ export function agreementOf(document: RunDocument, client: ClientReport): Agreem
     isStarved: isStarved(client),
     flags: [...countFlags(client, counted), ...gaps.flatMap((gap) => gapFlags(gap, client))],
   };
+}
+
+/** Purchases the nodes counted, without those that people sent from the shop's pages meanwhile. */
+export function countedOfLoad({ counts, visitors = 0 }: RunDocument): number {
+  return counts.requests - visitors;
 }
 
 function gapAt(percentile: Gap["percentile"], document: RunDocument, client: ClientReport): Gap[] {

@@ -48,6 +48,15 @@ describe("conclude", () => {
     assert.match(sentences.join(" "), /80 purchases were in flight/);
   });
 
+  it("does not take a visitor's purchase for one of the load generator's", () => {
+    const { counts } = cleanRun();
+    const joined = judge(cleanRun({ counts: { ...counts, requests: 501 }, visitors: 1 }));
+    assert.deepEqual([joined.verdict, joined.agreement?.counted, joined.agreement?.flags], ["safe", 500, []]);
+    const lost = judge(cleanRun({ visitors: 1 }));
+    assert.equal(lost.verdict, "inconclusive");
+    assert.match(lost.sentences.join(" "), /sent 500 purchases, the nodes counted 499/);
+  });
+
   for (const kind of VIOLATION_KINDS) {
     it(`calls a run with ${kind} unsafe, even when dropped iterations cast doubt`, () => {
       const { verdict, sentences } = judge(cleanRun(violated({ [kind]: 1 })), { ...client, droppedIterations: 2 });

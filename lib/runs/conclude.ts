@@ -1,4 +1,4 @@
-import { agreementOf } from "./agreement";
+import { agreementOf, countedOfLoad } from "./agreement";
 import type { ClientReport, RunDocument } from "./document";
 
 /** Reasons a run proves nothing, known to the coordinator and not to be seen in the document's figures. */
@@ -116,8 +116,9 @@ function doubtsAbout(document: RunDocument, client: ClientReport | null, caveats
   if (client && client.droppedIterations > 0)
     doubts.push(`The load generator dropped ${plural(client.droppedIterations, "iteration")}.`);
   if (client && client.failedRequests > 0) doubts.push(`${plural(client.failedRequests, "request")} got no answer.`);
-  if (client && client.iterations - client.failedRequests > counts.requests) {
-    doubts.push(`The load generator sent ${client.iterations} purchases, the nodes counted ${counts.requests}.`);
+  const counted = countedOfLoad(document);
+  if (client && client.iterations - client.failedRequests > counted) {
+    doubts.push(`The load generator sent ${client.iterations} purchases, the nodes counted ${counted}.`);
   }
   if (document.agreement?.isStarved) doubts.push(starvedWords(client));
   if (caveats.dropped > 0) doubts.push(`The recorder dropped ${plural(caveats.dropped, "operation")}.`);

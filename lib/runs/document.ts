@@ -202,6 +202,8 @@ export const runDocumentSchema = z.object({
   durationMs: millis,
   status: z.enum(["running", "finished", "failed"]),
   counts: countsSchema,
+  /** Those of them that people sent from the shop's pages, and no load generator knows of; absent: none. */
+  visitors: count.optional(),
   stock: z.object({
     initial: count,
     final: z.int(),

@@ -4,6 +4,7 @@ import { byHost, peakInFlight, peakOverlap, waitsOf } from "../history/intervals
 import { findViolations } from "../history/judge-history";
 import { type Operation, readOperations, toFault } from "../history/operation";
 import type { HistoryOpLine, HistoryOrder } from "../history/types";
+import { isVisitorId } from "../shop/buyer-id";
 import type { StockDrift } from "../stock/types";
 import type { NodeResult, RunCounts, RunDocument, RunHistograms, RunPhases } from "./document";
 import { decodeHistogram, encodeHistogram, type LatencyHistogram, mergeHistograms, percentilesOf } from "./percentiles";
@@ -45,10 +46,12 @@ export function measure(document: RunDocument, facts: RunFacts, history: History
   const durationMs = spanMs(ops);
   const orders = database.orders.reduce((sum, order) => sum + order.quantity, 0);
   const latency = mergedOf(stats, "latency");
+  const visitors = ops.filter(({ buyerId }) => isVisitorId(buyerId)).length;
   return {
     ...document,
     durationMs,
     counts: sumCounts(stats.map((node) => node.counts)),
+    ...(visitors > 0 ? { visitors } : {}),
     stock: {
       initial: document.stock.initial,
       final: database.final,
