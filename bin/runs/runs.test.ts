@@ -205,7 +205,7 @@ describe("claims of the results page", () => {
     assert.match(page, /FAILED: it broke/);
     assert.match(page, /\| `sql-guarded` \| safe 1 of 1 \|/);
     assert.match(page, /abc1234/);
-    assert.match(page, /7\.50 \(the machine was busy/);
+    assert.match(page, /7\.50 \(high before the first run/);
   });
 });
 

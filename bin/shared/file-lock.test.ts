@@ -70,6 +70,9 @@ describe("a lock file", () => {
   it("is taken when it was left half-written, but not while it may still be being written", async () => {
     const file = lockFile("half");
     writeFileSync(file, "{");
+    // However long this process is held up, it is as young as can be.
+    const laterOn = new Date(Date.now() + 60_000);
+    utimesSync(file, laterOn, laterOn);
     await assert.rejects(
       withFileLock({ file, waitTimeoutMs: 300 }, async () => "early"),
       /another process has held/,

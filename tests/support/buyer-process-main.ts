@@ -28,10 +28,10 @@ async function run(errand: Errand): Promise<void> {
   say({ type: "done", statuses: outcomes.map(({ status }) => status) });
 }
 
-function buy(strategy: StockStrategy, { target, quantity }: Errand, buyerId: string) {
+function buy(strategy: StockStrategy, { target, quantity, holdMs = LIMITS.holdMs }: Errand, buyerId: string) {
   operations += 1;
   const trace = { opId: `p-${process.pid}-${operations}`, invokedNs: nowNs() };
-  return strategy.reduceStock({ target, quantity, buyerId, runId: null, ...LIMITS, trace });
+  return strategy.reduceStock({ target, quantity, buyerId, runId: null, ...LIMITS, holdMs, trace });
 }
 
 async function main(): Promise<void> {

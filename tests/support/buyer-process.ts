@@ -12,6 +12,8 @@ export interface Errand {
   /** One purchase each, all at once. */
   readonly buyerIds: readonly string[];
   readonly quantity: number;
+  /** Hardly any unless given. */
+  readonly holdMs?: number;
 }
 
 export type ErrandMessage =

@@ -52,7 +52,8 @@ describe("a PostgreSQL that goes silent", () => {
     assert.equal((await buy(productId)).status, 201);
     relay.freeze();
     const answers = await Promise.all(Array.from({ length: 6 }, () => buy(productId)));
-    const limitMs = WAIT_LIMIT_MS + LAST_STATEMENT_MS + 1_000;
+    // Nothing else would end them: generous beyond that, for a machine that is busy.
+    const limitMs = WAIT_LIMIT_MS + LAST_STATEMENT_MS + 10_000;
     for (const { status, code, tookMs } of answers) {
       assert.ok(tookMs < limitMs, `an answer took ${tookMs} ms`);
       assert.ok(

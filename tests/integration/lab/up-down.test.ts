@@ -74,7 +74,7 @@ describe("npm start and its end", () => {
         const redis = stateOf(INSTANCE).processes.find(({ name }) => name === "redis");
         return redis && redis.restarts === 1 && (await answers(REDIS_PORT)) ? redis : null;
       },
-      { what: "Redis to be back", timeoutMs: 10_000 },
+      { what: "Redis to be back", timeoutMs: 60_000 },
     );
     assert.notEqual(now.pid, before.pid);
     assert.match(supervisorLog(INSTANCE), /redis ended \(SIGKILL\); started again in 200 ms/);
@@ -84,7 +84,7 @@ describe("npm start and its end", () => {
   it("ends what a lab that was killed left running, before it starts anew", async () => {
     const { state: crashed } = await up();
     process.kill(crashed.supervisor.pid, "SIGKILL");
-    await waitFor(() => !readLiveState(paths), { what: "the supervisor to be gone", timeoutMs: 5_000 });
+    await waitFor(() => !readLiveState(paths), { what: "the supervisor to be gone", timeoutMs: 30_000 });
     assert.ok(aliveOf(crashed).includes("postgres"), "its servers outlive a supervisor that is killed");
 
     const { state } = await up();
@@ -93,7 +93,7 @@ describe("npm start and its end", () => {
     assert.deepEqual(aliveOf(state).sort(), EVERYTHING);
 
     process.kill(state.supervisor.pid, "SIGKILL");
-    await waitFor(() => !readLiveState(paths), { what: "the supervisor to be gone", timeoutMs: 5_000 });
+    await waitFor(() => !readLiveState(paths), { what: "the supervisor to be gone", timeoutMs: 30_000 });
     assert.match((await lab(DOWN)).stdout, /left running/);
     assert.deepEqual(aliveOf(state), []);
   });

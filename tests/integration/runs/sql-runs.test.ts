@@ -20,6 +20,8 @@ setEnv({ STORE_NODE: "node-1", LOCK_STRATEGY: "sql-guarded" });
 
 const BUYERS = 24;
 const STOCK = 10;
+/** Where everybody has to read before the first one writes, on however busy a machine. */
+const LONG_HOLD_MS = 500;
 
 const client: ClientReport = {
   engine: "test",
@@ -74,7 +76,8 @@ describe("runs of the SQL strategies", () => {
   for (const { id, expected } of sqlStrategies) {
     for (const kind of ["product", "coupon"] as const) {
       it(`${id} is judged ${expected.alone} on a ${kind}, from the database and from the history alike`, async () => {
-        const opened = await open(id, { target: { kind } });
+        const holdMs = expected.alone === "unsafe" ? LONG_HOLD_MS : 2;
+        const opened = await open(id, { target: { kind }, holdMs });
         await sell(opened, BUYERS);
         const document = await lab.finish(opened.id, { client, awaitClientReport: false });
         assert.equal(document.verdict, expected.alone, document.sentences.join(" "));
@@ -87,7 +90,7 @@ describe("runs of the SQL strategies", () => {
   }
 
   it("sql-decrement is told by its negative stock, not by a lost update", async () => {
-    const opened = await open("sql-decrement");
+    const opened = await open("sql-decrement", { holdMs: LONG_HOLD_MS });
     await sell(opened, BUYERS);
     const { violations, stock } = await lab.finish(opened.id, { client, awaitClientReport: false });
     assert.ok(stock.final < 0);

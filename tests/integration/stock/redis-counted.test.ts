@@ -252,7 +252,7 @@ describe("redis-watch", () => {
     };
     const spoiler = spoil();
     const trace = newTrace();
-    const limits = { quantity: 1, runId: null, holdMs: 20, ttlMs: 5_000, waitTimeoutMs: 300 };
+    const limits = { quantity: 1, runId: null, holdMs: 100, ttlMs: 5_000, waitTimeoutMs: 1_500 };
     const outcome = await strategy.reduceStock({ target, buyerId: "slow", ...limits, trace });
     over = true;
     await spoiler;

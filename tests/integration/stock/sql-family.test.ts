@@ -20,6 +20,7 @@ setEnv({ STORE_NODE: "sql-test" });
 interface Case {
   readonly id: string;
   readonly options?: Errand["postgres"];
+  readonly holdMs?: number;
 }
 
 const transactional: readonly Case[] = [
@@ -51,8 +52,8 @@ after(async () => {
 });
 
 /** All processes buy at once. @returns every answer */
-function sell({ id, options = {} }: Case, target: StockTarget, buyerIds: readonly string[]) {
-  return buyTogether(processes, { strategyId: id, postgres: options, target, buyerIds, quantity: 1 });
+function sell({ id, options = {}, ...more }: Case, target: StockTarget, buyerIds: readonly string[]) {
+  return buyTogether(processes, { strategyId: id, postgres: options, target, buyerIds, quantity: 1, ...more });
 }
 
 const count = (statuses: readonly StockOutcome["status"][], wanted: StockOutcome["status"]) =>
@@ -79,7 +80,8 @@ describe("SQL strategies in three processes", () => {
 
   it("sql-decrement takes the stock below zero, and loses no update", async () => {
     const target = { kind: "product" as const, id: await makeProduct(5) };
-    const statuses = await sell({ id: "sql-decrement" }, target, buyers(15));
+    // Long enough for many to read before the first one writes, on however busy a machine.
+    const statuses = await sell({ id: "sql-decrement", holdMs: 500 }, target, buyers(15));
     const { stock, orders } = await productFacts(target.id);
     assert.ok(stock < 0, `stock ${stock}`);
     assert.equal(orders, 5 - stock);
@@ -178,12 +180,16 @@ describe("a store node's pool", () => {
   });
 });
 
+/** Somebody else's write, on a slow disk too, comes between every read and its write; and there is time for a few tries. */
+const SPOILED = { holdMs: 150, waitTimeoutMs: 1_500 };
+
 describe("sql-serializable", () => {
   it("reports how often it had to start again", async () => {
     await using opened = openStrategy("sql-serializable", { poolSize: 8 });
     const target = { kind: "product" as const, id: await makeProduct(6) };
     const answers = await Promise.all(
-      buyers(6).map((buyerId) => buy(opened.strategy, { target, buyerId, holdMs: 20 })),
+      // Long enough for all of them to read before the first one writes.
+      buyers(6).map((buyerId) => buy(opened.strategy, { target, buyerId, holdMs: 200 })),
     );
     assert.ok(answers.every(({ outcome }) => outcome.status === "sold"));
     const attempts = answers.map(({ trace }) => trace.attempts ?? 0);
@@ -200,7 +206,7 @@ describe("sql-serializable", () => {
         await postgresPool().query("UPDATE products SET version = version + 1 WHERE id = $1", [target.id]);
     };
     const spoiler = spoil();
-    const { outcome, trace } = await buy(opened.strategy, { target, buyerId: "slow", holdMs: 20, waitTimeoutMs: 300 });
+    const { outcome, trace } = await buy(opened.strategy, { target, buyerId: "slow", ...SPOILED });
     isOver = true;
     await spoiler;
     assert.equal(outcome.status, "contended");

@@ -24,14 +24,15 @@ function newTrace(): OperationTrace {
 interface Purchase {
   readonly target: StockTarget;
   readonly buyerId: string;
+  readonly holdMs?: number;
 }
 
 function buy(
   strategy: StockStrategy,
-  { target, buyerId }: Purchase,
+  { target, buyerId, holdMs = 2 }: Purchase,
 ): Promise<{ outcome: StockOutcome; trace: OperationTrace }> {
   const trace = newTrace();
-  const limits = { holdMs: 2, ttlMs: 5_000, waitTimeoutMs: 10_000 };
+  const limits = { holdMs, ttlMs: 5_000, waitTimeoutMs: 10_000 };
   return strategy
     .reduceStock({ target, quantity: 1, buyerId, runId: null, ...limits, trace })
     .then((outcome) => ({ outcome, trace }));
@@ -95,7 +96,9 @@ describe("stock strategies", () => {
   it("none oversells buyers that come together", async () => {
     await using strategy = create("none");
     const target = { kind: "product" as const, id: await makeProduct(1) };
-    const answers = await Promise.all(["a", "b", "c"].map((buyerId) => buy(strategy, { target, buyerId })));
+    // Long enough for a second one to read before the first one writes, on however busy a machine.
+    const purchases = ["a", "b", "c"].map((buyerId) => buy(strategy, { target, buyerId, holdMs: 500 }));
+    const answers = await Promise.all(purchases);
     const { orders } = await productFacts(target.id);
     assert.ok(orders > 1, `${orders} order`);
     assert.equal(count(answers, "sold"), orders);
@@ -110,7 +113,8 @@ describe("stock strategies", () => {
     };
     const spoiler = spoil();
     const trace = newTrace();
-    const limits = { holdMs: 20, ttlMs: 5_000, waitTimeoutMs: 300 };
+    // Somebody else's write, on a slow disk too, comes between every read and its write; time for a few tries.
+    const limits = { holdMs: 150, ttlMs: 5_000, waitTimeoutMs: 1_500 };
     const outcome = await strategy.reduceStock({ target, quantity: 1, buyerId: "slow", runId: null, ...limits, trace });
     over = true;
     await spoiler;
