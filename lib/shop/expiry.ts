@@ -20,38 +20,43 @@ export interface ExpiryRound {
   readonly expired: number;
   /** Orders that were due and could not be ended now: their product was contended, or a run sells it. */
   readonly postponed: number;
+  /** Why products could not be served at all; their orders stay due. */
+  readonly failures: readonly string[];
 }
 
 /**
  * Expires orders whose deadline is over, and returns their units. Safe on all nodes at once, and wherever it dies: which orders
- * are still pending is decided in the statement that returns the units.
- * @throws {LockError} when a server is lost
+ * are still pending is decided in the statement that returns the units. A product whose servers are lost does not keep the
+ * others waiting.
  */
 export async function expireDueOrders(node: StoreNode, options: ExpiryOptions = {}): Promise<ExpiryRound> {
   const now = options.now ?? new Date();
   let expired = 0;
   let postponed = 0;
+  const failures: string[] = [];
   const passedOver: number[] = [];
   for (let batches = 0; batches < MAX_BATCHES; batches += 1) {
     const orders = await dueOrders(now, passedOver);
     const [first] = orders;
     if (!first) break;
     await options.onBatch?.(orders);
-    const limits = { dueBefore: now, waitTimeoutMs: WAIT_FOR_LOCK_MS };
-    const outcome = await endOrders(node, {
-      productId: first.productId,
-      orders,
-      as: "expired",
-      reason: null,
-      ...limits,
-    });
-    if (outcome.status === "ended") expired += outcome.orderIds.length;
+    const ended = await expireBatch(node, orders, now).catch((error: Error) => error);
+    if (typeof ended === "number") expired += ended;
     else {
-      postponed += orders.length;
       passedOver.push(first.productId);
+      if (ended) failures.push(ended.message);
+      else postponed += orders.length;
     }
   }
-  return { expired, postponed };
+  return { expired, postponed, failures };
+}
+
+/** @returns how many of them were ended here; null when it is not their time */
+async function expireBatch(node: StoreNode, orders: readonly PendingOrder[], now: Date): Promise<number | null> {
+  const productId = orders[0]?.productId ?? 0;
+  const limits = { dueBefore: now, waitTimeoutMs: WAIT_FOR_LOCK_MS };
+  const outcome = await endOrders(node, { productId, orders, as: "expired", reason: null, ...limits });
+  return outcome.status === "ended" ? outcome.orderIds.length : null;
 }
 
 /** The product whose order is due for longest, and what else of it is due. */

@@ -48,7 +48,9 @@ export class ShopUpkeep {
   private async run(): Promise<void> {
     const failures: string[] = [];
     const now = performance.now();
-    const jobs: (() => Promise<unknown>)[] = [() => expireDueOrders(this.node)];
+    const jobs: (() => Promise<unknown>)[] = [
+      async () => failures.push(...(await expireDueOrders(this.node)).failures),
+    ];
     if (now - this.reconciledAtMs >= RECONCILE_EVERY_MS) {
       this.reconciledAtMs = now;
       jobs.push(() => forgetOldKeys(KEYS_KEPT_MS));

@@ -1,11 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { prisma } from "../../lib/services/postgres";
 
+/** On what terms a product is sold; absent: none of them. */
+export interface ProductTerms {
+  readonly limitPerUser?: number;
+  readonly stockOn?: "order" | "payment";
+  readonly paymentWindowMs?: number;
+  readonly requiresPurchaseToken?: boolean;
+  readonly opensAt?: Date;
+}
+
 /** A product of the test's own. @returns its id */
-export async function makeProduct(stock: number): Promise<number> {
+export async function makeProduct(stock: number, terms: ProductTerms = {}): Promise<number> {
   const slug = `test-${randomUUID()}`;
-  const row = await prisma().product.create({ data: { slug, name: slug, priceCents: 100, stock, runId: "test" } });
-  return row.id;
+  const data = { slug, name: slug, priceCents: 100, stock, runId: "test", ...terms };
+  return (await prisma().product.create({ data })).id;
 }
 
 /** A coupon of the test's own. @returns its id */

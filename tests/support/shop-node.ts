@@ -1,0 +1,169 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { fileURLToPath } from "node:url";
+import type { ReconcileAnswer } from "../../lib/shop/api";
+import type { ExpiryRound } from "../../lib/shop/expiry";
+import { waitUntil } from "./wait-until";
+
+/** What a shop node can be told to do beside serving; each is answered by its result. */
+export type ShopErrand =
+  | {
+      readonly do: "expire";
+      readonly nowEpochMs: number;
+      /** Stands still, for good, before it ends the batch of this number (0: the first). */
+      readonly stopAtBatch?: number;
+    }
+  /** Stands still, for good, wherever units are about to come back to a counter that PostgreSQL has back already. */
+  | { readonly do: "stop before the counter" }
+  /** Stands still, for good, wherever units have left a counter and are about to become an order. */
+  | { readonly do: "stop before the order" }
+  | { readonly do: "pay" | "cancel"; readonly orders: readonly { orderId: string; buyerId: string }[] }
+  | { readonly do: "reconcile" };
+
+export type ShopNodeMessage =
+  | { readonly type: "ready"; readonly port: number }
+  | { readonly type: "standing still" }
+  | { readonly type: "done"; readonly result: unknown }
+  | { readonly type: "failed"; readonly message: string };
+
+export interface ShopNodeOptions {
+  readonly name: string;
+  readonly strategy: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A store node in a process of its own, without pages: the hot routes, the control routes and the upkeep of `server.ts`. */
+export class ShopNode implements AsyncDisposable {
+  readonly #options: ShopNodeOptions;
+  readonly #port: number;
+  #child: ChildProcess | null = null;
+  #messages: ShopNodeMessage[] = [];
+
+  private constructor(options: ShopNodeOptions, port: number) {
+    this.#options = options;
+    this.#port = port;
+  }
+
+  static async start(options: ShopNodeOptions): Promise<ShopNode> {
+    const node = new ShopNode(options, await freePort());
+    await node.start();
+    return node;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  get isUp(): boolean {
+    return this.#child !== null;
+  }
+
+  /** Starts it, again on the same port and under the same name. */
+  async start(): Promise<void> {
+    const { name, strategy, env = {} } = this.#options;
+    const script = fileURLToPath(new URL("./shop-node-main.ts", import.meta.url));
+    const settings = { STORE_NODE: name, LOCK_STRATEGY: strategy, PORT: String(this.#port), SHOP_UPKEEP_EVERY_MS: "0" };
+    this.#messages = [];
+    const child = fork(script, { execArgv: ["--import", "tsx"], env: { ...process.env, ...settings, ...env } });
+    this.#child = child;
+    child.on("message", (message) => this.#messages.push(message as ShopNodeMessage));
+    child.on("exit", (code, signal) => {
+      this.#messages.push({ type: "failed", message: `${name} ended with ${code ?? signal}` });
+    });
+    await this.#next("ready");
+  }
+
+  async #next(type: ShopNodeMessage["type"]): Promise<ShopNodeMessage> {
+    const found = () => this.#messages.find((message) => message.type === type || message.type === "failed");
+    await waitUntil(() => found() !== undefined, { what: `${this.#options.name}: ${type}`, withinMs: 60_000 });
+    const message = found() as ShopNodeMessage;
+    this.#messages = this.#messages.filter((each) => each !== message);
+    if (message.type === "failed") throw new Error(message.message);
+    return message;
+  }
+
+  async ask(errand: ShopErrand): Promise<unknown> {
+    this.#child?.send(errand);
+    const answer = await this.#next("done");
+    return answer.type === "done" ? answer.result : undefined;
+  }
+
+  expire(nowEpochMs: number): Promise<ExpiryRound> {
+    return this.ask({ do: "expire", nowEpochMs }) as Promise<ExpiryRound>;
+  }
+
+  reconcile(): Promise<ReconcileAnswer> {
+    return this.ask({ do: "reconcile" }) as Promise<ReconcileAnswer>;
+  }
+
+  /** Sends an errand that will not be answered, and waits until the node stands still in the middle of it. */
+  async askInVain(errand: ShopErrand): Promise<void> {
+    this.#child?.send(errand);
+    await this.standsStill();
+  }
+
+  async standsStill(): Promise<void> {
+    await this.#next("standing still");
+  }
+
+  /** SIGKILL: whatever it was doing stays half done. */
+  async kill(): Promise<void> {
+    const child = this.#child;
+    this.#child = null;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exit = once(child, "exit");
+    child.kill("SIGKILL");
+    await exit;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+  }
+}
+
+export interface ShopAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: {
+    readonly order?: { readonly id: string; readonly status?: string };
+    readonly error?: { code: string };
+  };
+}
+
+/** One purchase. @throws TypeError when the node does not answer */
+export async function buyAt(
+  url: string,
+  target: { readonly productId: number } | { readonly couponId: number },
+  { key, ...body }: { readonly userId: string; readonly quantity?: number; purchaseToken?: string; key?: string },
+): Promise<ShopAnswer> {
+  const path =
+    "productId" in target ? `/api/products/${target.productId}/reduce-stock` : `/api/coupons/${target.couponId}/claim`;
+  const response = await fetch(`${url}${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...(key === undefined ? {} : { "idempotency-key": key }) },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(60_000),
+  });
+  const { status, headers } = response;
+  return { status, headers, body: (await response.json()) as ShopAnswer["body"] };
+}
+
+/** Below the range the system hands out to outgoing connections. */
+const FIRST_PORT = 20_000;
+const PORTS = 900;
+
+async function freePort(): Promise<number> {
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+    const server = createServer().listen(port, "127.0.0.1");
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once("listening", () => resolve(true));
+      server.once("error", () => resolve(false));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
+  throw new Error("found no free port for a store node");
+}
