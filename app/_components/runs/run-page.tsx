@@ -53,12 +53,9 @@ export function RunPage({ document, samples, link }: RunPageProps) {
             {document.status === "running" ? null : (
               <RunAgain document={{ strategy: document.strategy, target: document.target, config: document.config }} />
             )}{" "}
-            <LabLink href={`/?${queryOf(configOfRun(document))}`}>Set it up in the Lab</LabLink>{" "}
-            <a href={`/api/runs/${id}`}>Document (JSON)</a> <a href={`/api/runs/${id}/history`}>History (NDJSON)</a>
+            <LabLink href={`/?${queryOf(configOfRun(document))}`}>Set it up in the Lab</LabLink>
           </div>
-          <p>
-            <RunExports id={id} hasHistogram={document.histograms !== undefined} />
-          </p>
+          <RunExports id={id} hasHistogram={document.histograms !== undefined} />
         </div>
       </header>
       {document.status === "running" ? (
