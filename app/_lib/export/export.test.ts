@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import type { Interleaving } from "../../../lib/history/interleaving";
 import type { HistoryOpLine } from "../../../lib/history/types";
 import { createHistogram, encodeHistogram, recordMs } from "../../../lib/runs/percentiles";
 import { runDocument, runSample } from "../../../tests/support/run-fixture";
@@ -100,6 +101,24 @@ describe(".hgrm of a run", () => {
   });
 });
 
+const first: Interleaving = {
+  actors: ["1", "2"].map((name) => ({
+    opId: `o${name}`,
+    node: `node-${name}`,
+    host: "h",
+    buyerId: "b",
+    outcome: "sold",
+  })),
+  steps: [
+    { opId: "o1", field: "readNs", afterNs: 0, text: "read stock = 17", isMarked: false, isDetail: false },
+    { opId: "o2", field: "readNs", afterNs: 1_100_000, text: "read stock = 17", isMarked: true, isDetail: false },
+    { opId: "o2", field: "answeredNs", afterNs: 2_000_000, text: "left out", isMarked: false, isDetail: true },
+  ],
+  fromNs: "1",
+  remarks: [],
+  isOneClock: true,
+};
+
 describe("HTML of a run", () => {
   const samples = [runSample(1, { orders: 40, inFlight: 3 }), runSample(2, { orders: 131, oversold: 31 })];
   const curve = [
@@ -114,6 +133,7 @@ describe("HTML of a run", () => {
       curveOf: "nodes",
       findings,
       findingCount: findings.length,
+      first: findings.length === 0 ? null : first,
     });
 
   it("fetches nothing and runs nothing", () => {
@@ -136,13 +156,23 @@ describe("HTML of a run", () => {
     const sentence = `node-1 <read> "17" & wrote it's own`;
     const text = html({ verdict: "unsafe", sentences: ["31 cannot be <delivered>."] }, [sentence]);
     assert.match(text, /<strong>Unsafe\.<\/strong> 31 cannot be &lt;delivered&gt;\./);
+    assert.match(text, /<tr class="marked"><th scope="row">\+1\.100 ms<\/th><td>node-2 b<\/td><td>read stock = 17/);
+    assert.doesNotMatch(text, /left out/);
     assert.match(text, /node-1 &lt;read&gt; &quot;17&quot; &amp; wrote it&#39;s own/);
   });
 
   it("is whole for a run that measured nothing", () => {
     const none = { p50: null, p90: null, p95: null, p99: null, p999: null, max: null };
     const document = runDocument({ latencyMs: none, nodes: [], status: "failed", verdict: "inconclusive" });
-    const text = runHtml({ document, samples: [], curve: [], curveOf: "buyers", findings: [], findingCount: 0 });
+    const text = runHtml({
+      document,
+      samples: [],
+      curve: [],
+      curveOf: "buyers",
+      findings: [],
+      findingCount: 0,
+      first: null,
+    });
     assert.doesNotMatch(text, /NaN|undefined|Infinity/);
     assert.match(text, /<\/html>/);
   });

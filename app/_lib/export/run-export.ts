@@ -1,6 +1,6 @@
-import { judgeHistory } from "@/lib/history/judge-history";
 import type { HistoryOpLine } from "@/lib/history/types";
 import type { RunDocument } from "@/lib/runs/document";
+import { evidenceOf } from "@/lib/runs/evidence";
 import { curveOfHistogram, medianCurve, mergedLatency } from "@/lib/runs/histogram-curve";
 import { historyLines } from "@/lib/runs/history-export";
 import { readSamples } from "@/lib/runs/queries";
@@ -58,7 +58,7 @@ export async function exportRun(
 }
 
 async function htmlOf(document: RunDocument): Promise<string> {
-  const [samples, { findings }] = await Promise.all([readSamples(document.id), judgeHistory(historyLines(document))]);
+  const [samples, { findings, explain }] = await Promise.all([readSamples(document.id), evidenceOf(document)]);
   const whole = mergedLatency([document]);
   return runHtml({
     document,
@@ -67,6 +67,7 @@ async function htmlOf(document: RunDocument): Promise<string> {
     curveOf: whole === null ? "buyers" : "nodes",
     findings: findings.slice(0, SHOWN_FINDINGS).map(({ sentence }) => sentence),
     findingCount: findings.length,
+    first: findings[0] === undefined ? null : (explain(findings[0].name)?.interleaving ?? null),
   });
 }
 

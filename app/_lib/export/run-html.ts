@@ -1,3 +1,4 @@
+import type { Interleaving } from "@/lib/history/interleaving";
 import type { Percentiles, RunDocument, RunSample } from "@/lib/runs/document";
 import type { CurvePoint } from "@/lib/runs/percentile-axis";
 import { formatCount, formatDuration, formatMsCell, formatRate, formatWhen, NO_VALUE } from "../format";
@@ -19,6 +20,8 @@ export interface ExportedRun {
   readonly findings: readonly string[];
   /** How many there are; the file has the first of them. */
   readonly findingCount: number;
+  /** How the first of them came about, line by line. */
+  readonly first: Interleaving | null;
 }
 
 export function runHtml(run: ExportedRun): string {
@@ -95,12 +98,23 @@ function tiles(document: RunDocument): Markup {
   return markup`<dl class="tiles">${entries}</dl>`;
 }
 
-function findings({ findings: sentences, findingCount }: ExportedRun): Markup {
+function findings({ findings: sentences, findingCount, first }: ExportedRun): Markup {
   if (sentences.length === 0)
     return markup`<section><h2>What the checkers found</h2><p class="muted">Nothing: every check of the recorded history passed.</p></section>`;
   const more =
     findingCount > sentences.length ? markup`<p class="muted">and ${findingCount - sentences.length} more</p>` : null;
-  return markup`<section><h2>What the checkers found</h2><ol class="findings">${sentences.map((sentence) => markup`<li>${sentence}</li>`)}</ol>${more}</section>`;
+  return markup`<section><h2>What the checkers found</h2><ol class="findings">${sentences.map((sentence) => markup`<li>${sentence}</li>`)}</ol>${more}${first === null ? null : interleaving(first)}</section>`;
+}
+
+/** Who did what when; what went wrong is marked. */
+function interleaving({ actors, steps }: Interleaving): Markup {
+  const shown = steps.filter(({ isDetail }) => !isDetail);
+  const nameOf = new Map(actors.map(({ opId, node, buyerId }) => [opId, `${node} ${buyerId}`]));
+  const lines = shown.map(
+    ({ opId, afterNs, text, isMarked }) =>
+      markup`<tr${isMarked ? markup` class="marked"` : null}><th scope="row">+${(afterNs / 1e6).toFixed(3)} ms</th><td>${nameOf.get(opId) ?? opId}</td><td>${text}${isMarked ? markup` <small>this is what went wrong</small>` : null}</td></tr>`,
+  );
+  return markup`<h3>The first of them, line by line</h3><div class="scroll" tabindex="0"><table class="lines"><tbody>${lines}</tbody></table></div>`;
 }
 
 function tables(document: RunDocument): Markup {

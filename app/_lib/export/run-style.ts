@@ -23,6 +23,7 @@ rect.track{fill:var(--track)}rect.ink{fill:var(--ink)}rect.alarm{fill:var(--alar
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(140px,1fr));border-block:1px solid var(--line)}
 .tiles div{padding:10px 16px 10px 0}.tiles dt{color:var(--muted);font-size:12px}.tiles dd{font-size:20px;font-weight:700}.tiles small{color:var(--muted);font-size:12px;font-weight:400}
 .findings{margin-top:6px;font-size:13px}.findings li{padding:4px 10px;border-left:3px solid var(--alarm);margin-bottom:3px;background:color-mix(in srgb,var(--alarm) 8%,transparent)}
+h3{margin:12px 0 4px;font-size:13px;font-weight:650}.lines{width:auto;font-family:var(--mono)}.lines td{text-align:left;padding-right:28px}.marked>*{color:var(--alarm);background:color-mix(in srgb,var(--alarm) 8%,transparent)}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(440px,100%),1fr));gap:26px 40px}
 .charts>*{min-width:0}
 figure svg{display:block;width:100%;height:auto}.keys{display:flex;flex-wrap:wrap;gap:0 14px;min-height:20px;color:var(--muted);font-size:12px}
