@@ -13,16 +13,17 @@ export default defineConfig({
   fullyParallel: false,
   retries: 0,
   forbidOnly: Boolean(process.env.CI),
-  timeout: 60_000,
+  // Limits for a busy machine: what is there is found at once.
+  timeout: 120_000,
   globalTimeout: 9 * 60_000,
-  expect: { timeout: 10_000 },
+  expect: { timeout: 20_000 },
   // The JSON report goes to PLAYWRIGHT_JSON_OUTPUT_NAME when that is set.
   reporter: process.env.PLAYWRIGHT_JSON_OUTPUT_NAME ? [["list"], ["json"]] : [["list"]],
   use: {
     baseURL: process.env.LAB_URL || "http://127.0.0.1:3000",
     viewport: { width: 1280, height: 900 },
-    actionTimeout: 10_000,
-    navigationTimeout: 20_000,
+    actionTimeout: 20_000,
+    navigationTimeout: 45_000,
     screenshot: "only-on-failure",
     launchOptions: {
       ...(executablePath === undefined ? {} : { executablePath }),

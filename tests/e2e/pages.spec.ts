@@ -1,5 +1,5 @@
 import { lowContrast } from "./contrast";
-import { expect, test } from "./lab";
+import { expect, SALE_LIMIT_MS, test } from "./lab";
 
 /** Every page: on a phone, in both themes, and with what it must show. */
 
@@ -22,7 +22,7 @@ test.beforeAll(async ({ request }) => {
   const { id } = (await response.json()) as { id: string };
   await expect
     .poll(async () => ((await (await request.get(`/api/runs/${id}`)).json()) as { status: string }).status, {
-      timeout: 40_000,
+      timeout: SALE_LIMIT_MS,
     })
     .toBe("finished");
 });

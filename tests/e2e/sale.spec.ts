@@ -57,7 +57,8 @@ test("a coupon can be sold too", async ({ lab, page }) => {
 });
 
 test("figures move without the layout moving", async ({ lab, page }) => {
-  await lab.open({ strategy: "redis-lock", ...SMALL_SALE });
+  // Long enough for a busy browser to be there while it runs.
+  await lab.open({ strategy: "redis-lock", ...SMALL_SALE, holdMs: 40 });
   const table = page.getByRole("region", { name: "Node by node" });
   const tops: (number | undefined)[] = [];
   const measure = async () => tops.push((await table.boundingBox())?.y);
