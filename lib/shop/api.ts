@@ -128,6 +128,21 @@ export const couponSchema = z.strictObject({
 });
 export type ShopCoupon = z.infer<typeof couponSchema>;
 
+/** `GET /api/coupons/{id}`. */
+export const couponAnswerSchema = z.strictObject({ coupon: couponSchema });
+
+/** Body of `PUT /api/products/{id}/opening` and `PUT /api/coupons/{id}/opening`. */
+export const openingRequestSchema = z.strictObject({
+  /** From now on, by the lab's clock; 0: open at once. */
+  opensInMs: z
+    .int()
+    .min(0)
+    .max(30 * 86_400_000),
+});
+
+/** When nobody could buy before; null: it is open. */
+export const openingAnswerSchema = z.strictObject({ opensAtEpochMs: epochMs.nullable() });
+
 /** `GET /api/coupons`. */
 export const couponsAnswerSchema = z.strictObject({ coupons: z.array(couponSchema) });
 

@@ -61,8 +61,20 @@ export async function listCoupons(): Promise<ShopCoupon[]> {
     take: MAX_ROWS,
     select: couponColumns,
   });
-  const whole = await withBuckets("coupon", rows);
-  return whole.map(({ opensAt, ...row }) => ({ ...row, opensAtEpochMs: opensAt?.getTime() ?? null }));
+  return (await withBuckets("coupon", rows)).map(toCoupon);
+}
+
+export async function findCoupon(id: number): Promise<ShopCoupon | null> {
+  const row = await prisma().coupon.findUnique({ where: { id }, select: couponColumns });
+  const [found] = row ? await withBuckets("coupon", [row]) : [];
+  return found ? toCoupon(found) : null;
+}
+
+function toCoupon({
+  opensAt,
+  ...row
+}: Omit<ShopCoupon, "opensAtEpochMs"> & { readonly opensAt: Date | null }): ShopCoupon {
+  return { ...row, opensAtEpochMs: opensAt?.getTime() ?? null };
 }
 
 /** While a run of `sql-buckets` sells it, part of a target's stock lies beside its row. */

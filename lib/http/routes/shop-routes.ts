@@ -1,6 +1,9 @@
 import {
   claimAnswerSchema,
+  couponAnswerSchema,
   couponsAnswerSchema,
+  openingAnswerSchema,
+  openingRequestSchema,
   productAnswerSchema,
   productsAnswerSchema,
   reduceStockAnswerSchema,
@@ -77,4 +80,32 @@ export const shopRoutes: readonly Route[] = [
     answers: { 200: { description: "All of them.", schema: couponsAnswerSchema } },
     errors: [],
   },
+  {
+    method: "get",
+    path: "/api/coupons/{id}",
+    summary: "One coupon.",
+    tag: "shop",
+    access: "anyone",
+    served: "next",
+    params: { id: rowId },
+    answers: { 200: { description: "The coupon.", schema: couponAnswerSchema } },
+    errors: [],
+  },
+  openingRoute("product"),
+  openingRoute("coupon"),
 ];
+
+function openingRoute(kind: "product" | "coupon"): Route {
+  return {
+    method: "put",
+    path: `/api/${kind}s/{id}/opening`,
+    summary: `Says when the sale of a ${kind} opens, counted from now.`,
+    tag: "shop",
+    access: "admin",
+    served: "next",
+    params: { id: rowId },
+    body: openingRequestSchema,
+    answers: { 200: { description: "When it opens.", schema: openingAnswerSchema } },
+    errors: ["product_not_found"],
+  };
+}
