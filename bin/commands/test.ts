@@ -7,7 +7,7 @@ import { StepPrinter } from "../supervisor/print";
 import { ensureBrowser } from "../testing/browser";
 import { ensureOtherClients } from "../testing/other-clients";
 import { failure, STAGE_NAMES, STAGES, type Stage, type StageContext, type StageName } from "../testing/stages";
-import { addTallies, EMPTY_TALLY, lastLine, type Tally } from "../testing/tally";
+import { addTallies, EMPTY_TALLY, lastLine, skipLines, type Tally } from "../testing/tally";
 
 const INSTANCE = "test";
 /** Far from the ports of `npm start`, so that both can run at once. */
@@ -61,8 +61,8 @@ export async function runTests(flags: TestFlags): Promise<number> {
 
 function report(tally: Tally): number {
   console.log("");
+  for (const line of skipLines(tally)) console.log(`  ${line}`);
   for (const remark of tally.remarks) console.log(`  ${remark}`);
-  if (tally.skipped > 0) console.log(`  ${tally.skipped} skipped`);
   console.log(lastLine(tally));
   return tally.failed === 0 && tally.passed > 0 ? 0 : 1;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { tallyPlaywright } from "./playwright-report";
-import { addTallies, EMPTY_TALLY, lastLine, type TestEvent, tallyEvent } from "./tally";
+import { addTallies, EMPTY_TALLY, lastLine, skipLines, type Tally, type TestEvent, tallyEvent } from "./tally";
 
 const PASS: TestEvent = {
   outcome: "pass",
@@ -13,11 +13,7 @@ const PASS: TestEvent = {
 };
 const local = { files: new Set(["/lab/a.test.ts"]), isCi: false };
 const ci = { ...local, isCi: true };
-const counts = ({ passed, failed, skipped }: { passed: number; failed: number; skipped: number }) => [
-  passed,
-  failed,
-  skipped,
-];
+const counts = ({ passed, failed, skips }: Tally) => [passed, failed, skips.length];
 
 describe("counting tests of node:test", () => {
   it("counts cases, and neither suites nor tests that only failed through their subtests", () => {
@@ -79,10 +75,18 @@ describe("counting tests of Playwright", () => {
 describe("the last line", () => {
   it("says what passed and failed in all stages, and nothing else", () => {
     const tally = addTallies([
-      { passed: 2, failed: 0, skipped: 1, remarks: ["a"] },
-      { passed: 3, failed: 1, skipped: 0, remarks: ["b"] },
+      { passed: 2, failed: 0, skips: [{ name: "a sale", reason: "no Redis" }], remarks: ["a"] },
+      { passed: 3, failed: 1, skips: [], remarks: ["b"] },
     ]);
     assert.equal(lastLine(tally), "5 passed, 1 failed");
     assert.deepEqual(tally.remarks, ["a", "b"]);
+  });
+});
+
+describe("the summary", () => {
+  it("says of each reason which tests were left out for it", () => {
+    const skips = ["x", "y", "z"].map((name) => ({ name, reason: name === "y" ? "no Redis" : "no token" }));
+    const lines = skipLines({ ...EMPTY_TALLY, skips });
+    assert.deepEqual(lines, ["2 skipped, no token:", "  x", "  z", "1 skipped, no Redis:", "  y"]);
   });
 });

@@ -3,19 +3,25 @@
 export interface Tally {
   readonly passed: number;
   readonly failed: number;
-  readonly skipped: number;
-  /** Why each failed or skipped one is worth a look; shown before the last line. */
+  readonly skips: readonly Skip[];
+  /** Why each failed one is worth a look; shown before the last line. */
   readonly remarks: readonly string[];
 }
 
-export const EMPTY_TALLY: Tally = { passed: 0, failed: 0, skipped: 0, remarks: [] };
+/** A test that was left out. */
+export interface Skip {
+  readonly name: string;
+  readonly reason: string;
+}
+
+export const EMPTY_TALLY: Tally = { passed: 0, failed: 0, skips: [], remarks: [] };
 
 export function addTallies(tallies: readonly Tally[]): Tally {
   return tallies.reduce(
     (sum, tally) => ({
       passed: sum.passed + tally.passed,
       failed: sum.failed + tally.failed,
-      skipped: sum.skipped + tally.skipped,
+      skips: [...sum.skips, ...tally.skips],
       remarks: [...sum.remarks, ...tally.remarks],
     }),
     EMPTY_TALLY,
@@ -66,12 +72,22 @@ function tallySkip(event: TestEvent, isCi: boolean): Tally {
 }
 
 /** A skipped test: in CI a failure, unless its reason is that it is not applicable here. */
-export function tallySkipped(test: { readonly name: string; readonly reason: string }, isCi: boolean): Tally {
-  const remark = `skipped: ${test.name} (${test.reason})`;
-  if (isCi && !ALLOWED_SKIP.test(test.reason)) {
-    return { ...EMPTY_TALLY, failed: 1, remarks: [`${remark}; in CI that is a failure`] };
+export function tallySkipped(skip: Skip, isCi: boolean): Tally {
+  if (isCi && !ALLOWED_SKIP.test(skip.reason)) {
+    const remark = `skipped: ${skip.name} (${skip.reason}); in CI that is a failure`;
+    return { ...EMPTY_TALLY, failed: 1, remarks: [remark] };
   }
-  return { ...EMPTY_TALLY, skipped: 1, remarks: [remark] };
+  return { ...EMPTY_TALLY, skips: [skip] };
+}
+
+/** One line a reason, then the tests that were left out for it. */
+export function skipLines({ skips }: Tally): string[] {
+  const byReason = new Map<string, string[]>();
+  for (const { name, reason } of skips) byReason.set(reason, [...(byReason.get(reason) ?? []), name]);
+  return [...byReason].flatMap(([reason, names]) => [
+    `${names.length} skipped, ${reason}:`,
+    ...names.map((name) => `  ${name}`),
+  ]);
 }
 
 /** The last line. */

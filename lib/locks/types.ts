@@ -35,6 +35,8 @@ export interface StrategyTraits {
   readonly fair: boolean;
   /** Whose clock ends a dead holder's hold. */
   readonly expiryClock: "none" | "server" | "client" | "session";
+  /** Its hold names nobody: a release frees whoever's is there, and no holder looks at its own again. */
+  readonly ownerless?: true;
   /** Where the fencing token comes from; null when there is none. */
   readonly fencingSource: string | null;
   readonly expected: { readonly alone: ExpectedVerdict; readonly threeNodes: ExpectedVerdict };

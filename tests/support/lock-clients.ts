@@ -10,13 +10,24 @@ import type { LockDependencies } from "../../lib/locks/registry";
 import type { LockIncident } from "../../lib/locks/runner-context";
 import { openZkSession } from "../../lib/locks/zookeeper/zk-session";
 import { requireEnv } from "./lab-env";
-import { openTestPostgres } from "./postgres-for-tests";
+import { openTestPostgres, type TestPostgres, type TestPostgresOptions } from "./postgres-for-tests";
+
+/** Where a test's servers are. */
+export interface LockServers {
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  readonly redlockUrls: readonly string[];
+  readonly memcachedUrl: string;
+  readonly zookeeperHosts: string;
+  readonly etcdUrl: string;
+}
 
 /** The servers of the lock tests, from the environment. */
-export function lockServers() {
-  requireEnv("REDIS_URL", "REDLOCK_URLS", "MEMCACHED_URL", "ZOOKEEPER_HOSTS", "ETCD_URL");
+export function lockServers(): LockServers {
+  requireEnv("DATABASE_URL", "REDIS_URL", "REDLOCK_URLS", "MEMCACHED_URL", "ZOOKEEPER_HOSTS", "ETCD_URL");
   const { REDIS_URL = "", REDLOCK_URLS = "", MEMCACHED_URL = "", ZOOKEEPER_HOSTS = "", ETCD_URL = "" } = process.env;
   return {
+    databaseUrl: process.env.DATABASE_URL ?? "",
     redisUrl: REDIS_URL,
     redlockUrls: REDLOCK_URLS.split(","),
     memcachedUrl: MEMCACHED_URL,
@@ -26,14 +37,21 @@ export function lockServers() {
 }
 
 export interface LockClients extends LockDependencies, AsyncDisposable {
+  postgres(): TestPostgres;
   redis(): Redis;
   redlock(): Redis[];
   readonly incidents: readonly LockIncident[];
 }
 
 /** Clients of a test's own, opened as they are asked for and closed with it. */
-export function openLockClients(servers: Partial<ReturnType<typeof lockServers>> = {}): LockClients {
-  const { redisUrl, redlockUrls, memcachedUrl, zookeeperHosts, etcdUrl } = { ...lockServers(), ...servers };
+export function openLockClients(
+  servers: Partial<LockServers> = {},
+  postgresOptions: TestPostgresOptions = {},
+): LockClients {
+  const { databaseUrl, redisUrl, redlockUrls, memcachedUrl, zookeeperHosts, etcdUrl } = {
+    ...lockServers(),
+    ...servers,
+  };
   const closers: (() => unknown)[] = [];
   const incidents: LockIncident[] = [];
   const openRedis = (url: string, options: RedisOptions = redisOptionsForLocks) => {
@@ -44,7 +62,7 @@ export function openLockClients(servers: Partial<ReturnType<typeof lockServers>>
     return client;
   };
   const postgres = once(() => {
-    const opened = openTestPostgres();
+    const opened = openTestPostgres({ databaseUrl, ...postgresOptions });
     closers.push(() => opened[Symbol.asyncDispose]());
     return opened;
   });

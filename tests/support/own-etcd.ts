@@ -11,8 +11,7 @@ export interface OwnEtcd extends OwnServer {
 
 export async function startOwnEtcd(): Promise<OwnEtcd> {
   const port = await freePort();
-  let peerPort = await freePort();
-  while (peerPort === port) peerPort = await freePort();
+  const peerPort = await freePort(new Set([port]));
   const dataDir = await mkdtemp(join(tmpdir(), "etcd-test-"));
   const url = `http://127.0.0.1:${port}`;
   const peerUrl = `http://127.0.0.1:${peerPort}`;

@@ -21,8 +21,8 @@ export interface OwnServerPlan {
 }
 
 /** Below the range the system hands out to outgoing connections. */
-const FIRST_PORT = 28_014;
-const PORTS = 86;
+const FIRST_PORT = 21_000;
+const PORTS = 2_900;
 
 export async function startOwnServer({ command, args, isReady }: OwnServerPlan): Promise<OwnServer> {
   let child: ChildProcess | null = null;
@@ -52,9 +52,11 @@ export async function startOwnServer({ command, args, isReady }: OwnServerPlan):
   };
 }
 
-export async function freePort(): Promise<number> {
+/** @param taken ports that are spoken for, though nothing listens there yet */
+export async function freePort(taken: ReadonlySet<number> = new Set()): Promise<number> {
   for (let attempt = 0; attempt < 500; attempt++) {
     const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+    if (taken.has(port)) continue;
     const server = createServer().listen(port, "127.0.0.1");
     const isFree = await new Promise<boolean>((resolve) => {
       server.once("listening", () => resolve(true));

@@ -11,6 +11,8 @@ export interface PgWatch extends AsyncDisposable {
   untilWaiting(applicationName: string, count: number): Promise<void>;
   /** The backends that hold an advisory lock for the application. */
   advisoryHolders(applicationName: string): Promise<number[]>;
+  /** The backends that hold any lock of this library for the application. */
+  holders(applicationName: string): Promise<number[]>;
   terminate(pid: number): Promise<void>;
 }
 
@@ -37,6 +39,15 @@ export async function openPgWatch(): Promise<PgWatch> {
       const { rows } = await client.query<{ pid: number }>(
         `SELECT l.pid FROM pg_locks l JOIN pg_stat_activity a USING (pid)
          WHERE l.locktype = 'advisory' AND l.granted AND a.application_name = $1`,
+        [applicationName],
+      );
+      return rows.map(({ pid }) => pid);
+    },
+    holders: async (applicationName) => {
+      const { rows } = await client.query<{ pid: number }>(
+        `SELECT a.pid FROM pg_stat_activity a WHERE a.application_name = $1
+         AND EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.granted
+           AND (l.locktype = 'advisory' OR l.mode IN ('ExclusiveLock', 'RowShareLock') AND l.locktype = 'relation'))`,
         [applicationName],
       );
       return rows.map(({ pid }) => pid);

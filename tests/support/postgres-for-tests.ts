@@ -7,11 +7,11 @@ import { requireEnv } from "./lab-env";
 /** Rows for resources that stand for no product or coupon; enough that two of a test's rarely meet. */
 const TEST_ROWS = 4_096;
 /** Once they are there, this only reads, so that nobody's lock on the table stops it. */
-const MAKE_TEST_ROWS = `DO $$ BEGIN
-  IF to_regclass('test_lock_rows') IS NULL THEN
+const makeTestRows = (table: string) => `DO $$ BEGIN
+  IF to_regclass('${table}') IS NULL THEN
     PERFORM pg_advisory_xact_lock(7242);
-    CREATE TABLE IF NOT EXISTS test_lock_rows (id int PRIMARY KEY);
-    INSERT INTO test_lock_rows SELECT generate_series(0, ${TEST_ROWS - 1}) ON CONFLICT DO NOTHING;
+    CREATE TABLE IF NOT EXISTS ${table} (id int PRIMARY KEY);
+    INSERT INTO ${table} SELECT generate_series(0, ${TEST_ROWS - 1}) ON CONFLICT DO NOTHING;
   END IF;
 END $$`;
 
@@ -24,6 +24,8 @@ export interface TestPostgres extends PostgresForLocks, AsyncDisposable {
 export type TestPostgresOptions = Pick<PostgresForLocks, "rowLock" | "advisory"> & {
   readonly databaseUrl?: string;
   readonly poolSize?: number;
+  /** A table of rows of the test's own, for tests that lock all of it while others run. */
+  readonly rowsTable?: string;
 };
 
 let opened = 0;
@@ -31,6 +33,7 @@ let opened = 0;
 /** Pools of a test's own, made at first use. Any resource has a row here: products and coupons theirs, others one by hash. */
 export function openTestPostgres(options: TestPostgresOptions = {}): TestPostgres {
   opened += 1;
+  const { rowsTable = "test_lock_rows" } = options;
   const applicationName = `lock-test-${process.pid}-${opened}`;
   const pools = new Map<string, pg.Pool>();
   const open = (use: string, onConnect?: (client: pg.ClientBase) => Promise<unknown>) => {
@@ -51,7 +54,7 @@ export function openTestPostgres(options: TestPostgresOptions = {}): TestPostgre
   };
   let tableMade: Promise<unknown> | null = null;
   const makeTable = (client: pg.ClientBase) => {
-    tableMade ??= client.query(MAKE_TEST_ROWS);
+    tableMade ??= client.query(makeTestRows(rowsTable));
     return tableMade;
   };
   return {
@@ -61,7 +64,7 @@ export function openTestPostgres(options: TestPostgresOptions = {}): TestPostgre
       return open("work", makeTable);
     },
     sessionPool: () => open("sessions"),
-    rowOf: (resource) => lockableRow(resource) ?? { table: "test_lock_rows", id: hashedId(resource) },
+    rowOf: (resource) => lockableRow(resource) ?? { table: rowsTable, id: hashedId(resource) },
     async [Symbol.asyncDispose]() {
       await Promise.all([...pools.values()].map((pool) => pool.end()));
     },

@@ -7,8 +7,14 @@ export interface TcpRelay {
   freeze(): void;
   /** Requests still pass; their replies do not. */
   swallowReplies(): void;
+  /** Requests still pass; their replies wait until `passReplies`. */
+  holdReplies(): void;
+  passReplies(): void;
   /** Cuts every connection; new ones pass everything again. */
   heal(): void;
+  /** Cuts every connection and refuses new ones until `listen`. */
+  refuse(): Promise<void>;
+  listen(): Promise<void>;
   /** Cuts every connection and accepts no more. */
   close(): Promise<void>;
 }
@@ -17,7 +23,9 @@ export interface TcpRelay {
 export async function startTcpRelay(target: { readonly host: string; readonly port: number }): Promise<TcpRelay> {
   const sockets = new Set<Socket>();
   let swallows = { requests: false, replies: false };
+  let held: (() => void)[] | null = null;
   const cut = () => {
+    held = null;
     for (const socket of sockets) socket.destroy();
   };
   const server: Server = createServer((client) => {
@@ -28,26 +36,43 @@ export async function startTcpRelay(target: { readonly host: string; readonly po
       socket.on("close", () => sockets.delete(socket));
     }
     client.on("data", (chunk) => swallows.requests || upstream.write(chunk));
-    upstream.on("data", (chunk) => swallows.replies || client.write(chunk));
+    upstream.on("data", (chunk) => {
+      if (swallows.replies) return;
+      if (held) held.push(() => client.write(chunk));
+      else client.write(chunk);
+    });
     client.on("close", () => upstream.destroy());
     upstream.on("close", () => client.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const refuse = async () => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    cut();
+    await closed;
+  };
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     freeze: () => {
       swallows = { requests: true, replies: true };
     },
     swallowReplies: () => {
       swallows = { requests: false, replies: true };
     },
+    holdReplies: () => {
+      held ??= [];
+    },
+    passReplies: () => {
+      for (const pass of held ?? []) pass();
+      held = null;
+    },
     heal: () => {
       swallows = { requests: false, replies: false };
       cut();
     },
-    close: async () => {
-      cut();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    refuse,
+    listen: () => listen(port),
+    close: refuse,
   };
 }

@@ -14,6 +14,7 @@ export const redisGetsetTraits: StrategyTraits = {
   waiting: "poll",
   fair: false,
   expiryClock: "client",
+  ownerless: true,
   fencingSource: null,
   expected: { alone: "safe", threeNodes: "safe" },
   survives: { holderCrash: "blocks", holderPause: "breaks", serverRestart: "breaks" },

@@ -13,6 +13,7 @@ export const redisSetPxTraits: StrategyTraits = {
   waiting: "poll",
   fair: false,
   expiryClock: "server",
+  ownerless: true,
   fencingSource: null,
   expected: { alone: "safe", threeNodes: "safe" },
   survives: { holderCrash: "survives", holderPause: "breaks", serverRestart: "breaks" },

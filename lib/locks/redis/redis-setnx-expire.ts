@@ -13,6 +13,7 @@ export const redisSetnxExpireTraits: StrategyTraits = {
   waiting: "poll",
   fair: false,
   expiryClock: "server",
+  ownerless: true,
   fencingSource: null,
   expected: { alone: "safe", threeNodes: "safe" },
   survives: { holderCrash: "blocks", holderPause: "breaks", serverRestart: "breaks" },

@@ -14,6 +14,7 @@ export const redisSetnxGetsetTraits: StrategyTraits = {
   waiting: "poll",
   fair: false,
   expiryClock: "client",
+  ownerless: true,
   fencingSource: null,
   expected: { alone: "safe", threeNodes: "safe" },
   survives: { holderCrash: "survives", holderPause: "breaks", serverRestart: "breaks" },

@@ -14,6 +14,7 @@ export const redisSetnxScriptTraits: StrategyTraits = {
   waiting: "poll",
   fair: false,
   expiryClock: "server",
+  ownerless: true,
   fencingSource: null,
   expected: { alone: "safe", threeNodes: "safe" },
   survives: { holderCrash: "survives", holderPause: "breaks", serverRestart: "breaks" },

@@ -13,6 +13,7 @@ export const redisSetnxTraits: StrategyTraits = {
   waiting: "poll",
   fair: false,
   expiryClock: "none",
+  ownerless: true,
   fencingSource: null,
   expected: { alone: "safe", threeNodes: "safe" },
   survives: { holderCrash: "blocks", holderPause: "survives", serverRestart: "breaks" },

@@ -5,20 +5,11 @@ import { fenceKey } from "../../../lib/locks/redis/redis-fenced";
 import { createLock } from "../../../lib/locks/registry";
 import type { LockRequest } from "../../../lib/locks/types";
 import { openLockClients } from "../../support/lock-clients";
-import { overlaps, RACE, race } from "../../support/lock-race";
 import { startOwnRedis } from "../../support/own-redis";
 
 const fresh = (): LockRequest => ({ resource: `test:${randomUUID()}`, waitTimeoutMs: 10_000, ttlMs: 5_000 });
 
 describe("redis-fenced", () => {
-  it("gives tokens that rise from hold to hold over all processes", async () => {
-    const holds = await race("redis-fenced");
-    assert.equal(overlaps(holds), 0);
-    const tokens = holds.map(({ fencingToken }) => fencingToken);
-    const expected = Array.from({ length: 3 * RACE.callers * RACE.holdsEach }, (_, index) => BigInt(index + 1));
-    assert.deepEqual(tokens, expected);
-  });
-
   it("counts each resource by itself, in a key that never expires, and counts no refusal", async () => {
     await using clients = openLockClients();
     await using lock = createLock("redis-fenced", clients);

@@ -87,19 +87,21 @@ describe("redlock on five servers", () => {
       );
       assert.ok(outcome.status === "completed" && outcome.lease === "held");
       assert.equal(outcome.value.status, "contended");
-      const startedMs = performance.now();
-      for (let turn = 0; turn < 20; turn++) await lock.runGuarded(request, async () => turn);
-      assert.ok(performance.now() - startedMs < 1_000);
+      for (let turn = 0; turn < 20; turn++) {
+        const next = await lock.runGuarded(request, async () => turn);
+        assert.ok(next.status === "completed" && next.timings.attempts <= 2, "it waited for the servers that are down");
+      }
     } finally {
       await onServers([0, 4], (server) => server.start());
     }
   });
 
   it("is granted by three while two swallow everything, without waiting for them", async () => {
+    const patient = createRedlock(clients.redlock(), clients, { nodeLimitMs: 20_000 });
     await onServers([1, 2], (server) => server.pause());
     try {
-      const outcome = await lock.runGuarded(request, async () => "entered");
-      assert.ok(outcome.status === "completed" && outcome.timings.waitMs < 300);
+      const outcome = await patient.runGuarded({ ...request, ttlMs: 60_000 }, async () => "entered");
+      assert.ok(outcome.status === "completed" && outcome.timings.waitMs < 5_000);
     } finally {
       await onServers([1, 2], (server) => server.resume());
     }

@@ -5,7 +5,6 @@ import { createLock } from "../../../lib/locks/registry";
 import type { Grant, LockRequest, LockStrategy } from "../../../lib/locks/types";
 import type { ZkConnection } from "../../../lib/locks/zookeeper/zk-port";
 import { type LockClients, openLockClients } from "../../support/lock-clients";
-import { overlaps, RACE, race } from "../../support/lock-race";
 
 const fresh = (): LockRequest => ({ resource: `test:${randomUUID()}`, waitTimeoutMs: 10_000, ttlMs: 5_000 });
 
@@ -29,13 +28,6 @@ function assertRising(tokens: readonly (bigint | null)[]): void {
 }
 
 describe("zk-fenced", () => {
-  it("gives tokens that rise from hold to hold over all processes", async () => {
-    const holds = await race("zk-fenced");
-    assert.equal(holds.length, 3 * RACE.callers * RACE.holdsEach);
-    assert.equal(overlaps(holds), 0);
-    assertRising(holds.map(({ fencingToken }) => fencingToken));
-  });
-
   it("gives the czxid of the holder's node", async () => {
     await using clients = openLockClients();
     await using lock = createLock("zk-fenced", clients);

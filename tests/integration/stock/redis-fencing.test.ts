@@ -7,26 +7,15 @@ import { nowNs } from "../../../lib/services/monotonic";
 import { postgresPool, prisma } from "../../../lib/services/postgres";
 import { purchase } from "../../../lib/shop/purchase";
 import { LockedStock } from "../../../lib/stock/locked-stock";
-import { type Statement, StockStore } from "../../../lib/stock/stock-store";
-import { type OperationTrace, resourceOf, type StockRequest, type StockTarget } from "../../../lib/stock/types";
+import { StockStore } from "../../../lib/stock/stock-store";
+import { type OperationTrace, resourceOf, type StockTarget } from "../../../lib/stock/types";
 import { type Gate, makeGate } from "../../support/gate";
 import { setEnv } from "../../support/lab-env";
 import { type LockClients, openLockClients } from "../../support/lock-clients";
+import { PausedBeforeWrite } from "../../support/paused-before-write";
 import { makeProduct, productFacts } from "../../support/rows";
 
 setEnv({ STORE_NODE: "fencing-test" });
-
-/** Pauses its holder after the last check and before the write, where no client-side check can help. */
-class PausedBeforeWrite extends StockStore {
-  constructor(private readonly gate: Gate) {
-    super(postgresPool(), "paused");
-  }
-
-  override async run(request: StockRequest, statement: Statement) {
-    if (statement.name.startsWith("write")) await this.gate.pass();
-    return super.run(request, statement);
-  }
-}
 
 describe("a holder paused past its lease, under redis-fenced", () => {
   let clients: LockClients;

@@ -5,27 +5,16 @@ import { createZkFenced } from "../../../lib/locks/zookeeper/zk-fenced";
 import { nowNs } from "../../../lib/services/monotonic";
 import { postgresPool } from "../../../lib/services/postgres";
 import { LockedStock } from "../../../lib/stock/locked-stock";
-import { type Statement, StockStore } from "../../../lib/stock/stock-store";
-import type { OperationTrace, StockRequest, StockTarget } from "../../../lib/stock/types";
+import { StockStore } from "../../../lib/stock/stock-store";
+import type { OperationTrace, StockTarget } from "../../../lib/stock/types";
 import { type Gate, makeGate } from "../../support/gate";
 import { setEnv } from "../../support/lab-env";
 import { type LockClients, lockServers, openLockClients } from "../../support/lock-clients";
+import { PausedBeforeWrite } from "../../support/paused-before-write";
 import { makeProduct, productFacts } from "../../support/rows";
 import { startTcpRelay, type TcpRelay } from "../../support/tcp-relay";
 
 setEnv({ STORE_NODE: "zk-fencing-test" });
-
-/** Pauses its holder after the last check and before the write, where no client-side check can help. */
-class PausedBeforeWrite extends StockStore {
-  constructor(private readonly gate: Gate) {
-    super(postgresPool(), "paused");
-  }
-
-  override async run(request: StockRequest, statement: Statement) {
-    if (statement.name.startsWith("write")) await this.gate.pass();
-    return super.run(request, statement);
-  }
-}
 
 describe("a holder that outlives its ZooKeeper session, under zk-fenced", () => {
   let relay: TcpRelay;

@@ -1,0 +1,16 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { it } from "node:test";
+import { stockCatalogue } from "../../lib/stock/registry";
+
+const folder = new URL(".", import.meta.url);
+
+it("holds every strategy of the catalogue to the conformance suite", () => {
+  const files = readdirSync(folder).filter((name) => name.endsWith(".test.ts"));
+  const calls = files.flatMap((name) => [
+    ...readFileSync(new URL(name, folder), "utf8").matchAll(/conformance\("([a-z-]+)"/g),
+  ]);
+  const covered = new Set(calls.map(([, id]) => id));
+  const missing = [...stockCatalogue.keys()].filter((id) => !covered.has(id));
+  assert.deepEqual(missing, [], "these have no line in tests/conformance: see docs/adding-a-strategy.md");
+});

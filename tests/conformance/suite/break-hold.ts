@@ -1,0 +1,82 @@
+import { randomUUID } from "node:crypto";
+import type { ServiceId } from "../../../lib/locks/types";
+import { probeEtcd } from "../../support/etcd-probe";
+import { type LockClients, lockServers } from "../../support/lock-clients";
+import { openPgWatch } from "../../support/pg-watch";
+import type { RelayedServers } from "../../support/relayed-servers";
+
+/** A way to take a hold away from its holder, on its real server. */
+export interface HoldBreaker {
+  /** How, for people. */
+  readonly how: string;
+  /** The holder's link goes through a relay. */
+  readonly needsRelay: boolean;
+  /** What the time to the signal is held against: the lease, or the session. */
+  readonly against: "lease" | "session";
+  /** The design's share of that: when at the latest the holder is told, but for delays. */
+  readonly share: number;
+  /** The hold of `resource` is over when this returns. */
+  breakHold(held: BrokenHold): Promise<void>;
+}
+
+export interface BrokenHold {
+  readonly resource: string;
+  /** The holder's own, for what only they know. */
+  readonly holders: LockClients;
+  /** Of somebody else. */
+  readonly clients: LockClients;
+  readonly relayed: RelayedServers | null;
+}
+
+/** The watchdog asks at a third of the lease, and hears that the hold is gone. */
+const RENEWAL = { needsRelay: false, against: "lease", share: 1 / 3 } as const;
+
+export const holdBreakers: Record<ServiceId, HoldBreaker> = {
+  redis: {
+    ...RENEWAL,
+    how: "the key is deleted",
+    breakHold: async ({ clients, resource }) => void (await clients.redis().del(resource)),
+  },
+  redlock: {
+    ...RENEWAL,
+    how: "the key is deleted on all five servers",
+    breakHold: async ({ clients, resource }) =>
+      void (await Promise.all(clients.redlock().map((server) => server.del(resource)))),
+  },
+  memcached: {
+    ...RENEWAL,
+    how: "the item is replaced by one that is over",
+    breakHold: ({ clients, resource }) =>
+      clients.memcached().set({ key: resource, value: randomUUID(), expirySeconds: -1 }),
+  },
+  etcd: {
+    ...RENEWAL,
+    how: "the lease is revoked",
+    breakHold: async ({ clients, resource }) => {
+      const [holder] = await probeEtcd(lockServers().etcdUrl).queue(resource);
+      await clients.etcd().revokeLease(holder?.leaseId ?? 0n);
+    },
+  },
+  zookeeper: {
+    needsRelay: true,
+    against: "session",
+    // The link is given up after two thirds of the session without an answer, and a ping may have just been answered.
+    share: 1,
+    how: "the link swallows everything, until the server ends the session",
+    breakHold: async ({ relayed }) => {
+      for (const relay of relayed?.relays ?? []) relay.freeze();
+    },
+  },
+  postgres: {
+    needsRelay: false,
+    against: "session",
+    share: 0,
+    how: "the backend is terminated",
+    breakHold: async ({ holders }) => {
+      await using watch = await openPgWatch();
+      const { applicationName } = holders.postgres();
+      const holdersPids = await watch.holders(applicationName);
+      for (const pid of holdersPids) await watch.terminate(pid);
+    },
+  },
+};

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { isLockError } from "../../../../lib/locks/errors";
+import type { Grant, LockOutcome, LockRequest, LockStrategy, StrategyTraits } from "../../../../lib/locks/types";
+import { nowNs } from "../../../../lib/services/monotonic";
+import { LockedStock } from "../../../../lib/stock/locked-stock";
+import { StockStore } from "../../../../lib/stock/stock-store";
+import type { StockTarget } from "../../../../lib/stock/types";
+import { makeProduct, productFacts } from "../../../support/rows";
+import { type LockCase, withoutServer } from "../case";
+import type { LockSubject } from "../subject";
+import { race } from "./exclusion";
+
+const withoutToken = ({ fencingSource }: StrategyTraits) =>
+  fencingSource === null ? "its traits name no source of a fencing token" : null;
+
+export const risingTokens: LockCase = {
+  name: () => "gives fencing tokens that rise from hold to hold over all processes",
+  notApplicable: withoutToken,
+  async run(subject) {
+    const tokens = (await race(subject)).map(({ fencingToken }) => fencingToken);
+    for (const [index, token] of tokens.entries()) {
+      assert.ok(token !== null, `hold ${index} has no token`);
+      const before = tokens[index - 1] ?? -1n;
+      assert.ok(token > before, `hold ${index} has ${token}, after ${before}`);
+    }
+  },
+};
+
+/** A lock whose holds end before their sections: its holder was paused past the lease, and does not know yet. */
+function endsEarly(lock: LockStrategy): LockStrategy {
+  return {
+    id: lock.id,
+    traits: lock.traits,
+    async runGuarded<T>(request: LockRequest, section: (grant: Grant) => Promise<T>): Promise<LockOutcome<T>> {
+      const hold = await lock.runGuarded(request, async (grant) => ({
+        ...grant,
+        signal: new AbortController().signal,
+      }));
+      if (hold.status === "contended") return hold;
+      return { ...hold, value: await section(hold.value) };
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
+/** One buys, and in the middle of that another does. @returns what became of the first one's write */
+async function buyInTheMiddleOfAnother(subject: LockSubject) {
+  const { pool } = subject.clients.postgres();
+  const target: StockTarget = { kind: "product", id: await makeProduct(10) };
+  const store = new StockStore(pool, "conformance");
+  const buy = (strategy: LockedStock, buyerId: string) => {
+    const limits = { holdMs: 0, ttlMs: 5_000, waitTimeoutMs: 10_000 };
+    const trace = { opId: `f-${process.pid}-${target.id}-${buyerId}`, invokedNs: nowNs() };
+    return strategy.reduceStock({ target, quantity: 1, buyerId, runId: null, ...limits, trace });
+  };
+  const second = new LockedStock(subject.lock, store);
+  const stale = new LockedStock(endsEarly(subject.lock), store, async () => {
+    assert.equal((await buy(second, "second")).status, "sold");
+  });
+  const [first] = await Promise.allSettled([buy(stale, "stale")]);
+  return { first, ...(await productFacts(target.id)) };
+}
+
+export const staleWrite: LockCase = {
+  name: ({ fencingSource }) =>
+    fencingSource === null
+      ? "lets a holder write whose hold has ended: without a fencing token nobody can tell"
+      : "has the write of a holder refused whose hold has ended",
+  notApplicable: (traits) => {
+    if (traits.fencingSource !== null) return null;
+    if (traits.family === "sql") return "its section is a transaction, and ends with its hold";
+    return withoutServer(traits);
+  },
+  async run(subject) {
+    const { first, stock, orders } = await buyInTheMiddleOfAnother(subject);
+    if (subject.traits.fencingSource === null) {
+      assert.equal(first.status, "fulfilled", "something refused the stale write");
+      assert.deepEqual({ stock, orders }, { stock: 9, orders: 2 });
+      return;
+    }
+    assert.ok(first.status === "rejected" && isLockError(first.reason), "the stale write was accepted");
+    assert.equal(first.reason.code, "fence_stale");
+    assert.deepEqual({ stock, orders }, { stock: 9, orders: 1 });
+  },
+};

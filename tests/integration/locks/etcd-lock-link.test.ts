@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, before, beforeEach, describe, it } from "node:test";
+import { isLockError } from "../../../lib/locks/errors";
+import { createEtcdLock } from "../../../lib/locks/etcd/etcd-lock";
+import { EtcdError } from "../../../lib/locks/etcd/etcd-port";
+import { createLock } from "../../../lib/locks/registry";
+import type { LockRequest, LockStrategy } from "../../../lib/locks/types";
+import { type EtcdProbe, probeEtcd } from "../../support/etcd-probe";
+import { withWatch } from "../../support/etcd-with-watch";
+import { type LockClients, lockServers, openLockClients } from "../../support/lock-clients";
+import { startOwnEtcd } from "../../support/own-etcd";
+import { startTcpRelay, type TcpRelay } from "../../support/tcp-relay";
+import { waitUntil } from "../../support/wait-until";
+
+const isUnavailable = (error: unknown) => isLockError(error) && error.code === "backend_unavailable";
+const fresh = (overrides: Partial<LockRequest> = {}): LockRequest => ({
+  resource: `test:${randomUUID()}`,
+  waitTimeoutMs: 15_000,
+  ttlMs: 5_000,
+  ...overrides,
+});
+
+describe("etcd-lock behind a link that breaks", () => {
+  let clients: LockClients;
+  let relayed: LockClients;
+  let relayedLock: LockStrategy;
+  let relay: TcpRelay;
+  let probe: EtcdProbe;
+  let request: LockRequest;
+
+  before(async () => {
+    const { etcdUrl } = lockServers();
+    const { hostname, port } = new URL(etcdUrl);
+    relay = await startTcpRelay({ host: hostname, port: Number(port) });
+    probe = probeEtcd(etcdUrl);
+    clients = openLockClients();
+    relayed = openLockClients({ etcdUrl: `http://127.0.0.1:${relay.port}` });
+    relayedLock = createLock("etcd-lock", relayed);
+  });
+  after(async () => {
+    await relayedLock[Symbol.asyncDispose]();
+    await Promise.all([clients[Symbol.asyncDispose](), relayed[Symbol.asyncDispose]()]);
+    await relay.close();
+  });
+  beforeEach(async () => {
+    request = fresh({ ttlMs: 2_000 });
+    relay.heal();
+    await relayedLock.runGuarded(request, async () => "connected");
+  });
+
+  const queue = () => probe.queue(request.resource);
+  const untilQueued = (count: number) =>
+    waitUntil(async () => (await queue()).length === count, { what: `${count} in the queue` });
+
+  it("keeps a waiter's place through a short break", async () => {
+    const lock = createLock("etcd-lock", clients);
+    const served: string[] = [];
+    const waiting = await lock.runGuarded(request, async () => {
+      const first = relayedLock.runGuarded(request, async () => served.push("first"));
+      await untilQueued(2);
+      relay.heal();
+      const second = lock.runGuarded(request, async () => served.push("second"));
+      await untilQueued(3);
+      return { first, second };
+    });
+    assert.ok(waiting.status === "completed");
+    await Promise.all([waiting.value.first, waiting.value.second]);
+    assert.deepEqual(served, ["first", "second"]);
+  });
+
+  it("finds its place again when the reply to its request for one is lost", async () => {
+    const etcd = clients.etcd();
+    const lock = createEtcdLock(etcd, clients);
+    let asked = 0;
+    const forgetful = createEtcdLock(
+      {
+        ...withWatch(etcd, (watch) => etcd.untilDeleted(watch)),
+        enqueue: async (place) => {
+          const found = await etcd.enqueue(place);
+          asked += 1;
+          if (asked === 1) throw new EtcdError("unreachable", "the reply was lost");
+          return found;
+        },
+      },
+      clients,
+    );
+    const outcome = await lock.runGuarded(request, async () => {
+      const waiting = forgetful.runGuarded(request, async ({ fencingToken }) => fencingToken);
+      await untilQueued(2);
+      const [, place] = await queue();
+      await waitUntil(() => asked === 2, { what: "the second request" });
+      assert.equal((await queue()).length, 2);
+      return { waiting, place };
+    });
+    assert.ok(outcome.status === "completed");
+    const second = await outcome.value.waiting;
+    assert.ok(second.status === "completed");
+    assert.equal(second.value, outcome.value.place?.createRevision);
+  });
+
+  it("signals the holder behind a link that swallows everything before the server gives its lock away", async () => {
+    let aborted = false;
+    const partitioned = relayedLock.runGuarded(request, async ({ signal }) => {
+      relay.freeze();
+      await relayed.clock.sleep(20_000, signal);
+      aborted = signal.aborted;
+    });
+    await untilQueued(1);
+    const next = await createLock("etcd-lock", clients).runGuarded(request, async () => aborted);
+    assert.ok(next.status === "completed" && next.value, "the next holder entered before the first was told");
+    const outcome = await partitioned;
+    assert.ok(outcome.status === "completed" && outcome.lease === "lost");
+  });
+
+  it("leaves nothing in the queue when the replies to its requests are lost", async () => {
+    relay.swallowReplies();
+    const call = relayedLock.runGuarded({ ...request, waitTimeoutMs: 300 }, async () => assert.fail("granted"));
+    await assert.rejects(call, isUnavailable);
+    await waitUntil(async () => (await queue()).length === 0, { what: "the queue to be empty" });
+    relay.heal();
+    const outcome = await relayedLock.runGuarded({ ...request, waitTimeoutMs: 5_000 }, async () => "entered");
+    assert.equal(outcome.status, "completed");
+  });
+});
+
+describe("etcd-lock on a server that stops", () => {
+  it("keeps the hold and the queue through a short restart", async () => {
+    await using server = await startOwnEtcd();
+    await using clients = openLockClients({ etcdUrl: server.url });
+    const lock = createLock("etcd-lock", clients);
+    const request = fresh({ ttlMs: 10_000 });
+    const probe = probeEtcd(server.url);
+    let isHeld = true;
+    const outcome = await lock.runGuarded(request, async () => {
+      const waiting = lock.runGuarded(request, async () => isHeld);
+      await waitUntil(async () => (await probe.queue(request.resource)).length === 2, { what: "the waiter" });
+      await server.kill();
+      await server.start();
+      const tooEarly = await lock.runGuarded({ ...request, waitTimeoutMs: 200 }, async () => assert.fail("two hold"));
+      assert.equal(tooEarly.status, "contended");
+      isHeld = false;
+      return { waiting };
+    });
+    assert.ok(outcome.status === "completed" && outcome.lease === "held");
+    const second = await outcome.value.waiting;
+    assert.ok(second.status === "completed" && second.value === false);
+  });
+});

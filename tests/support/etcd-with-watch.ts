@@ -1,0 +1,15 @@
+import type { EtcdCommands } from "../../lib/locks/etcd/etcd-port";
+
+/** The same etcd with another watch. */
+export function withWatch(etcd: EtcdCommands, untilDeleted: EtcdCommands["untilDeleted"]): EtcdCommands {
+  return {
+    grantLease: (lease) => etcd.grantLease(lease),
+    keepLeaseAlive: (leaseId) => etcd.keepLeaseAlive(leaseId),
+    revokeLease: (leaseId) => etcd.revokeLease(leaseId),
+    enqueue: (place) => etcd.enqueue(place),
+    findPlace: (queued) => etcd.findPlace(queued),
+    removeKey: (key) => etcd.removeKey(key),
+    untilDeleted,
+    [Symbol.asyncDispose]: () => etcd[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,92 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import path from "node:path";
+import type { PortName } from "../../bin/provision/ports";
+import { SERVER_KINDS } from "../../bin/provision/servers";
+import type { ProcessSpec } from "../../bin/supervisor/owned-process";
+import { ROOT } from "../../bin/supervisor/paths";
+import type { ServiceId } from "../../lib/locks/types";
+import type { LockServers } from "./lock-clients";
+import { freePort } from "./own-server";
+import { waitUntil } from "./wait-until";
+
+/** A whole service of a test's own, set up as the lab sets up its own: for Redlock that is five servers. */
+export interface OwnService extends AsyncDisposable {
+  readonly servers: Partial<LockServers>;
+  /** Every server of it dies on the spot. What it kept on disk stays. */
+  kill(): Promise<void>;
+  /** Starts them again, where they were. */
+  start(): Promise<void>;
+}
+
+export async function startOwnService(service: ServiceId): Promise<OwnService> {
+  const kind = SERVER_KINDS.find((candidate) => candidate.service === service);
+  const found = await kind?.find();
+  if (!kind || !found) throw new Error(`these tests need ${kind?.title ?? service} on this machine`);
+  const parent = path.join(ROOT, ".lab", "own-services");
+  mkdirSync(parent, { recursive: true });
+  const dataDir = await mkdtemp(path.join(parent, `${service}-`));
+  const ports = new Map<PortName, number>();
+  for (const name of kind.ports) ports.set(name, await freePort(new Set(ports.values())));
+  const processes: OwnProcess[] = [];
+  const url = await kind.start(
+    {
+      dataDir,
+      logsDir: dataDir,
+      port: (name) => ({ port: ports.get(name) ?? 0, busy: null }),
+      start: async (spec) => {
+        const one = new OwnProcess(spec);
+        processes.push(one);
+        await one.start();
+      },
+    },
+    found,
+  );
+  const kill = async () => void (await Promise.all(processes.map((one) => one.kill())));
+  return {
+    servers: namings[service](url),
+    kill,
+    start: async () => void (await Promise.all(processes.map((one) => one.start()))),
+    async [Symbol.asyncDispose]() {
+      await kill();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+const namings: Record<ServiceId, (url: string) => Partial<LockServers>> = {
+  postgres: (url) => ({ databaseUrl: url }),
+  redis: (url) => ({ redisUrl: url }),
+  redlock: (url) => ({ redlockUrls: url.split(",") }),
+  memcached: (url) => ({ memcachedUrl: url }),
+  zookeeper: (url) => ({ zookeeperHosts: url }),
+  etcd: (url) => ({ etcdUrl: url }),
+};
+
+class OwnProcess {
+  readonly #spec: ProcessSpec;
+  #child: ChildProcess | null = null;
+
+  constructor(spec: ProcessSpec) {
+    this.#spec = spec;
+  }
+
+  async start(): Promise<void> {
+    const { name, command, args, cwd, env, user, isReady, readyTimeoutMs } = this.#spec;
+    // A group of its own, so that it dies with all it has started.
+    const options = { cwd, env: env as NodeJS.ProcessEnv, detached: true, stdio: "ignore" as const, ...user };
+    this.#child = spawn(command, args, options);
+    await once(this.#child, "spawn");
+    await waitUntil(isReady, { what: `${name} to answer`, withinMs: readyTimeoutMs });
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const exit = once(child, "exit");
+    process.kill(-child.pid, "SIGKILL");
+    await exit;
+  }
+}

@@ -1,0 +1,16 @@
+import { postgresPool } from "../../lib/services/postgres";
+import { type Statement, StockStore } from "../../lib/stock/stock-store";
+import type { StockRequest } from "../../lib/stock/types";
+import type { Gate } from "./gate";
+
+/** Pauses its holder after the last check and before the write, where no client-side check can help. */
+export class PausedBeforeWrite extends StockStore {
+  constructor(private readonly gate: Gate) {
+    super(postgresPool(), "paused");
+  }
+
+  override async run(request: StockRequest, statement: Statement) {
+    if (statement.name.startsWith("write")) await this.gate.pass();
+    return super.run(request, statement);
+  }
+}
