@@ -23,6 +23,7 @@ export const errorCodes = {
   idempotency_in_progress: 409,
   limit_reached: 409,
   lock_expires_by_itself: 409,
+  no_histogram: 409,
   not_open: 409,
   order_expired: 409,
   order_not_pending: 409,

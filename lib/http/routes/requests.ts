@@ -23,3 +23,11 @@ export const timelineQuerySchema = z.strictObject({ fromUs: micros.default(0), t
 
 /** A query that is checked as a body is: a field that is not known is an error too. */
 export const noQuerySchema = z.strictObject({});
+
+export const exportQuerySchema = z.strictObject({
+  format: z.enum(["json", "csv", "hgrm", "html"]),
+  /** Of CSV: what a line is. */
+  rows: z.enum(["samples", "operations"]).default("samples"),
+  /** Of .hgrm: which distribution. */
+  of: z.enum(["latency", "poolWait", "wait", "hold", "commit"]).default("latency"),
+});

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { finishRequestSchema, runDocumentSchema, runRequestSchema } from "../../runs/document";
 import { findingsSchema, runsSchema, samplesSchema, sweepSchema, sweepsSchema, timelineSchema } from "./answers";
 import { runId } from "./params";
-import { runsQuerySchema, sweepsQuerySchema, timelineQuerySchema } from "./requests";
+import { exportQuerySchema, runsQuerySchema, sweepsQuerySchema, timelineQuerySchema } from "./requests";
 import type { Route } from "./route";
 
 const read = { method: "get", tag: "runs", access: "anyone", served: "next" } as const;
@@ -113,6 +113,15 @@ export const runRoutes: readonly Route[] = [
     query: timelineQuerySchema,
     answers: { 200: { description: "The spans.", schema: timelineSchema } },
     errors: ["run_running"],
+  },
+  {
+    ...one,
+    path: "/api/runs/{id}/export",
+    summary: "The run as a file: JSON, CSV, HdrHistogram's percentiles, or one HTML page (docs/exports.md).",
+    query: exportQuerySchema,
+    answers: { 200: { description: "The file, of the content type of its format.", contentType: "text/html" } },
+    errors: ["run_running", "no_histogram"],
+    isStream: true,
   },
   {
     ...read,

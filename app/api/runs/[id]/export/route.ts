@@ -1,10 +1,8 @@
-import { z } from "zod";
 import { exportRun } from "@/app/_lib/export/run-export";
-import { HISTOGRAM_NAMES } from "@/app/_lib/export/run-hgrm";
-import { apiRoute } from "@/lib/http/api-route";
+import { apiRoute, readQuery } from "@/lib/http/api-route";
+import { requireEndedRun } from "@/lib/http/ended-run";
 import { HttpError } from "@/lib/http/errors";
-import { fromIssues } from "@/lib/http/hot-path";
-import { requireRun } from "@/lib/http/require-run";
+import { exportQuerySchema } from "@/lib/http/routes/requests";
 
 export const dynamic = "force-dynamic";
 
@@ -12,22 +10,12 @@ interface Context {
   readonly params: Promise<{ readonly id: string }>;
 }
 
-const querySchema = z.strictObject({
-  format: z.enum(["json", "csv", "hgrm", "html"]),
-  rows: z.enum(["samples", "operations"]).default("samples"),
-  of: z.enum(HISTOGRAM_NAMES).default("latency"),
-});
-
 /** A run that has ended, as a file to keep (docs/exports.md). */
 export const GET = (request: Request, { params }: Context) =>
   apiRoute(async () => {
-    const query = querySchema.safeParse(Object.fromEntries(new URL(request.url).searchParams));
-    if (!query.success) throw fromIssues(query.error.issues);
-    const document = await requireRun((await params).id);
-    if (document.status === "running") {
-      throw new HttpError({ status: 409, code: "run_running", message: "The run can be exported when it has ended." });
-    }
-    const file = await exportRun(document, query.data);
+    const query = readQuery(request, exportQuerySchema);
+    const document = await requireEndedRun((await params).id);
+    const file = await exportRun(document, query);
     if (file === null) {
       const message = "This run was made before whole distributions were kept; its document has their percentiles.";
       throw new HttpError({ status: 409, code: "no_histogram", message });
