@@ -6,7 +6,7 @@ export type Shortcuts = Readonly<Record<string, () => void>>;
 
 function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  if (target instanceof HTMLInputElement) return target.type !== "radio";
+  if (target instanceof HTMLInputElement) return target.type !== "radio" && target.type !== "checkbox";
   return target.isContentEditable || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
 }
 
