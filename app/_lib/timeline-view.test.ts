@@ -86,8 +86,14 @@ describe("densityOf", () => {
     assert.deepEqual([...(second?.marked ?? [])].slice(0, 10), [0, 1, 1, 0, 0, 0, 0, 0, 0, 0]);
   });
 
+  it("counts one that went in long before the range and is still inside", () => {
+    const view = { range: { fromUs: 80, toUs: 100 }, width: 2, laneCount: 1 };
+    const [lane] = densityOf(spansOf([0, 95], [82, 1]), view);
+    assert.deepEqual([...(lane?.all ?? [])].slice(0, 2), [2, 1]);
+  });
+
   it("shows what is far too short for a column in the column it is in", () => {
-    const [lane] = densityOf(spansOf([55, 0]), { range: { fromUs: 0, toUs: 100 }, width: 10, laneCount: 1 });
+    const [lane] = densityOf(spansOf([50, 0]), { range: { fromUs: 0, toUs: 100 }, width: 10, laneCount: 1 });
     assert.deepEqual([...(lane?.all ?? [])].slice(0, 10), [0, 0, 0, 0, 0, 1, 0, 0, 0, 0]);
   });
 });

@@ -80,7 +80,7 @@ describe("timelineOf", () => {
 describe("spansWithin", () => {
   it("keeps what touches the range", () => {
     const ops = [hold(0, 10), hold(20, 30), hold(40, 50)];
-    const within = spansWithin(timelineOf(history({ ops })).timeline, 10, 25);
+    const within = spansWithin(timelineOf(history({ ops })).timeline, 10, 20);
     assert.deepEqual(within.fromUs, [0, 20]);
     assert.deepEqual(within.lane, [0, 0]);
   });
