@@ -33,7 +33,6 @@ export async function EvidenceSection({ document, link }: { document: RunDocumen
       first={first}
       ordinary={ordinary}
       firstRange={link.range ? clampRange(link.range, endUs) : around}
-      isRangeGiven={link.range !== null}
     />
   );
 }

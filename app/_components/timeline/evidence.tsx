@@ -1,6 +1,6 @@
 "use client";
 
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { useExplained } from "@/app/_hooks/use-explained";
 import { useTimeline } from "@/app/_hooks/use-timeline";
 import { type EvidenceLink, withEvidenceLink } from "@/app/_lib/evidence-link";
@@ -26,9 +26,8 @@ export interface EvidenceProps {
   /** The finding the page opens with; null where there is none. */
   readonly first: ExplainedFinding | null;
   readonly ordinary: { readonly interleaving: Lines; readonly spans: readonly number[] };
+  /** What the address asks for, or where the first finding is. */
   readonly firstRange: TimeRange;
-  /** The range came with the address. */
-  readonly isRangeGiven: boolean;
 }
 
 /** After the last change of the view, so that a drag is one entry in nobody's history. */
@@ -98,25 +97,31 @@ export function Evidence(props: EvidenceProps) {
   const groups = useMemo(() => groupFindings(findings), [findings]);
   useAddress({ finding: name, range }, endUs, isTouched);
 
+  // Whoever chooses a finding wants to see it; until then the view is what the address or the page opened with.
+  const wanted = useRef<string | null>(null);
   const spans = timeline.phase === "ready" ? timeline.spans : null;
   useEffect(() => {
-    // Whoever chose a finding wants to see it; whoever came by an address has said what to see.
-    if (!spans || !explained || explained.finding.name !== name || (props.isRangeGiven && !isTouched)) return;
+    if (!spans || !explained || wanted.current !== explained.finding.name) return;
+    wanted.current = null;
     const around = rangeAround(spans, explained.spans, endUs);
     if (around) setRange(around);
-  }, [spans, explained, name, endUs, props.isRangeGiven, isTouched]);
+  }, [spans, explained, endUs]);
 
   const choose = (next: string) => {
     setTouched(true);
+    wanted.current = next;
     setName(next);
+    // Chosen again, it comes back into view; its lines are here already.
+    if (next === name && spans && explained) setRange(rangeAround(spans, explained.spans, endUs) ?? range);
   };
   const show = (next: TimeRange) => {
     setTouched(true);
     setRange(clampRange(next, endUs));
   };
-  const finding = findings.find((one) => one.name === name) ?? null;
-  const lines = finding ? explained?.interleaving : ordinary.interleaving;
-  const caption = finding?.sentence ?? ordinaryWords(ordinary.interleaving, verdict);
+  // Until its lines are there, what was read before stays whole.
+  const finding = explained ? findings.find((one) => one.name === explained.finding.name) : undefined;
+  const lines = explained?.interleaving ?? (name === null ? ordinary.interleaving : undefined);
+  const caption = explained?.finding.sentence ?? (name === null ? ordinaryWords(ordinary.interleaving, verdict) : "");
   const hasMore = lines?.steps.some(({ isDetail }) => isDetail) ?? false;
   return (
     <section className={styles.grid} aria-label="How it happened" data-testid="evidence">
@@ -126,14 +131,14 @@ export function Evidence(props: EvidenceProps) {
           timeline={timeline}
           hasMarks={findings.some(({ isViolation }) => isViolation)}
           range={range}
-          chosen={(finding ? explained?.spans : ordinary.spans) ?? []}
+          chosen={explained?.spans ?? (name === null ? ordinary.spans : [])}
           isAlarm={finding?.isViolation ?? false}
           onRange={show}
         />
       </div>
       <section className={styles.lines} aria-label="The interleaving" data-testid="interleaving">
         <header className={styles.head}>
-          <h2>{finding ? "The interleaving" : "An ordinary stretch"}</h2>
+          <h2>{name === null ? "An ordinary stretch" : "The interleaving"}</h2>
           {finding ? <Stepper findings={findings} chosen={finding} counts={violations} onChoose={choose} /> : null}
         </header>
         <p className={styles.sentence}>{problem ?? caption}</p>

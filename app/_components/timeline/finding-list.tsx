@@ -1,6 +1,6 @@
 "use client";
 
-import { useEffect, useRef } from "react";
+import { type KeyboardEvent, useEffect, useRef } from "react";
 import { type FindingGroup, kindWords, momentWords } from "@/app/_lib/finding-words";
 import type { NamedFinding } from "@/lib/runs/evidence";
 import styles from "./finding-list.module.css";
@@ -17,7 +17,15 @@ function headingOf({ findings }: FindingGroup<NamedFinding>, count: number): str
   return `${count}${more}`;
 }
 
-/** Every finding as a sentence; choosing one shows its lines and brings its purchases into view. */
+/** How far a key moves in the list; 0: the key is not ours. */
+function stepOf(key: string): number {
+  return key === "ArrowDown" ? 1 : key === "ArrowUp" ? -1 : 0;
+}
+
+/**
+ * Every finding as a sentence; choosing one shows its lines and brings its purchases into view. One stop for the tab key,
+ * since there may be hundreds: the arrows go through them.
+ */
 export function FindingList({ groups, counts, chosen, onChoose }: FindingListProps) {
   const box = useRef<HTMLElement>(null);
 
@@ -31,6 +39,17 @@ export function FindingList({ groups, counts, chosen, onChoose }: FindingListPro
       list.scrollTop = above - 40;
     }
   }, [chosen]);
+
+  const names = groups.flatMap(({ findings }) => findings.map(({ name }) => name));
+  const entrance = names.includes(chosen ?? "") ? chosen : names[0];
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = stepOf(event.key);
+    const next = names[names.indexOf(entrance ?? "") + step];
+    if (step === 0 || next === undefined) return;
+    event.preventDefault();
+    onChoose(next);
+    box.current?.querySelector<HTMLElement>(`[data-name="${next}"]`)?.focus({ preventScroll: true });
+  };
 
   return (
     <section ref={box} className={styles.list} aria-label="What the checkers found">
@@ -47,6 +66,8 @@ export function FindingList({ groups, counts, chosen, onChoose }: FindingListPro
                   type="button"
                   className={styles.finding}
                   data-name={finding.name}
+                  tabIndex={finding.name === entrance ? 0 : -1}
+                  onKeyDown={onKeyDown}
                   aria-current={finding.name === chosen}
                   onClick={() => onChoose(finding.name)}
                 >
