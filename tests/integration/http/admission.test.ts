@@ -85,15 +85,26 @@ describe("the door ahead of the locks", () => {
 
   it("takes on so many purchases of one product and no more, refuses the rest with 503, and has room again", async () => {
     const [id, other] = [await makeProduct(50), await makeProduct(50)];
-    openRun(id, { runId: "slow", runKey: "slow-slow-slow-slow", strategy: "local-mutex", holdMs: 150 });
+    openRun(id, { runId: "slow", runKey: "slow-slow-slow-slow", strategy: "sql-guarded", holdMs: 0 });
     const refusedBefore = metrics().refusals.get("overloaded");
-    const first = Array.from({ length: MOST_INSIDE }, (_, i) => buy(id, `early-${i}`));
-    await waitUntil(() => purchasesInside() === MOST_INSIDE, { what: "a full house" });
-    const late = await Promise.all(Array.from({ length: 6 }, (_, i) => buy(id, `late-${i}`)));
+    // Nobody inside gets on before the row is let go.
+    const keeper = await postgresPool().connect();
+    let first: Promise<Answer>[] = [];
+    let late: Answer[] = [];
+    try {
+      await keeper.query("BEGIN");
+      await keeper.query("SELECT FROM products WHERE id = $1 FOR UPDATE", [id]);
+      first = Array.from({ length: MOST_INSIDE }, (_, i) => buy(id, `early-${i}`));
+      await waitUntil(() => purchasesInside() === MOST_INSIDE, { what: "a full house" });
+      late = await Promise.all(Array.from({ length: 6 }, (_, i) => buy(id, `late-${i}`)));
+      assert.equal((await buy(other, "next-door")).status, 201, "another product has a queue of its own");
+    } finally {
+      await keeper.query("ROLLBACK");
+      keeper.release();
+    }
     for (const answer of late) {
       assert.deepEqual(answer, { status: 503, code: "overloaded", retryAfter: "1" });
     }
-    assert.equal((await buy(other, "next-door")).status, 201, "another product has a queue of its own");
     assert.deepEqual(
       (await Promise.all(first)).map(({ status }) => status),
       first.map(() => 201),
