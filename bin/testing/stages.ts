@@ -42,7 +42,7 @@ const MINUTE_MS = 60_000;
 
 export const STAGES: readonly Stage[] = [
   { name: "check", needs: "nothing", isEmpty: () => false, run: runChecks },
-  nodeStage("unit", { needs: "nothing", files: () => unitTestFiles(ROOT), concurrency: 2, limitMs: 5 * MINUTE_MS }),
+  nodeStage("unit", { needs: "nothing", files: () => unitTestFiles(ROOT), concurrency: 2, limitMs: 10 * MINUTE_MS }),
   // Each has resources of its own and mostly waits: for leases to end, for servers to come back.
   nodeStage("conformance", {
     needs: "servers",
