@@ -41,7 +41,7 @@ describe("repeats", () => {
       ],
     );
     assert.doesNotMatch(sharedSettings(runs), /hold|node/);
-    assert.match(sharedSettings(runs), /100 units, 500 buyers/);
+    assert.match(sharedSettings(runs), /^100 units of a product, 500 buyers, lease 5 s, wait up to 10 s, k6$/);
   });
 
   it("leave out runs that have not come to an end", () => {
@@ -70,6 +70,7 @@ describe("repeats", () => {
     assert.equal(comparedWith(a, a, "p50"), null);
     assert.deepEqual(comparedWith(b, a, "p50"), { kind: "slower", factor: 4 });
     assert.deepEqual(comparedWith(b, a, "p99"), { kind: "no_clear_difference" });
+    assert.equal(comparedWith(b, a, "wait"), null, "a wait explains, and is not compared");
   });
 
   it("are sorted by any column, what was not measured at the end", () => {

@@ -28,11 +28,12 @@ export interface RunFacts {
 export const METRICS = ["soldPerSecond", "p50", "p99", "wait"] as const;
 export type Metric = (typeof METRICS)[number];
 
-export const BETTER_IS: Record<Metric, BetterIs> = {
+/** A wait is part of a purchase, and some strategies have none: it explains, and is no aim of its own. */
+const BETTER_IS: Record<Metric, BetterIs | null> = {
   soldPerSecond: "higher",
   p50: "lower",
   p99: "lower",
-  wait: "lower",
+  wait: null,
 };
 
 const VALUE_OF: Record<Metric, (run: RunDocument) => number | null> = {
@@ -51,8 +52,8 @@ function settingsOf({ target, config }: RunDocument): readonly Setting[] {
       ? plural(config.vus ?? 0, "buyer")
       : `${plural(config.rate, "buyer")}/s for ${settingWords(config.durationMs ?? 0)}`;
   return [
-    ["target", target.kind],
     ["stock", plural(config.stock, "unit")],
+    ["target", `of a ${target.kind}`],
     ["load", load],
     ["hold", `hold ${settingWords(config.holdMs)}`],
     ["lease", `lease ${settingWords(config.ttlMs)}`],
@@ -138,17 +139,23 @@ export function sharedSettings(runs: readonly RunDocument[]): string {
   const shared = settingsOf(first).filter(([name, words]) =>
     runs.every((run) => settingsOf(run).find(([known]) => known === name)?.[1] === words),
   );
-  return shared.map(([, words]) => words).join(", ");
+  // What is so unless one asks otherwise goes without saying.
+  return shared
+    .filter(([name]) => name !== "fencing" || first.config.fencing === false)
+    .map(([, words]) => words)
+    .join(", ")
+    .replace(", of a ", " of a ");
 }
 
 export function baselineOf(groups: readonly RunGroup[], wanted: string | null): RunGroup | null {
   return groups.find(({ key }) => key === wanted) ?? groups[0] ?? null;
 }
 
-/** Null for the baseline itself. */
+/** Null for the baseline itself, and for what is not compared. */
 export function comparedWith(group: RunGroup, baseline: RunGroup | null, metric: Metric): Comparison | null {
-  if (baseline === null || group.key === baseline.key) return null;
-  return compareIntervals(group.metrics[metric], baseline.metrics[metric], BETTER_IS[metric]);
+  const betterIs = BETTER_IS[metric];
+  if (baseline === null || group.key === baseline.key || betterIs === null) return null;
+  return compareIntervals(group.metrics[metric], baseline.metrics[metric], betterIs);
 }
 
 export type GroupColumn = "strategy" | "runs" | "verdict" | "oversold" | Metric;

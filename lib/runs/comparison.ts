@@ -62,7 +62,7 @@ export function comparisonWords(comparison: Comparison): string {
 function byWords(factor: number | null): string {
   if (factor === null) return "";
   if (factor < 2) return ` by ${percent((factor - 1) * 100)} %`;
-  return ` by a factor of ${factor < 9.95 ? factor.toFixed(1) : String(Math.round(factor))}`;
+  return ` by a factor of ${factor < 9.95 ? factor.toFixed(1) : Math.round(factor).toLocaleString("en")}`;
 }
 
 function percent(value: number): string {

@@ -49,10 +49,10 @@ export function RunPage({ document, samples, link }: RunPageProps) {
               </>
             )}
           </p>
-          <div>
+          <div className={styles.actions}>
             {document.status === "running" ? null : (
               <RunAgain document={{ strategy: document.strategy, target: document.target, config: document.config }} />
-            )}{" "}
+            )}
             <LabLink href={`/?${queryOf(configOfRun(document))}`}>Set it up in the Lab</LabLink>
           </div>
           <RunExports id={id} hasHistogram={document.histograms !== undefined} />

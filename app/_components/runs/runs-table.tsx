@@ -43,7 +43,15 @@ function RunRow({ run, isPicked, onPick }: RunRowProps) {
         <LabLink href={`/runs/${run.id}`} className="mono">
           {run.id}
         </LabLink>
-        <span className={styles.settings}>{settingsLine(run.config)}</span>
+        <span className={styles.settings}>
+          {settingsLine(run.config)}
+          {run.config.sweep === undefined ? null : (
+            <>
+              {" · "}
+              <LabLink href={compareHref({ sweep: run.config.sweep.id })}>sweep {run.config.sweep.id}</LabLink>
+            </>
+          )}
+        </span>
       </th>
       <td className={`mono ${styles.when}`}>
         <When epochMs={run.startedAtEpochMs} />

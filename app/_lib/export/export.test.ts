@@ -5,6 +5,7 @@ import type { Interleaving } from "../../../lib/history/interleaving";
 import type { HistoryOpLine } from "../../../lib/history/types";
 import { createHistogram, encodeHistogram, recordMs } from "../../../lib/runs/percentiles";
 import { runDocument, runSample } from "../../../tests/support/run-fixture";
+import { distinct } from "./distinct";
 import { markup } from "./markup";
 import { operationsCsv, samplesCsv } from "./run-csv";
 import { hgrm } from "./run-hgrm";
@@ -175,6 +176,15 @@ describe("HTML of a run", () => {
     });
     assert.doesNotMatch(text, /NaN|undefined|Infinity/);
     assert.match(text, /<\/html>/);
+  });
+});
+
+describe("findings that say the same", () => {
+  it("are one line with their number, and what is left out is counted", () => {
+    assert.deepEqual(distinct(["a", "b", "a"]), { findings: ["a (2 times)", "b"], findingCount: 2 });
+    const many = Array.from({ length: 12 }, (_, index) => `s${index}`);
+    const { findings, findingCount } = distinct([...many, "s11"]);
+    assert.deepEqual([findings.length, findingCount - findings.length], [10, 3]);
   });
 });
 

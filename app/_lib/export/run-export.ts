@@ -4,6 +4,7 @@ import { evidenceOf } from "@/lib/runs/evidence";
 import { curveOfHistogram, medianCurve, mergedLatency } from "@/lib/runs/histogram-curve";
 import { historyLines } from "@/lib/runs/history-export";
 import { readSamples } from "@/lib/runs/queries";
+import { distinct } from "./distinct";
 import { operationsCsv, samplesCsv } from "./run-csv";
 import { type HISTOGRAM_NAMES, hgrm } from "./run-hgrm";
 import { runHtml } from "./run-html";
@@ -23,9 +24,6 @@ export interface ExportOrder {
   /** Of .hgrm: which distribution. */
   readonly of: (typeof HISTOGRAM_NAMES)[number];
 }
-
-/** Sentences that the HTML file has. */
-const SHOWN_FINDINGS = 10;
 
 /** @returns null for distributions of a run that was made before they were kept */
 export async function exportRun(
@@ -65,8 +63,7 @@ async function htmlOf(document: RunDocument): Promise<string> {
     samples,
     curve: whole === null ? medianCurve([document]) : curveOfHistogram(whole),
     curveOf: whole === null ? "buyers" : "nodes",
-    findings: findings.slice(0, SHOWN_FINDINGS).map(({ sentence }) => sentence),
-    findingCount: findings.length,
+    ...distinct(findings.map(({ sentence }) => sentence)),
     first: findings[0] === undefined ? null : (explain(findings[0].name)?.interleaving ?? null),
   });
 }

@@ -77,7 +77,7 @@ function verdict(document: RunDocument): Markup {
 <div><p class="label">Oversold</p><p class="number${oversold > 0 ? " alarm" : ""}" id="oversold">${tone === "failed" ? NO_VALUE : formatCount(oversold)}</p></div>
 <div><p class="sentence" id="verdict"><strong>${TONE_WORDS[tone]}.</strong> ${lead}</p>${bar}
 <p class="words"><span><b>${formatCount(initial)}</b> in stock</span><span><b>${formatCount(orders)}</b> orders</span><span${oversold > 0 ? markup` class="alarm"` : null}><b>${oversold > 0 ? "+" : ""}${formatCount(oversold)}</b> ${oversold > 0 ? "nobody can deliver" : "beyond it"}</span></p>
-<p class="muted">${[...rest, evidenceOf(document).join(" · ")].join(" ")}</p></div></section>`;
+${rest.map((sentence) => markup`<p>${sentence}</p>`)}<p class="muted">${evidenceOf(document).join(" · ")}</p></div></section>`;
 }
 
 function tiles(document: RunDocument): Markup {
@@ -131,7 +131,7 @@ function tables(document: RunDocument): Markup {
   return markup`<div class="charts">
 <section><h2>The phases of a purchase, ms</h2>${table(["phase", "p50", "p90", "p95", "p99", "p99.9", "max"], [...phases, whole])}</section>
 <section><h2>Node by node</h2>${table(["node", "requests", "sold", "peak inside", "peak waiting", "p50 ms", "p99 ms"], nodes)}<p class="muted">${answersOf(document.counts).join(" · ")}</p></section>
-<section><h2>The checks</h2>${table(["check", "found", "meaning"], checks)}</section>
+<section class="checks"><h2>The checks</h2>${table(["check", "found", "meaning"], checks)}</section>
 </div>`;
 }
 

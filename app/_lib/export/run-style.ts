@@ -37,6 +37,7 @@ th{font-weight:400;color:var(--muted);text-align:left}td,thead th:not(:first-chi
 .facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(340px,100%),1fr));gap:0 40px;margin-top:6px;font-size:13px}
 .facts div{display:flex;justify-content:space-between;gap:16px;padding:3px 0;border-bottom:1px solid var(--line)}.facts dt{color:var(--muted)}.facts dd{text-align:right;overflow-wrap:anywhere}
 :focus-visible{outline:2px solid var(--accent);outline-offset:2px}
-@media (max-width:700px){.verdict{grid-template-columns:minmax(0,1fr)}}
+.checks td:last-child{text-align:left;font-family:inherit}.checks thead th:last-child{text-align:left}
+@media (max-width:700px){svg text{font-size:16px}.verdict{grid-template-columns:minmax(0,1fr)}}
 @media print{details{display:none}}
 `);

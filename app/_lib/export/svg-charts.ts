@@ -88,16 +88,17 @@ export function barChart(
   summary: string,
 ): Markup {
   const scales = scalesOf(columns, tops);
-  const width = Math.max(1, (BOX.width / Math.max(1, columns.x.length)) * 0.7);
-  const bars = columns.x.flatMap((seconds, at) =>
-    lines.map((line, level) => {
+  const bars = columns.x.flatMap((seconds, at) => {
+    // A bar is as wide as the interval it speaks of.
+    const left = scales.x(columns.x[at - 1] ?? 0) + 0.75;
+    const width = Math.max(1, scales.x(seconds) - left - 0.75);
+    return lines.map((line, level) => {
       const top = tops[level]?.[at] ?? null;
       const bottom = level === 0 ? 0 : (tops[level - 1]?.[at] ?? 0);
       if (top === null || top <= bottom) return markup``;
-      const left = Math.min(BOX.left + BOX.width - width, Math.max(BOX.left, scales.x(seconds) - width / 2));
       return markup`<rect class="${line.style}" x="${place(left)}" y="${place(scales.y(top))}" width="${place(width)}" height="${place(scales.y(bottom) - scales.y(top))}"/>`;
-    }),
-  );
+    });
+  });
   return svg(summary, [...scales.axes, ...bars]);
 }
 
