@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import { LockError } from "../locks/errors";
 import { postgresPool } from "../services/postgres";
 import { processSingleton } from "../services/singleton";
+import { KeyWatcher } from "./key-watcher";
 import { ShopError } from "./shop-error";
 
 /**
@@ -40,8 +40,6 @@ export interface KeyedWork {
 
 const CLAIM_MS = 5_000;
 const RENEW_EVERY_MS = 1_500;
-const FIRST_POLL_MS = 20;
-const MAX_POLL_MS = 250;
 export const REPLAYED_HEADER = "idempotent-replayed";
 
 /**
@@ -78,7 +76,7 @@ function runningHere(): Map<string, Running> {
 
 async function claimAndAnswer(request: KeyedRequest, hash: string, keyed: KeyedWork): Promise<Answer> {
   const giveUpAtMs = performance.now() + request.waitMs;
-  for (let pauseMs = FIRST_POLL_MS; ; pauseMs = Math.min(MAX_POLL_MS, pauseMs * 2)) {
+  for (;;) {
     const claimId = randomUUID();
     const claim = await claimOrRead(request, hash, claimId);
     if (claim.state === "answered") return replayed(claim.answer);
@@ -86,9 +84,26 @@ async function claimAndAnswer(request: KeyedRequest, hash: string, keyed: KeyedW
       const answer = await workUnderClaim(request, { claimId, isTakenOver: claim.isTakenOver }, keyed);
       if (answer) return answer;
     }
-    if (performance.now() + pauseMs > giveUpAtMs) throw inProgress();
-    await delay(pauseMs);
+    const leftMs = giveUpAtMs - performance.now();
+    if (leftMs <= 0) throw inProgress();
+    await watcher().changed([request.userId, request.route, request.key], leftMs);
   }
+}
+
+const CHANGED = `SELECT n.user_id, n.route, n.key FROM unnest($1::text[], $2::text[], $3::text[]) AS n (user_id, route, key)
+  LEFT JOIN idempotency_keys k ON k.user_id = n.user_id AND k.route = n.route AND k.key = n.key
+  WHERE k.key IS NULL OR k.status IS NOT NULL OR k.claimed_until <= now()`;
+
+function watcher(): KeyWatcher {
+  return processSingleton(
+    "idempotency-watcher",
+    () =>
+      new KeyWatcher(async (names) => {
+        const columns = [0, 1, 2].map((column) => names.map((name) => name[column as 0 | 1 | 2]));
+        const rows = await ask<{ user_id: string; route: string; key: string }>(CHANGED, columns);
+        return rows.map(({ user_id, route, key }) => [user_id, route, key] as const);
+      }),
+  );
 }
 
 interface Claim {

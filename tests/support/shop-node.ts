@@ -59,6 +59,15 @@ export class ShopNode implements AsyncDisposable {
     return this.#child !== null;
   }
 
+  async switchStrategy(id: string): Promise<void> {
+    const response = await fetch(`${this.url}/api/node/strategy`, {
+      method: "PUT",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ id }),
+    });
+    if (!response.ok) throw new Error(`${this.#options.name}: ${await response.text()}`);
+  }
+
   /** Starts it, again on the same port and under the same name. */
   async start(): Promise<void> {
     const { name, strategy, env = {} } = this.#options;
@@ -120,6 +129,21 @@ export class ShopNode implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
   }
+}
+
+/** Several at once. Buyers may be as quick as they like. */
+export async function startShopNodes(
+  names: readonly string[],
+  strategy: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<readonly ShopNode[]> {
+  const env = { BUYER_RATE_PER_SECOND: "0", ...settings };
+  const started = await Promise.allSettled(names.map((name) => ShopNode.start({ name, strategy, env })));
+  const nodes = started.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  const failure = started.find((each) => each.status === "rejected");
+  if (!failure) return nodes;
+  await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
+  throw failure.reason;
 }
 
 export interface ShopAnswer {

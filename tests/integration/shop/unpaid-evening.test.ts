@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { after, describe, it } from "node:test";
+import { after, before, describe, it } from "node:test";
 import { postgresPool } from "../../../lib/services/postgres";
 import { readProductOrders } from "../../../lib/shop/queries";
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { makeProduct, productFacts } from "../../support/rows";
-import { buyAt, ShopNode } from "../../support/shop-node";
+import { buyAt, type ShopNode, startShopNodes } from "../../support/shop-node";
 
 requireEnv("DATABASE_URL", "REDIS_URL", "ZOOKEEPER_HOSTS");
 setEnv({ STORE_NODE: "evening-test" });
@@ -12,66 +12,57 @@ setEnv({ STORE_NODE: "evening-test" });
 const STOCK = 40;
 const HOUR_MS = 3_600_000;
 
-after(() => postgresPool().end());
-
-/** Three store nodes, each a process, for the length of a test. */
-async function withNodes<T>(strategy: string, work: (nodes: readonly ShopNode[]) => Promise<T>): Promise<T> {
-  const env = { BUYER_RATE_PER_SECOND: "0" };
-  const started = await Promise.allSettled(
-    ["a", "b", "c"].map((name) => ShopNode.start({ name: `evening-${name}`, strategy, env })),
-  );
-  const nodes = started.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
-  try {
-    for (const each of started) if (each.status === "rejected") throw each.reason;
-    return await work(nodes);
-  } finally {
-    await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
-  }
-}
-
-for (const strategy of ["sql-guarded", "redis-lock", "redis-decrement", "zk-mutex"]) {
-  describe(`an evening of unpaid orders under ${strategy}`, () => {
-    it("ends with every unit either paid or back on sale, while others go on buying", async () => {
-      await withNodes(strategy, async (nodes) => {
-        const productId = await makeProduct(STOCK, { paymentWindowMs: 900_000 });
-        const nodeOf = (index: number) => nodes[index % nodes.length] as ShopNode;
-        const buy = async (index: number) => {
-          const { status, body } = await buyAt(nodeOf(index).url, { productId }, { userId: `buyer-${index}` });
-          return status === 201 ? [{ orderId: body.order?.id ?? "", buyerId: `buyer-${index}` }] : [];
-        };
-        const sell = async (from: number, count: number) =>
-          (await Promise.all(Array.from({ length: count }, (_, index) => buy(from + index)))).flat();
-
-        const orders = await sell(0, STOCK + 10);
-        assert.equal(orders.length, STOCK);
-        const paid = await nodeOf(0).ask({ do: "pay", orders: orders.slice(0, 10) });
-        assert.deepEqual(paid, Array(10).fill("paid"));
-        const cancelled = await nodeOf(1).ask({ do: "cancel", orders: orders.slice(10, 15) });
-        assert.deepEqual(cancelled, Array(5).fill("cancelled"));
-        assert.equal((await productFacts(productId)).stock, 5);
-
-        // The shop's clock moves on by an hour on all nodes at once, and buyers come for what is back.
-        const later = Date.now() + HOUR_MS;
-        const [late, ...rounds] = await Promise.all([sell(100, 12), ...nodes.map((node) => node.expire(later))]);
-        const expired = rounds.reduce((sum, round) => sum + round.expired, 0);
-        assert.ok(expired >= 25, `${expired} expired; ${JSON.stringify(rounds)}`);
-        assert.ok(late.length >= 5, `${late.length} late buyers`);
-
-        // One pays in the last moment, the others never do.
-        await nodeOf(2).ask({ do: "pay", orders: late.slice(0, 1) });
-        const leftToExpire = async () => (await readProductOrders(productId)).pendingUnits > 0;
-        for (let round = 0; round < 10 && (await leftToExpire()); round += 1) await nodeOf(round).expire(later);
-
-        const { paidUnits, pendingUnits } = await readProductOrders(productId);
-        const { stock } = await productFacts(productId);
-        assert.equal(pendingUnits, 0);
-        assert.equal(stock + paidUnits, STOCK, `${stock} on sale and ${paidUnits} paid`);
-        for (const { settled, failed } of await Promise.all(nodes.map((node) => node.reconcile()))) {
-          assert.deepEqual(failed, []);
-          const mine = settled.filter(({ target }) => target.id === productId);
-          assert.ok(mine.every(({ corrected, givenBack, pending }) => corrected === 0 && givenBack + pending === 0));
-        }
-      });
-    });
+describe("an evening of unpaid orders", () => {
+  let nodes: readonly ShopNode[] = [];
+  before(async () => {
+    nodes = await startShopNodes(["evening-a", "evening-b", "evening-c"], "sql-guarded");
   });
-}
+  after(async () => {
+    await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
+    await postgresPool().end();
+  });
+
+  for (const strategy of ["sql-guarded", "redis-lock", "redis-decrement", "zk-mutex"]) {
+    it(`ends under ${strategy} with every unit paid or back on sale, while others go on buying`, async () => {
+      await Promise.all(nodes.map((node) => node.switchStrategy(strategy)));
+      const productId = await makeProduct(STOCK, { paymentWindowMs: 900_000 });
+      const nodeOf = (index: number) => nodes[index % nodes.length] as ShopNode;
+      const buy = async (index: number) => {
+        const { status, body } = await buyAt(nodeOf(index).url, { productId }, { userId: `buyer-${index}` });
+        return status === 201 ? [{ orderId: body.order?.id ?? "", buyerId: `buyer-${index}` }] : [];
+      };
+      const sell = async (from: number, count: number) =>
+        (await Promise.all(Array.from({ length: count }, (_, index) => buy(from + index)))).flat();
+
+      const orders = await sell(0, STOCK + 10);
+      assert.equal(orders.length, STOCK);
+      const paid = await nodeOf(0).ask({ do: "pay", orders: orders.slice(0, 10) });
+      assert.deepEqual(paid, Array(10).fill("paid"));
+      const cancelled = await nodeOf(1).ask({ do: "cancel", orders: orders.slice(10, 15) });
+      assert.deepEqual(cancelled, Array(5).fill("cancelled"));
+      assert.equal((await productFacts(productId)).stock, 5);
+
+      // The shop's clock moves on by an hour on all nodes at once, and buyers come for what is back.
+      const later = Date.now() + HOUR_MS;
+      const [late, ...rounds] = await Promise.all([sell(100, 12), ...nodes.map((node) => node.expire(later))]);
+      const expired = rounds.reduce((sum, round) => sum + round.expired, 0);
+      assert.ok(expired >= 25, `${expired} expired; ${JSON.stringify(rounds)}`);
+      assert.ok(late.length >= 5, `${late.length} late buyers`);
+
+      // One pays in the last moment, the others never do.
+      await nodeOf(2).ask({ do: "pay", orders: late.slice(0, 1) });
+      const leftToExpire = async () => (await readProductOrders(productId)).pendingUnits > 0;
+      for (let round = 0; round < 10 && (await leftToExpire()); round += 1) await nodeOf(round).expire(later);
+
+      const { paidUnits, pendingUnits } = await readProductOrders(productId);
+      const { stock } = await productFacts(productId);
+      assert.equal(pendingUnits, 0);
+      assert.equal(stock + paidUnits, STOCK, `${stock} on sale and ${paidUnits} paid`);
+      for (const { settled, failed } of await Promise.all(nodes.map((node) => node.reconcile()))) {
+        assert.deepEqual(failed, []);
+        const mine = settled.filter(({ target }) => target.id === productId);
+        assert.ok(mine.every(({ corrected, givenBack, pending }) => corrected === 0 && givenBack + pending === 0));
+      }
+    });
+  }
+});
