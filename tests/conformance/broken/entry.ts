@@ -1,0 +1,149 @@
+import { LockError } from "../../../lib/locks/errors";
+import type { Contender, Contest } from "../../../lib/locks/lease-backend";
+import { LeaseRunner } from "../../../lib/locks/lease-runner";
+import { OwnedContender, type Take } from "../../../lib/locks/redis/owned-contender";
+import { RedisCalls } from "../../../lib/locks/redis/redis-calls";
+import { redisLockTraits } from "../../../lib/locks/redis/redis-lock";
+import type { LockDependencies, LockEntry } from "../../../lib/locks/registry";
+import type { LockStrategy, StrategyTraits } from "../../../lib/locks/types";
+
+/**
+ * A lock in Redis that promises what `redis-lock` does, with one thing wrong. Which one, `BROKEN_LOCK` says: workers are
+ * other processes, and inherit it.
+ */
+
+const take: Take = async (calls, { resource, holderId, ttlMs }) => {
+  const reply = await calls.call("SET", resource, holderId, "NX", "PX", ttlMs);
+  return { status: reply === "OK" ? "granted" : "held" };
+};
+
+interface Fault {
+  /** The part of a case's name that is to fail, and no other. */
+  readonly caughtBy: string;
+  readonly take?: Take;
+  readonly contender?: (own: Contender, work: { calls: RedisCalls; contest: Contest }) => Partial<Contender>;
+  readonly strategy?: (own: LockStrategy, dependencies: LockDependencies) => LockStrategy["runGuarded"];
+  readonly traits?: Partial<StrategyTraits>;
+}
+
+/** Resources whose section has thrown. */
+const thrown = new Set<string>();
+
+export const FAULTS: Readonly<Record<string, Fault>> = {
+  "release without owner check": {
+    caughtBy: "frees nobody else's hold after a pause",
+    contender: (own, { calls, contest }) => ({
+      release: async () => {
+        await calls.call("DEL", contest.resource);
+        return "released";
+      },
+      tryAcquire: (limits) => own.tryAcquire(limits),
+    }),
+  },
+  "no release after a throw": {
+    caughtBy: "is free again after a section that throws",
+    strategy: (own) => (request, section) =>
+      own.runGuarded(request, async (grant) => {
+        const [settled] = await Promise.allSettled([section(grant)]);
+        if (settled.status === "fulfilled") return settled.value;
+        thrown.add(request.resource);
+        throw settled.reason;
+      }),
+    contender: (own, { contest }) => ({
+      release: async () => (thrown.has(contest.resource) ? "released" : own.release()),
+    }),
+  },
+  "no exclusion": {
+    caughtBy: "lets one in at a time",
+    take: async (calls, { resource, holderId, ttlMs }) => {
+      await calls.call("SET", resource, holderId, "PX", ttlMs);
+      return { status: "granted" };
+    },
+  },
+  "no expiry": {
+    caughtBy: "goes to the next caller after its holder was killed",
+    take: async (calls, { resource, holderId }) => {
+      const reply = await calls.call("SET", resource, holderId, "NX");
+      return { status: reply === "OK" ? "granted" : "held" };
+    },
+    contender: () => ({ renew: async () => "renewed" }),
+  },
+  "a late grant is kept": {
+    caughtBy: "gives back what it is granted after it has stopped waiting",
+    contender: (own) => {
+      let isGranted = false;
+      let isReleased = false;
+      return {
+        tryAcquire: async (limits) => {
+          const reply = await own.tryAcquire(limits);
+          isGranted = reply.status === "granted";
+          return reply;
+        },
+        // Only what it knows of, and only once.
+        release: async () => {
+          const isToDo = isGranted && !isReleased;
+          isReleased = true;
+          return isToDo ? own.release() : "released";
+        },
+      };
+    },
+  },
+  "the same token for all": {
+    caughtBy: "gives fencing tokens that rise",
+    traits: { fencingSource: "a constant" },
+    take: async (calls, contest) => {
+      const reply = await take(calls, contest);
+      return reply.status === "granted" ? { ...reply, fencingToken: 7n } : reply;
+    },
+  },
+  "deaf to the loss of its lease": {
+    caughtBy: "tells its holder that the hold is lost",
+    contender: () => ({ renew: async () => "renewed" }),
+  },
+  "a lost server passes for contention": {
+    caughtBy: "tells a waiter of a lost server",
+    strategy: (own) => async (request, section) => {
+      try {
+        return await own.runGuarded(request, section);
+      } catch (error) {
+        if (!(error instanceof LockError)) throw error;
+        return { status: "contended", waitedMs: request.waitTimeoutMs, attempts: 1 };
+      }
+    },
+  },
+  "a timer that stays": {
+    caughtBy: "leaves no timer behind when a call is over",
+    strategy:
+      (own, { clock }) =>
+      (request, section) => {
+        clock.setTimer(60_000, () => {});
+        return own.runGuarded(request, section);
+      },
+  },
+};
+
+const fault = FAULTS[process.env.BROKEN_LOCK ?? ""];
+const traits: StrategyTraits = { ...redisLockTraits, id: "broken-lock", ...fault?.traits };
+
+export const entry: LockEntry = { traits, create: createBroken };
+
+function createBroken(dependencies: LockDependencies): LockStrategy {
+  const client = dependencies.redis();
+  const enter = (contest: Contest): Contender => {
+    const calls = new RedisCalls(client, { strategyId: traits.id, resource: contest.resource });
+    const own = new OwnedContender(calls, contest, fault?.take ?? take);
+    const whole: Contender = {
+      tryAcquire: () => own.tryAcquire(),
+      renew: () => own.renew() as Promise<"renewed" | "lost">,
+      release: () => own.release() as Promise<"released" | "not_held">,
+    };
+    return { ...whole, ...fault?.contender?.(whole, { calls, contest }) };
+  };
+  const runner = new LeaseRunner({ traits, leaseKind: "ttl", enter }, dependencies);
+  return {
+    id: runner.id,
+    traits,
+    runGuarded: fault?.strategy?.(runner, dependencies) ?? ((request, section) => runner.runGuarded(request, section)),
+    [Symbol.asyncDispose]: () => runner[Symbol.asyncDispose](),
+  };
+}
