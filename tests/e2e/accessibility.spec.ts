@@ -38,43 +38,45 @@ const PAGES: Readonly<Record<string, () => string>> = {
   "an address that leads nowhere": () => "/nothing-here",
 };
 
-for (const theme of THEMES) {
-  test.describe(`in the ${theme} theme`, () => {
-    test.beforeEach(async ({ page }) => page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" }));
+/** Looks at the page as it stands in one theme, then in the other. */
+async function expectNothing(page: Page, where: string): Promise<void> {
+  for (const colorScheme of THEMES) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    expect(await findings(page), `${where}, ${colorScheme}`).toEqual([]);
+  }
+}
 
-    for (const [name, address] of Object.entries(PAGES)) {
-      test(`axe finds nothing on ${name}`, async ({ page, expectedErrors }) => {
-        expectedErrors.push(/status of 404/);
-        await page.goto(address());
-        await expect(page.locator("main")).toBeVisible();
-        expect(await findings(page)).toEqual([]);
-      });
-    }
-
-    test("axe finds nothing in the dialogs, the tables behind the charts, and the folded settings", async ({
-      lab,
-      page,
-    }) => {
-      await lab.open({ strategy: "none" });
-      await page.getByText("Lease, wait limit, seed").click();
-      for (const toggle of await page.getByRole("button", { name: /show the numbers as a table/ }).all())
-        await toggle.click();
-      expect(await findings(page)).toEqual([]);
-      await page.keyboard.press("?");
-      await expect(page.getByRole("dialog")).toBeVisible();
-      expect(await findings(page)).toEqual([]);
-    });
-
-    test("axe finds nothing on a phone", async ({ page }) => {
-      await page.setViewportSize({ width: 390, height: 844 });
-      for (const address of ["/?strategy=none", "/compare?strategies=none,sql-guarded", "/runs", `/runs/${runs[0]}`]) {
-        await page.goto(address);
-        await expect(page.locator("main")).toBeVisible();
-        expect(await findings(page), address).toEqual([]);
-      }
-    });
+for (const [name, address] of Object.entries(PAGES)) {
+  test(`axe finds nothing on ${name}, light and dark`, async ({ page, expectedErrors }) => {
+    expectedErrors.push(/status of 404/);
+    await page.goto(address());
+    await expect(page.locator("main")).toBeVisible();
+    await expectNothing(page, name);
   });
 }
+
+test("axe finds nothing in the dialogs, the tables behind the charts, and the folded settings", async ({
+  lab,
+  page,
+}) => {
+  await lab.open({ strategy: "none" });
+  await page.getByText("Lease, wait limit, seed").click();
+  for (const toggle of await page.getByRole("button", { name: /show the numbers as a table/ }).all())
+    await toggle.click();
+  await expectNothing(page, "the Lab with its tables");
+  await page.keyboard.press("?");
+  await expect(page.getByRole("dialog")).toBeVisible();
+  await expectNothing(page, "the keys");
+});
+
+test("axe finds nothing on a phone", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  for (const address of ["/?strategy=none", "/compare?strategies=none,sql-guarded", "/runs", `/runs/${runs[0]}`]) {
+    await page.goto(address);
+    await expect(page.locator("main")).toBeVisible();
+    await expectNothing(page, address);
+  }
+});
 
 test("axe can find something", async ({ page }) => {
   await page.goto("/strategies");
