@@ -36,8 +36,9 @@ function certified({ contention, counts, phasesMs }: Measured): string[] {
   const { poolWait, wait } = phasesMs;
   // Whoever waits for a connection is not yet at the lock: the pool, not the lock, made the queue.
   if ((poolWait.p50 ?? 0) > (wait.p50 ?? 0) && (poolWait.p50 ?? 0) >= 1) {
+    const turn = wait.p50 === null ? "" : `, ${durationWords(wait.p50)} for the turn itself`;
     said.push(
-      `The longer queue was for the database's connections: ${durationWords(poolWait.p50)} in the median, ${durationWords(wait.p50)} for the turn itself.`,
+      `The longer queue was for the database's connections: ${durationWords(poolWait.p50)} in the median${turn}.`,
     );
   }
   if (droppedIterations !== null && droppedIterations > 0) {

@@ -142,4 +142,11 @@ describe("ordinaryTurns", () => {
       "+24 b leave",
     ]);
   });
+
+  it("tells an atomic write as one step, in the order of the commits where nothing was granted", () => {
+    const write = (at: number, node: string, left: number) =>
+      seller(node, { readNs: at, readValue: left + 1, writeNs: at, writtenValue: left, committedNs: 60 - at });
+    const told = ordinaryTurns(history({ ops: [write(10, "a", 8), write(20, "b", 9), write(1, "c", 7)] }));
+    assert.deepEqual(lines(told).slice(0, 2), ["+0 a write stock = 8, found 9", "+10 b write stock = 9, found 10"]);
+  });
 });

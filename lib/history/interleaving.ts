@@ -204,6 +204,7 @@ export function ordinaryTurns(history: History, count = 2): Interleaving {
   return { ...weave(history, served, { fields: INSIDE_FIELDS, marked: new Map() }), remarks: [] };
 }
 
+/** With a lock the turn is the grant; without one it is what the database made of it. */
 function turnNs(op: Operation): number {
-  return servedNs(op) ?? op.writeNs ?? op.invokedNs;
+  return op.grantedNs ?? op.committedNs ?? servedNs(op) ?? op.writeNs ?? op.invokedNs;
 }

@@ -33,12 +33,17 @@ const WORDS: Readonly<Record<TimeField, (op: Operation, history: History) => str
   answeredNs: answerWords,
 };
 
-function writeWords({ writtenValue, writeAccepted, readNs, readValue }: Operation): string {
+function writeWords(op: Operation): string {
+  const { writtenValue, writeAccepted, readValue } = op;
   const verb = writeAccepted === false ? "try to write" : "write";
   if (writtenValue === undefined) return `${verb} stock`;
-  // An atomic write reads nothing beforehand: what it found and what it left are one step.
-  const found = readNs === undefined && readValue !== undefined ? `, found ${readValue}` : "";
+  const found = isAtomic(op) && readValue !== undefined ? `, found ${readValue}` : "";
   return `${verb} stock = ${writtenValue}${found}`;
+}
+
+/** An atomic write reads nothing beforehand: what it found and what it left are one step. */
+function isAtomic({ readNs, writeNs }: Operation): boolean {
+  return writeNs !== undefined && (readNs === undefined || readNs === writeNs);
 }
 
 function commitWords(op: Operation, history: History): string {
@@ -65,7 +70,7 @@ function answerWords({ outcome, orderId, buyerId }: Operation): string {
 /** The steps an operation recorded, in the order in which they can have happened. */
 export function stepsOf(history: History, op: Operation, fields: readonly TimeField[]): Step[] {
   return fields.flatMap((field) => {
-    const atNs = op[field];
+    const atNs = field === "readNs" && isAtomic(op) ? undefined : op[field];
     return atNs === undefined ? [] : [{ opId: op.opId, field, atNs, text: WORDS[field](op, history) }];
   });
 }

@@ -3,7 +3,7 @@ import type { Agreement, ClientReport, RunDocument } from "./document";
 /** Whether the load generator and the store nodes tell of the same sale. See docs/decisions/124. */
 
 /** A loopback round trip, the accept queue, and the answer waiting to be read, on a machine that is busy selling. */
-const NETWORK_MS = 250;
+const NETWORK_MS = 500;
 /** The same as a share: with more buyers every queue on the way is longer. */
 const NETWORK_SHARE = 0.25;
 /** A histogram's two digits, and percentiles of small numbers. */

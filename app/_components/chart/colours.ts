@@ -16,6 +16,19 @@ export function readPalette(host: HTMLElement): Palette {
   return Object.fromEntries(entries) as Palette;
 }
 
+/** `share` of a colour over a ground, opaque: drawn twice in one place it does not grow darker. */
+export function mixed(colour: string, ground: string, share: number): string {
+  const [over, under] = [colour, ground].map(
+    (text) =>
+      text
+        .match(/[\d.]+/g)
+        ?.slice(0, 3)
+        .map(Number) ?? [],
+  );
+  const channels = (over ?? []).map((value, index) => Math.round(value * share + (under?.[index] ?? 0) * (1 - share)));
+  return channels.length === 3 ? `rgb(${channels.join(", ")})` : colour;
+}
+
 /** Diagonal stripes: the mark of what is unsafe, and of waiting for a connection. */
 export function hatch(context: CanvasRenderingContext2D, colour: string, ground: string): CanvasPattern | string {
   const size = Math.round(6 * devicePixelRatio);

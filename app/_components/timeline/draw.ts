@@ -9,7 +9,7 @@ import {
   ticksIn,
 } from "@/app/_lib/timeline-view";
 import type { TimelineFault } from "@/lib/runs/evidence";
-import { hatch, type Palette } from "../chart/colours";
+import { hatch, mixed, type Palette } from "../chart/colours";
 
 /** Everything the timeline's canvas shows. Sizes are CSS pixels. */
 export interface Scene {
@@ -36,8 +36,8 @@ const CHOSEN_HEIGHT = 18;
 const LEAST_READABLE = 12;
 const TICK_SPACE = 84;
 /** What surrounds the chosen ones stands back: without a lock nearly every purchase is marked. */
-const CALM_ALPHA = 0.5;
-const ALARM_ALPHA = 0.55;
+const CALM_SHARE = 0.5;
+const ALARM_SHARE = 0.55;
 
 export function drawTimeline(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette): void {
   new Painter(pen, scene, palette).draw();
@@ -53,6 +53,8 @@ interface Bar {
 class Painter {
   private readonly bottom: number;
   private readonly width: number;
+  private readonly calm: string;
+  private readonly stripes: CanvasPattern | string;
 
   constructor(
     private readonly pen: CanvasRenderingContext2D,
@@ -61,6 +63,8 @@ class Painter {
   ) {
     this.bottom = scene.height - AXIS_HEIGHT;
     this.width = Math.max(1, scene.width - LABEL_WIDTH);
+    this.calm = mixed(palette.accent, palette.paper, CALM_SHARE);
+    this.stripes = hatch(pen, mixed(palette.alarm, palette.paper, ALARM_SHARE), palette.paper);
   }
 
   draw(): void {
@@ -146,19 +150,15 @@ class Painter {
   }
 
   private drawBars(indices: readonly number[]): void {
-    const { pen, scene, palette } = this;
-    const stripes = hatch(pen, palette.alarm, palette.paper);
+    const { pen, scene } = this;
     for (const index of indices) {
       const bar = this.barOf(index);
       if (!bar) continue;
       const marks = scene.spans.marks[index] ?? 0;
-      const isAlarm = (marks & ALARM_MARKS) !== 0;
-      pen.globalAlpha = isAlarm ? ALARM_ALPHA : CALM_ALPHA;
-      pen.fillStyle = isAlarm ? stripes : palette.accent;
+      pen.fillStyle = marks & ALARM_MARKS ? this.stripes : this.calm;
       pen.fillRect(bar.x, bar.y, bar.w, bar.h);
       if (marks & HARMLESS) this.outline(bar);
     }
-    pen.globalAlpha = 1;
   }
 
   /** Dashed: two were inside, and it did no harm. */
@@ -183,7 +183,7 @@ class Painter {
 
   /** As high as the most that were inside at once, in view. */
   private drawDensity({ all, marked }: Density, box: LaneBox): void {
-    const { pen, palette } = this;
+    const { pen } = this;
     const most = all.reduce((top, value) => Math.max(top, value), 1);
     const columns = (values: Float32Array) => {
       values.forEach((value, at) => {
@@ -192,13 +192,10 @@ class Painter {
         pen.fillRect(LABEL_WIDTH + at, box.top + box.height - height, 1, height);
       });
     };
-    pen.globalAlpha = CALM_ALPHA;
-    pen.fillStyle = palette.accent;
+    pen.fillStyle = this.calm;
     columns(all);
-    pen.globalAlpha = ALARM_ALPHA;
-    pen.fillStyle = hatch(pen, palette.alarm, palette.paper);
+    pen.fillStyle = this.stripes;
     columns(marked);
-    pen.globalAlpha = 1;
   }
 
   /** Whose lines are being read: large enough for their values, wherever their row is. */

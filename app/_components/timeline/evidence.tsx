@@ -79,15 +79,17 @@ function Stepper({ findings, chosen, counts, onChoose }: StepperProps) {
   );
 }
 
-function ordinaryWords({ actors }: Lines, verdict: EvidenceProps["verdict"]): string {
+function ordinaryWords({ verdict, hasHolds, ordinary }: EvidenceProps): string {
+  const { actors } = ordinary.interleaving;
   const found = verdict === "safe" ? "No violation was found." : "No violation stands in the history.";
   if (actors.length === 0) return `${found} Nobody got inside.`;
-  return `${found} The first ${actors.length === 1 ? "buyer who was served" : `${actors.length} buyers who were served, each in turn`}:`;
+  if (actors.length === 1) return `${found} The first buyer who was served:`;
+  return `${found} The first ${actors.length} buyers who were served${hasHolds ? ", each in turn" : ""}:`;
 }
 
 /** The proof: who was inside, node by node, and in words how it came about. */
 export function Evidence(props: EvidenceProps) {
-  const { runId, findings, violations, endUs, ordinary, verdict } = props;
+  const { runId, findings, violations, endUs, ordinary } = props;
   const [name, setName] = useState<string | null>(props.first?.finding.name ?? null);
   const [range, setRange] = useState(props.firstRange);
   const [isTouched, setTouched] = useState(false);
@@ -121,7 +123,7 @@ export function Evidence(props: EvidenceProps) {
   // Until its lines are there, what was read before stays whole.
   const finding = explained ? findings.find((one) => one.name === explained.finding.name) : undefined;
   const lines = explained?.interleaving ?? (name === null ? ordinary.interleaving : undefined);
-  const caption = explained?.finding.sentence ?? (name === null ? ordinaryWords(ordinary.interleaving, verdict) : "");
+  const caption = explained?.finding.sentence ?? (name === null ? ordinaryWords(props) : "");
   const hasMore = lines?.steps.some(({ isDetail }) => isDetail) ?? false;
   return (
     <section className={styles.grid} aria-label="How it happened" data-testid="evidence">
