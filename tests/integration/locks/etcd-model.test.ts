@@ -27,6 +27,9 @@ const step = fc.record({
 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
+/** A server that a busy machine held up says nothing about the model: that sequence does not count. */
+const NO_ANSWER = "refused: unreachable";
+
 type Commands = Omit<EtcdCommands, typeof Symbol.asyncDispose>;
 
 interface Watch {
@@ -78,13 +81,15 @@ async function compare(etcd: EtcdCommands, steps: readonly Step[]): Promise<void
     ]);
     for (const [at, each] of [...joined, ...steps].entries()) {
       const expected = await outcomeOf(real, each);
+      fc.pre(expected !== NO_ANSWER);
       const where = `step ${at + 1} of ${steps.map(({ does, contender }) => `${does} ${contender}`).join(", ")}`;
       assert.deepEqual(await outcomeOf(model, each), expected, where);
       await compareWatches(real, model, where);
     }
   } finally {
     for (const { callOff } of [real, model]) callOff.abort();
-    for (const leaseId of real.leases) await etcd.revokeLease(leaseId);
+    // What is left runs out by itself.
+    await Promise.allSettled(real.leases.map((leaseId) => etcd.revokeLease(leaseId)));
   }
   for (const [at, { deleted }] of real.watches.entries())
     assert.equal(await deleted, await model.watches[at]?.deleted, `watch ${at + 1} of ${JSON.stringify(steps)}`);

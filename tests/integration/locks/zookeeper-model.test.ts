@@ -13,6 +13,9 @@ const SEQUENCES = 40;
 const SESSION_TIMEOUT_MS = 20_000;
 const CONNECT_LIMIT_MS = 10_000;
 
+/** A server that a busy machine held up says nothing about the model: that sequence does not count. */
+const NO_ANSWER = ["refused: unreachable", "refused: session-ended"];
+
 const CLIENTS = [0, 1] as const;
 /** A parent with children, ephemeral or not, and a node of its own. */
 const PATHS = ["/queue", "/queue/a", "/lock"] as const;
@@ -106,6 +109,7 @@ async function compare(steps: readonly Step[]): Promise<void> {
       for (const path of ["", "/queue"]) await (await side.connectionOf(0)).create(path, "persistent");
     for (const [at, each] of steps.entries()) {
       const expected = await outcomeOf(real, each);
+      fc.pre(!NO_ANSWER.includes(String(expected)));
       const answered = await outcomeOf(model, each);
       const where = `step ${at + 1}, ${JSON.stringify(each)}`;
       assert.deepEqual(answered, expected, where);
