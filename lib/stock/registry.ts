@@ -92,13 +92,23 @@ const familyOrder: readonly StrategyTraits["family"][] = [
   "etcd",
 ];
 
-const byFamily = [...atomicEntries, ...lockedEntries, ...countedEntries].sort(
-  (a, b) => familyOrder.indexOf(a.traits.family) - familyOrder.indexOf(b.traits.family),
+/** From what breaks under most to what holds under most: by what the strategy promises, and what it survives. */
+function promises({ expected, ownerless, survives }: StrategyTraits): number {
+  const kept = [expected.alone === "safe", expected.threeNodes === "safe", !ownerless];
+  const survived = Object.values(survives).filter((fate) => fate === "survives");
+  return 10 * kept.filter(Boolean).length + survived.length;
+}
+
+const inOrder = [...atomicEntries, ...lockedEntries, ...countedEntries].sort(
+  ({ traits: a }, { traits: b }) =>
+    familyOrder.indexOf(a.family) - familyOrder.indexOf(b.family) ||
+    promises(a) - promises(b) ||
+    a.id.localeCompare(b.id),
 );
 
 /** Every strategy of the lab, id to traits and factory. */
 export const stockCatalogue: ReadonlyMap<string, StockEntry> = new Map(
-  byFamily.map((entry) => [entry.traits.id, entry]),
+  inOrder.map((entry) => [entry.traits.id, entry]),
 );
 
 /** @throws Error that names the valid ids */

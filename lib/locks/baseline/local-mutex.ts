@@ -1,5 +1,6 @@
 import type { Contender, Contest, LeaseBackend } from "../lease-backend";
 import { LeaseRunner } from "../lease-runner";
+import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
 
@@ -83,3 +84,9 @@ export function createLocalMutex(dependencies: RunnerDependencies): LockStrategy
   };
   return new LeaseRunner(backend, dependencies);
 }
+
+/** For the catalogue. */
+export const localMutex: LockEntry = {
+  traits: localMutexTraits,
+  create: createLocalMutex,
+};

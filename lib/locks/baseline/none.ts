@@ -1,5 +1,6 @@
 import type { LeaseBackend } from "../lease-backend";
 import { LeaseRunner } from "../lease-runner";
+import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
 
@@ -36,3 +37,9 @@ const backend: LeaseBackend = {
 export function createNone(dependencies: RunnerDependencies): LockStrategy {
   return new LeaseRunner(backend, dependencies);
 }
+
+/** For the catalogue. */
+export const none: LockEntry = {
+  traits: noneTraits,
+  create: createNone,
+};

@@ -1,5 +1,6 @@
 import type { LeaseBackend } from "../lease-backend";
 import { LeaseRunner } from "../lease-runner";
+import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
 import { EtcdLockContender, EtcdLockParts } from "./etcd-contender";
@@ -60,3 +61,9 @@ export function createEtcdLock(
   };
   return new LeaseRunner(backend, dependencies, runnerOptions);
 }
+
+/** For the catalogue. */
+export const etcdLock: LockEntry = {
+  traits: etcdLockTraits,
+  create: (dependencies) => createEtcdLock(dependencies.etcd(), dependencies),
+};

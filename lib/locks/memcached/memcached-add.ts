@@ -1,6 +1,7 @@
 import { LockError } from "../errors";
 import type { Contender, Contest, LeaseBackend } from "../lease-backend";
 import { LeaseRunner } from "../lease-runner";
+import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
 import { isMemcachedError, type MemcachedCommands, MemcachedError } from "./memcached-port";
@@ -127,3 +128,9 @@ export function createMemcachedAdd(
   };
   return new LeaseRunner(backend, dependencies, options);
 }
+
+/** For the catalogue. */
+export const memcachedAdd: LockEntry = {
+  traits: memcachedAddTraits,
+  create: (dependencies) => createMemcachedAdd(dependencies.memcached(), dependencies),
+};

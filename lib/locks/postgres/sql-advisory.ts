@@ -1,4 +1,5 @@
 import { LeaseRunner } from "../lease-runner";
+import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
 import { type PgGuard, pgBackend } from "./pg-contender";
@@ -75,3 +76,9 @@ function guardOf(infix: "xact_" | "", traits: StrategyTraits): PgGuard {
 function keyLiteral(resource: string): string {
   return `'${advisoryKeyOf(resource)}'::bigint`;
 }
+
+/** For the catalogue. */
+export const sqlAdvisory: LockEntry = {
+  traits: sqlAdvisoryTraits,
+  create: (dependencies) => createSqlAdvisory(dependencies.postgres(), dependencies),
+};

@@ -1,6 +1,7 @@
 import type { BackoffPolicy } from "../backoff";
 import { LockError } from "../errors";
 import { LeaseRunner } from "../lease-runner";
+import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
 import { pgBackend } from "./pg-contender";
@@ -84,3 +85,9 @@ function noSuchRow(strategyId: string, resource: string): LockError {
   const message = "there is no row to lock for this resource";
   return new LockError({ code: "config_invalid", strategyId, resource, message, isDefinite: true });
 }
+
+/** For the catalogue. */
+export const sqlRowLock: LockEntry = {
+  traits: sqlRowLockTraits,
+  create: (dependencies) => createSqlRowLock(dependencies.postgres(), dependencies),
+};

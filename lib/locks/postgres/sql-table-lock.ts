@@ -1,4 +1,5 @@
 import { LeaseRunner } from "../lease-runner";
+import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
 import { pgBackend } from "./pg-contender";
@@ -53,3 +54,9 @@ export function createSqlTableLock(
   );
   return new LeaseRunner(backend, dependencies, options);
 }
+
+/** For the catalogue. */
+export const sqlTableLock: LockEntry = {
+  traits: sqlTableLockTraits,
+  create: (dependencies) => createSqlTableLock(dependencies.postgres(), dependencies),
+};

@@ -1,5 +1,6 @@
 import type { LeaseBackend } from "../lease-backend";
 import { LeaseRunner } from "../lease-runner";
+import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
 import { OwnedContender, type Take } from "./owned-contender";
@@ -73,3 +74,9 @@ export function createRedisFenced(
   };
   return new LeaseRunner(backend, dependencies, options);
 }
+
+/** For the catalogue. */
+export const redisFenced: LockEntry = {
+  traits: redisFencedTraits,
+  create: (dependencies) => createRedisFenced(dependencies.redis(), dependencies),
+};

@@ -1,3 +1,4 @@
+import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
 import { createOwnerless } from "./ownerless";
@@ -52,3 +53,9 @@ export function createRedisGetset(
     { client, dependencies, options },
   );
 }
+
+/** For the catalogue. */
+export const redisGetset: LockEntry = {
+  traits: redisGetsetTraits,
+  create: (dependencies) => createRedisGetset(dependencies.redis(), dependencies),
+};

@@ -1,5 +1,6 @@
 import type { LeaseBackend } from "../lease-backend";
 import { LeaseRunner } from "../lease-runner";
+import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
 import { OwnedContender, type Take } from "./owned-contender";
@@ -54,3 +55,9 @@ export function createRedisLock(
   };
   return new LeaseRunner(backend, dependencies, options);
 }
+
+/** For the catalogue. */
+export const redisLock: LockEntry = {
+  traits: redisLockTraits,
+  create: (dependencies) => createRedisLock(dependencies.redis(), dependencies),
+};

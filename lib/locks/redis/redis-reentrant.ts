@@ -1,6 +1,7 @@
 import { isLockError } from "../errors";
 import type { Contender, Contest, LeaseBackend } from "../lease-backend";
 import { LeaseRunner } from "../lease-runner";
+import type { LockEntry } from "../lock-entry";
 import { uuidFrom } from "../random";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
@@ -162,3 +163,10 @@ export function createRedisReentrant(
   };
   return new LeaseRunner(backend, dependencies, options);
 }
+
+/** For the catalogue. */
+export const redisReentrant: LockEntry = {
+  traits: redisReentrantTraits,
+  create: (dependencies) =>
+    createRedisReentrant({ commands: dependencies.redis(), subscriber: dependencies.redisSubscriber() }, dependencies),
+};

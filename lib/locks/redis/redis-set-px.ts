@@ -1,3 +1,4 @@
+import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
 import { createOwnerless } from "./ownerless";
@@ -44,3 +45,9 @@ export function createRedisSetPx(
     { client, dependencies, options },
   );
 }
+
+/** For the catalogue. */
+export const redisSetPx: LockEntry = {
+  traits: redisSetPxTraits,
+  create: (dependencies) => createRedisSetPx(dependencies.redis(), dependencies),
+};

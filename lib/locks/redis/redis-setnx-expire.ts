@@ -1,3 +1,4 @@
+import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
 import { createOwnerless } from "./ownerless";
@@ -55,3 +56,9 @@ export function createRedisSetnxExpire(
     { client, dependencies, options: runnerOptions },
   );
 }
+
+/** For the catalogue. */
+export const redisSetnxExpire: LockEntry = {
+  traits: redisSetnxExpireTraits,
+  create: (dependencies) => createRedisSetnxExpire(dependencies.redis(), dependencies),
+};

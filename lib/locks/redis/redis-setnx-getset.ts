@@ -1,3 +1,4 @@
+import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
 import { createOwnerless, type Taking } from "./ownerless";
@@ -52,3 +53,9 @@ export function createRedisSetnxGetset(
     { client, dependencies, options },
   );
 }
+
+/** For the catalogue. */
+export const redisSetnxGetset: LockEntry = {
+  traits: redisSetnxGetsetTraits,
+  create: (dependencies) => createRedisSetnxGetset(dependencies.redis(), dependencies),
+};

@@ -1,3 +1,4 @@
+import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
 import { createOwnerless } from "./ownerless";
@@ -57,3 +58,9 @@ export function createRedisSetnxScript(
     { client, dependencies, options },
   );
 }
+
+/** For the catalogue. */
+export const redisSetnxScript: LockEntry = {
+  traits: redisSetnxScriptTraits,
+  create: (dependencies) => createRedisSetnxScript(dependencies.redis(), dependencies),
+};

@@ -1,3 +1,4 @@
+import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
 import { createOwnerless } from "./ownerless";
@@ -43,3 +44,9 @@ export function createRedisSetnx(
     { client, dependencies, options },
   );
 }
+
+/** For the catalogue. */
+export const redisSetnx: LockEntry = {
+  traits: redisSetnxTraits,
+  create: (dependencies) => createRedisSetnx(dependencies.redis(), dependencies),
+};

@@ -2,6 +2,7 @@ import type { BackoffPolicy } from "../backoff";
 import { LockError } from "../errors";
 import type { Contender, Contest, LeaseBackend } from "../lease-backend";
 import { LeaseRunner } from "../lease-runner";
+import type { LockEntry } from "../lock-entry";
 import type { RedisCommands } from "../redis/redis-port";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
@@ -116,3 +117,9 @@ export function createRedlock(
   };
   return new LeaseRunner(backend, dependencies, { backoff: REDLOCK_BACKOFF, ...runnerOptions });
 }
+
+/** For the catalogue. */
+export const redlock: LockEntry = {
+  traits: redlockTraits,
+  create: (dependencies) => createRedlock(dependencies.redlock(), dependencies),
+};

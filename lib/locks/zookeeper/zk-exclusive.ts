@@ -1,4 +1,5 @@
 import type { Contest, GrantedReply } from "../lease-backend";
+import type { LockEntry } from "../lock-entry";
 import type { LockStrategy, StrategyTraits } from "../types";
 import { createFolder, type ZkClaim, type ZkHeldReply } from "./zk-contender";
 import { createZkLock, type ZkLockDependencies, type ZkLockOptions } from "./zk-lock";
@@ -111,3 +112,9 @@ export function createZkExclusive(
   const parts = { traits: zkExclusiveTraits, session, dependencies, options: runnerOptions };
   return createZkLock(parts, (contest) => new ExclusiveClaim(contest, root));
 }
+
+/** For the catalogue. */
+export const zkExclusive: LockEntry = {
+  traits: zkExclusiveTraits,
+  create: (dependencies) => createZkExclusive(dependencies.zookeeper(), dependencies),
+};

@@ -1,3 +1,4 @@
+import type { LockEntry } from "../lock-entry";
 import type { LockStrategy, StrategyTraits } from "../types";
 import { QueueClaim } from "./queue-claim";
 import { createZkLock, type ZkLockDependencies, type ZkLockOptions } from "./zk-lock";
@@ -42,3 +43,9 @@ export function createZkFenced(
   const parts = { traits: zkFencedTraits, session, dependencies, options: runnerOptions };
   return createZkLock(parts, (contest) => new QueueClaim(contest, { root, isFenced: true }));
 }
+
+/** For the catalogue. */
+export const zkFenced: LockEntry = {
+  traits: zkFencedTraits,
+  create: (dependencies) => createZkFenced(dependencies.zookeeper(), dependencies),
+};

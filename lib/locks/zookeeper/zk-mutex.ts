@@ -1,3 +1,4 @@
+import type { LockEntry } from "../lock-entry";
 import type { LockStrategy, StrategyTraits } from "../types";
 import { QueueClaim } from "./queue-claim";
 import { createZkLock, type ZkLockDependencies, type ZkLockOptions } from "./zk-lock";
@@ -41,3 +42,9 @@ export function createZkMutex(
   const parts = { traits: zkMutexTraits, session, dependencies, options: runnerOptions };
   return createZkLock(parts, (contest) => new QueueClaim(contest, { root, isFenced: false }));
 }
+
+/** For the catalogue. */
+export const zkMutex: LockEntry = {
+  traits: zkMutexTraits,
+  create: (dependencies) => createZkMutex(dependencies.zookeeper(), dependencies),
+};
