@@ -46,17 +46,23 @@ export async function driftOf(node: StoreNode, target: StockTarget): Promise<Sho
 
 /**
  * Settles what crashes and lost replies have left between counters and orders. Entries of this node's former lives are
- * settled whatever their age: whoever made them is gone.
+ * settled whatever their age: whoever made them is gone. With `sparesRuns` the targets of running runs are left alone, so that
+ * a fault that a run is there to show is not put right before it is judged.
  */
-export async function reconcileCounters(node: StoreNode, request: ReconcileRequest = {}): Promise<ReconcileAnswer> {
+export async function reconcileCounters(
+  node: StoreNode,
+  request: ReconcileRequest & { readonly sparesRuns?: boolean } = {},
+): Promise<ReconcileAnswer> {
   const { olderThanMs } = request;
   const isDead = (opId: string) => isOfFormerLife(node.name, returnOf({ opId })?.opId ?? opId);
   const options = { isDead, ...(olderThanMs === undefined ? {} : { olderThanMs }) };
   const settled: ReconcileAnswer["settled"] = [];
   const failed: string[] = [];
+  const spared = request.sparesRuns ? await runningTargets() : new Set<string>();
   for (const { keptIn, strategy } of keepers(node)) {
     try {
-      for (const target of request.target ? [request.target] : await targetsOf(strategy)) {
+      const targets = request.target ? [request.target] : await targetsOf(strategy);
+      for (const target of targets.filter((each) => !spared.has(resourceOf(each)))) {
         const { counter } = await strategy.drift(target);
         const result = await strategy.reconcile(target, options);
         if (counter === null && Object.values(result).every((units) => units === 0)) continue;
@@ -67,6 +73,14 @@ export async function reconcileCounters(node: StoreNode, request: ReconcileReque
     }
   }
   return { settled, failed };
+}
+
+async function runningTargets(): Promise<ReadonlySet<string>> {
+  const { rows } = await postgresPool().query<{ resource: string }>(
+    `SELECT document->'target'->>'kind' || ':' || (document->'target'->>'id') AS resource
+     FROM runs WHERE status = 'running' AND deadline_at > now()`,
+  );
+  return new Set(rows.map(({ resource }) => resource));
 }
 
 /** Those whose journals the server lists; else what the shop shows, and what runs have sold lately. */

@@ -54,7 +54,7 @@ export class ShopUpkeep {
     if (now - this.reconciledAtMs >= RECONCILE_EVERY_MS) {
       this.reconciledAtMs = now;
       jobs.push(() => forgetOldKeys(KEYS_KEPT_MS));
-      jobs.push(async () => failures.push(...(await reconcileCounters(this.node)).failed));
+      jobs.push(async () => failures.push(...(await reconcileCounters(this.node, { sparesRuns: true })).failed));
     }
     for (const job of jobs) await job().catch((error: Error) => failures.push(error.message));
     const failure = failures.join("; ");

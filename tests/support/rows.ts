@@ -8,6 +8,8 @@ export interface ProductTerms {
   readonly paymentWindowMs?: number;
   readonly requiresPurchaseToken?: boolean;
   readonly opensAt?: Date;
+  /** Null: the shop shows it. */
+  readonly runId?: null;
 }
 
 /** A product of the test's own. @returns its id */

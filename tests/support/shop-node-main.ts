@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { currentNode } from "../../lib/http/current-node";
 import { answerAheadOfNext } from "../../lib/http/node-adapter";
 import { env } from "../../lib/services/current-env";
-import { reconcileCounters } from "../../lib/shop/counters";
+import { driftOf, reconcileCounters } from "../../lib/shop/counters";
 import { expireDueOrders } from "../../lib/shop/expiry";
 import { cancelOrder, payOrder } from "../../lib/shop/pay-order";
 import { isShopError } from "../../lib/shop/shop-error";
@@ -46,6 +46,8 @@ async function run(errand: ShopErrand): Promise<unknown> {
       return Promise.all(errand.orders.map((order) => settle(errand.do, order)));
     case "reconcile":
       return reconcileCounters(node);
+    case "drift":
+      return driftOf(node, { kind: "product", id: errand.productId });
   }
 }
 

@@ -19,7 +19,8 @@ export type ShopErrand =
   /** Stands still, for good, wherever units have left a counter and are about to become an order. */
   | { readonly do: "stop before the order" }
   | { readonly do: "pay" | "cancel"; readonly orders: readonly { orderId: string; buyerId: string }[] }
-  | { readonly do: "reconcile" };
+  | { readonly do: "reconcile" }
+  | { readonly do: "drift"; readonly productId: number };
 
 export type ShopNodeMessage =
   | { readonly type: "ready"; readonly port: number }
