@@ -9,6 +9,7 @@ import { modelOf, openingModel } from "@/app/_lib/run-model";
 import type { RunView } from "@/app/_lib/run-view";
 import type { RunDocument, RunSample } from "@/lib/runs/document";
 import { RunBody } from "../run/run-body";
+import { shopHrefOf } from "../shop/run-strip";
 import button from "../ui/button.module.css";
 import { When } from "../ui/when";
 import { EmptyStage } from "./empty-stage";
@@ -49,7 +50,8 @@ function RunLine({ document, samples, isLast }: RunLineProps) {
         {running ? (
           <>
             <span className={styles.pulse} aria-hidden="true" />
-            <span className="mono">{durationWords(samples.at(-1)?.atMs ?? 0)}</span>
+            <span className="mono">{durationWords(samples.at(-1)?.atMs ?? 0)}</span>{" "}
+            <LabLink href={shopHrefOf(document.target)}>Buy in it</LabLink>
           </>
         ) : (
           <>

@@ -3,4 +3,5 @@ export const PAGES: readonly { readonly href: string; readonly label: string }[]
   { href: "/compare", label: "Compare" },
   { href: "/runs", label: "Runs" },
   { href: "/strategies", label: "Strategies" },
+  { href: "/shop", label: "Shop" },
 ];

@@ -1,0 +1,100 @@
+"use client";
+
+import { type FormEvent, useState } from "react";
+import { usePurchaseToken } from "@/app/_hooks/shop/use-purchase-token";
+import type { Pursuing } from "@/app/_hooks/shop/use-pursuit";
+import { formatPrice, largestQuantity, type OfferState } from "@/app/_lib/shop/offer";
+import { isUnderWay, type Pursuit } from "@/app/_lib/shop/pursue";
+import type { ShopProduct } from "@/lib/shop/api";
+import button from "../ui/button.module.css";
+import styles from "./buy-box.module.css";
+
+interface BuyBoxProps {
+  readonly product: ShopProduct;
+  readonly state: OfferState;
+  /** Units the visitor has. */
+  readonly mine: number;
+  readonly pursuing: Pursuing;
+}
+
+const CLOSED: Partial<Record<OfferState, string>> = {
+  not_open: "Not open yet",
+  sold_out: "Sold out",
+  limit_reached: "Limit reached",
+};
+
+export function BuyBox({ product, state, mine, pursuing }: BuyBoxProps) {
+  const [wanted, setWanted] = useState(1);
+  const token = usePurchaseToken(product.id, pursuing.pursuit);
+  const most = largestQuantity(product, mine);
+  const quantity = Math.min(Math.max(1, wanted), most);
+  const isBusy = isUnderWay(pursuing.pursuit) || pursuing.pursuit.phase === "given_up";
+  const needsToken = product.requiresPurchaseToken && token.purchaseToken === null;
+  const buy = (event: FormEvent) => {
+    event.preventDefault();
+    if (state !== "open" || needsToken) return;
+    const withToken = token.purchaseToken === null ? {} : { purchaseToken: token.purchaseToken };
+    pursuing.want(`/api/products/${product.id}/reduce-stock`, { quantity, ...withToken });
+  };
+  return (
+    <form className={styles.box} onSubmit={buy}>
+      {product.requiresPurchaseToken ? <TokenLine token={token} /> : null}
+      <div className={styles.line}>
+        {most > 1 && state === "open" ? (
+          <label className={styles.quantity}>
+            <span>Quantity</span>
+            <input
+              type="number"
+              inputMode="numeric"
+              min={1}
+              max={most}
+              value={wanted}
+              disabled={isBusy}
+              onChange={(event) => setWanted(Number(event.target.value))}
+              onBlur={() => setWanted(quantity)}
+            />
+          </label>
+        ) : null}
+        <button
+          type="submit"
+          className={`${button.primary} ${styles.buy}`}
+          disabled={isBusy || state !== "open" || needsToken}
+          data-testid="buy"
+        >
+          {labelOf({ pursuit: pursuing.pursuit, state, price: formatPrice(product.priceCents * quantity) })}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** The button says what it is doing. */
+function labelOf({ pursuit, state, price }: { pursuit: Pursuit; state: OfferState; price: string }): string {
+  if (pursuit.phase === "sending") return pursuit.tries === 1 ? "Buying …" : "Asking again …";
+  if (pursuit.phase === "waiting") return "Waiting to ask again …";
+  if (pursuit.phase === "given_up") return "Not answered yet";
+  return CLOSED[state] ?? `Buy for ${price}`;
+}
+
+function TokenLine({ token }: { token: ReturnType<typeof usePurchaseToken> }) {
+  const { purchaseToken, isAsking, problem, get } = token;
+  return (
+    <div className={styles.token}>
+      <p role="status">
+        {purchaseToken === null ? (
+          "This sale asks for a purchase token: a right to buy once, issued beforehand."
+        ) : (
+          <>
+            You have a purchase token, <code>{purchaseToken.slice(0, 6)}…</code>; it buys once.
+          </>
+        )}
+        {problem === null ? null : <span className="alarm"> {problem}</span>}
+      </p>
+      {purchaseToken === null ? (
+        <button type="button" className={button.plain} disabled={isAsking} onClick={get}>
+          {isAsking ? "Getting one …" : "Get a purchase token"}
+        </button>
+      ) : null}
+    </div>
+  );
+}

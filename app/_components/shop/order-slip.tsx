@@ -1,0 +1,105 @@
+"use client";
+
+import { useLabNow } from "@/app/_hooks/shop/use-lab-now";
+import { usePursuit } from "@/app/_hooks/shop/use-pursuit";
+import { formatPrice } from "@/app/_lib/shop/offer";
+import { isUnderWay } from "@/app/_lib/shop/pursue";
+import { ORDER_WORDS, orderSentence } from "@/app/_lib/shop/words";
+import type { ShopOrder } from "@/lib/shop/api";
+import button from "../ui/button.module.css";
+import { LabLink } from "../ui/lab-link";
+import { When } from "../ui/when";
+import { Countdown } from "./countdown";
+import styles from "./order-slip.module.css";
+import { PursuitNote } from "./pursuit-note";
+
+interface OrderSlipProps {
+  readonly order: ShopOrder;
+  readonly renderedAtEpochMs: number;
+  /** Among other products' orders it names its own. */
+  readonly namesProduct: boolean;
+  readonly onChanged: () => void;
+}
+
+/** One order: what it is, how long it waits for its payment, what can be done with it, and who served it. */
+export function OrderSlip({ order, renderedAtEpochMs, namesProduct, onChanged }: OrderSlipProps) {
+  const isPending = order.status === "pending";
+  const now = useLabNow(renderedAtEpochMs, isPending && order.expiresAtEpochMs !== null ? 500 : null);
+  const leftMs = order.expiresAtEpochMs === null ? null : order.expiresAtEpochMs - now;
+  return (
+    <article className={styles.slip} data-status={order.status} data-testid="order" aria-label={`Order ${order.id}`}>
+      <div className={styles.what}>
+        <p className={styles.title}>
+          {namesProduct ? (
+            <LabLink href={`/shop/products/${order.productId}`}>{order.productName}</LabLink>
+          ) : (
+            <>Order {order.id}</>
+          )}{" "}
+          <span className="mono">
+            {order.quantity} × {formatPrice(order.priceCents)}
+          </span>
+        </p>
+        <p className={styles.status}>
+          <span className={styles.mark} aria-hidden="true" />
+          <strong data-testid="order-status">{ORDER_WORDS[order.status]}</strong> <span>{orderSentence(order)}</span>
+        </p>
+        <p className={styles.facts}>
+          {namesProduct ? `order ${order.id}, ` : ""}
+          <When epochMs={order.createdAtEpochMs} />, served by <code>{order.node}</code> under{" "}
+          <code>{order.strategy}</code>
+          {order.failedPayments > 0
+            ? `, ${order.failedPayments} failed ${order.failedPayments === 1 ? "payment" : "payments"}`
+            : ""}
+        </p>
+      </div>
+      {isPending ? <OrderActions order={order} leftMs={leftMs} onChanged={onChanged} /> : null}
+    </article>
+  );
+}
+
+interface OrderActionsProps {
+  readonly order: ShopOrder;
+  readonly leftMs: number | null;
+  readonly onChanged: () => void;
+}
+
+function OrderActions({ order, leftMs, onChanged }: OrderActionsProps) {
+  const act = usePursuit({ name: `order-${order.id}`, namesBuyer: false, onSettled: onChanged });
+  const { pursuit } = act;
+  const isOver = leftMs !== null && leftMs <= 0;
+  const isBusy = isUnderWay(pursuit);
+  const pay = (outcome: "succeed" | "fail") => act.want(`/api/orders/${order.id}/pay`, { outcome });
+  return (
+    <div className={styles.actions}>
+      <p className={styles.deadline}>
+        {leftMs === null ? (
+          "No deadline: a run's order."
+        ) : isOver ? (
+          "The time to pay is over."
+        ) : (
+          <>
+            Pay within <Countdown leftMs={leftMs} />
+            <span className="visually-hidden">its deadline</span>
+          </>
+        )}
+      </p>
+      <div className={styles.buttons}>
+        <button type="button" className={button.primary} disabled={isBusy || isOver} onClick={() => pay("succeed")}>
+          {isBusy ? "Working …" : `Pay ${formatPrice(order.priceCents * order.quantity)}`}
+        </button>
+        <button type="button" className={button.plain} disabled={isBusy || isOver} onClick={() => pay("fail")}>
+          Pay, and it fails
+        </button>
+        <button
+          type="button"
+          className={button.plain}
+          disabled={isBusy}
+          onClick={() => act.want(`/api/orders/${order.id}/cancel`, {})}
+        >
+          Cancel
+        </button>
+      </div>
+      <PursuitNote pursuing={act} />
+    </div>
+  );
+}

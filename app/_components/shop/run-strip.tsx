@@ -1,0 +1,42 @@
+"use client";
+
+import { useState } from "react";
+import { useRunWatch } from "@/app/_hooks/use-run-watch";
+import { formatCount } from "@/app/_lib/format";
+import type { RunDocument } from "@/lib/runs/document";
+import { LabLink } from "../ui/lab-link";
+import styles from "./run-strip.module.css";
+
+export function shopHrefOf({ kind, id }: RunDocument["target"]): string {
+  return `/shop/${kind}s/${id}`;
+}
+
+/** The run that is on, if one is: there is a crowd to buy in. */
+export function useActiveRun(): RunDocument | null {
+  const [run, setRun] = useState<RunDocument | null>(null);
+  useRunWatch(true, (newest) => setRun(newest.status === "running" ? newest : null));
+  return run;
+}
+
+export function RunStrip() {
+  const run = useActiveRun();
+  return (
+    <div role="status">
+      {run === null ? null : (
+        <p className={styles.strip}>
+          <span className={styles.pulse} aria-hidden="true" />
+          <span>
+            A run is on under <code>{run.strategy}</code>: {crowdWords(run)} for {formatCount(run.config.stock)} units.{" "}
+            <LabLink href={shopHrefOf(run.target)}>Buy among them</LabLink>
+          </span>
+        </p>
+      )}
+    </div>
+  );
+}
+
+export function crowdWords({ config }: Pick<RunDocument, "config">): string {
+  return config.rate === null
+    ? `${formatCount(config.vus ?? 0)} buyers`
+    : `${formatCount(config.rate)} buyers a second`;
+}

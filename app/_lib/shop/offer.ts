@@ -1,0 +1,67 @@
+/** What a product or a coupon is to a visitor at a moment. */
+
+export interface Offer {
+  /** Units or claims left. */
+  readonly stock: number;
+  /** Null: open. */
+  readonly opensAtEpochMs: number | null;
+}
+
+export interface ProductOffer extends Offer {
+  readonly limitPerUser: number | null;
+}
+
+export type OfferState = "not_open" | "open" | "sold_out" | "limit_reached" | "already_claimed";
+
+/** The largest quantity the API takes. */
+const MAX_QUANTITY = 100;
+
+/**
+ * @param mine units the visitor has in pending and paid orders
+ * @param nowEpochMs by the lab's clock
+ */
+export function productState(offer: ProductOffer, mine: number, nowEpochMs: number): OfferState {
+  if (!isOpen(offer, nowEpochMs)) return "not_open";
+  if (offer.limitPerUser !== null && mine >= offer.limitPerUser) return "limit_reached";
+  return offer.stock > 0 ? "open" : "sold_out";
+}
+
+export function couponState(offer: Offer, isMine: boolean, nowEpochMs: number): OfferState {
+  if (isMine) return "already_claimed";
+  if (!isOpen(offer, nowEpochMs)) return "not_open";
+  return offer.stock > 0 ? "open" : "sold_out";
+}
+
+export function isOpen({ opensAtEpochMs }: Offer, nowEpochMs: number): boolean {
+  return opensAtEpochMs === null || nowEpochMs >= opensAtEpochMs;
+}
+
+export const STATE_WORDS: Readonly<Record<OfferState, string>> = {
+  not_open: "Not open yet",
+  open: "On sale",
+  sold_out: "Sold out",
+  limit_reached: "You have yours",
+  already_claimed: "Claimed",
+};
+
+/** How many units the visitor may order at once; at least 1, so that a field has a range. */
+export function largestQuantity({ stock, limitPerUser }: ProductOffer, mine: number): number {
+  const allowed = limitPerUser === null ? MAX_QUANTITY : limitPerUser - mine;
+  return Math.max(1, Math.min(MAX_QUANTITY, allowed, stock));
+}
+
+/** Units of a product in the visitor's pending and paid orders. */
+export function unitsHeld(
+  orders: readonly { readonly productId: number; readonly quantity: number; readonly status: string }[],
+  productId: number,
+): number {
+  return orders
+    .filter((order) => order.productId === productId && (order.status === "pending" || order.status === "paid"))
+    .reduce((sum, { quantity }) => sum + quantity, 0);
+}
+
+const euros = new Intl.NumberFormat("en", { style: "currency", currency: "EUR" });
+
+export function formatPrice(cents: number): string {
+  return euros.format(cents / 100);
+}

@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { type ClockBounds, narrowed, offsetMs } from "./clock";
+import { countdownText, spanWords, spokenLeft } from "./countdown";
+import { couponState, formatPrice, largestQuantity, productState, unitsHeld } from "./offer";
+import { pollPauseMs } from "./poll";
+import { readIntention } from "./remembered";
+import { percentOf, unitShares } from "./views";
+
+const NOW = 1_800_000_000_000;
+
+describe("a product for a visitor", () => {
+  const product = { stock: 5, limitPerUser: 2, opensAtEpochMs: null };
+
+  it("is open, sold out, or as much as the visitor may have", () => {
+    assert.equal(productState(product, 0, NOW), "open");
+    assert.equal(productState(product, 1, NOW), "open");
+    assert.equal(productState(product, 2, NOW), "limit_reached");
+    assert.equal(productState({ ...product, stock: 0 }, 0, NOW), "sold_out");
+    assert.equal(productState({ ...product, stock: -3 }, 0, NOW), "sold_out");
+    assert.equal(productState({ ...product, limitPerUser: null }, 50, NOW), "open");
+  });
+
+  it("opens at its moment and not before", () => {
+    const closed = { ...product, opensAtEpochMs: NOW };
+    assert.equal(productState(closed, 0, NOW - 1), "not_open");
+    assert.equal(productState(closed, 0, NOW), "open");
+    assert.equal(productState({ ...closed, stock: 0 }, 0, NOW - 1), "not_open");
+  });
+
+  it("is offered in quantities that the stock, the limit and the API allow", () => {
+    assert.equal(largestQuantity(product, 0), 2);
+    assert.equal(largestQuantity(product, 1), 1);
+    assert.equal(largestQuantity({ ...product, limitPerUser: null }, 0), 5);
+    assert.equal(largestQuantity({ ...product, stock: 5_000, limitPerUser: null }, 0), 100);
+    assert.equal(largestQuantity({ ...product, stock: 0 }, 0), 1);
+  });
+
+  it("counts what is pending and paid for the limit, and nothing else", () => {
+    const order = (productId: number, quantity: number, status: string) => ({ productId, quantity, status });
+    const orders = [
+      order(1, 1, "pending"),
+      order(1, 2, "paid"),
+      order(1, 4, "cancelled"),
+      order(1, 8, "expired"),
+      order(2, 16, "paid"),
+    ];
+    assert.equal(unitsHeld(orders, 1), 3);
+  });
+});
+
+describe("a coupon for a visitor", () => {
+  it("is his first of all, then closed, open or gone", () => {
+    const coupon = { stock: 1, opensAtEpochMs: NOW };
+    assert.equal(couponState(coupon, true, NOW - 1), "already_claimed");
+    assert.equal(couponState(coupon, false, NOW - 1), "not_open");
+    assert.equal(couponState(coupon, false, NOW), "open");
+    assert.equal(couponState({ ...coupon, stock: 0 }, false, NOW), "sold_out");
+  });
+});
+
+describe("countdown", () => {
+  it("ends at zero and not a second before", () => {
+    assert.equal(countdownText(1), "0:01");
+    assert.equal(countdownText(0), "0:00");
+    assert.equal(countdownText(-5_000), "0:00");
+    assert.equal(countdownText(872_000), "14:32");
+    assert.equal(countdownText(3_600_000), "1:00:00");
+    assert.equal(countdownText(86_400_000 * 3 + 7_450_000), "3 d 02:04:10");
+  });
+
+  it("is spoken in words that change seldom", () => {
+    const said = new Set<string>();
+    for (let leftMs = 600_000; leftMs >= 0; leftMs -= 250) said.add(spokenLeft(leftMs));
+    assert.ok(said.size <= 6, `${said.size} different sentences in ten minutes`);
+    assert.equal(spokenLeft(0), "now");
+    assert.equal(spokenLeft(9_000), "in ten seconds");
+  });
+
+  it("states a length as a promise would", () => {
+    assert.deepEqual([30_000, 900_000, 7_200_000, 172_800_000, 100].map(spanWords), [
+      "30 seconds",
+      "15 minutes",
+      "2 hours",
+      "2 days",
+      "1 second",
+    ]);
+  });
+});
+
+describe("the lab's clock", () => {
+  it("is found from answers that only say the second, whatever this device's clock says", () => {
+    const tries = fc.array(fc.tuple(fc.integer({ min: 0, max: 40_000 }), fc.integer({ min: 0, max: 400 })), {
+      minLength: 1,
+      maxLength: 20,
+    });
+    fc.assert(
+      fc.property(fc.integer({ min: -1e9, max: 1e9 }), tries, (trueOffsetMs, requests) => {
+        let bounds: ClockBounds | null = null;
+        for (const [startMs, tripMs] of requests) {
+          const sentAtEpochMs = NOW + startMs;
+          const dateEpochMs = Math.floor((sentAtEpochMs + tripMs / 2 + trueOffsetMs) / 1_000) * 1_000;
+          bounds = narrowed(bounds, { sentAtEpochMs, receivedAtEpochMs: sentAtEpochMs + tripMs, dateEpochMs });
+        }
+        assert.ok(bounds !== null && bounds.lowMs <= trueOffsetMs && trueOffsetMs <= bounds.highMs);
+        assert.ok(Math.abs(offsetMs(bounds) - trueOffsetMs) <= 701);
+      }),
+    );
+  });
+
+  it("starts anew when a clock was set", () => {
+    const first = narrowed(null, { sentAtEpochMs: NOW, receivedAtEpochMs: NOW, dateEpochMs: NOW });
+    const later = narrowed(first, { sentAtEpochMs: NOW, receivedAtEpochMs: NOW, dateEpochMs: NOW + 60_000 });
+    assert.equal(offsetMs(later), 60_500);
+    assert.equal(offsetMs(null), 0);
+  });
+});
+
+describe("the seller's figures", () => {
+  it("add up to the whole", () => {
+    const orders = {
+      pendingUnits: 20,
+      waitingUnits: 7,
+      paidUnits: 30,
+      cancelledUnits: 0,
+      expiredUnits: 0,
+      failedPayments: 0,
+      soldOutAtPayment: 0,
+    };
+    const shares = unitShares(50, orders);
+    assert.deepEqual(shares, { paid: 30, blocked: 20, left: 50, total: 100 });
+    assert.equal(percentOf(shares.blocked, shares.total), 20);
+    assert.equal(percentOf(0, 0), 0);
+    assert.equal(unitShares(-4, orders).left, 0);
+  });
+
+  it("show prices in euros and cents", () => {
+    assert.equal(formatPrice(34_900), "€349.00");
+  });
+});
+
+describe("looking again", () => {
+  it("slows down while there is no answer, and has a bound", () => {
+    assert.equal(pollPauseMs(2_000, 0), 2_000);
+    assert.equal(pollPauseMs(2_000, 2), 8_000);
+    assert.equal(pollPauseMs(2_000, 500), 15_000);
+  });
+});
+
+describe("what is remembered over a reload", () => {
+  it("is an intention or nothing", () => {
+    const intention = { key: "k", path: "/api/products/1/reduce-stock", body: { quantity: 1 } };
+    assert.deepEqual(readIntention(JSON.stringify(intention)), intention);
+    for (const text of [
+      null,
+      "",
+      "null",
+      "7",
+      "{",
+      "{}",
+      '{"key":"k","path":"https://elsewhere.test/","body":{}}',
+      '{"key":"k","path":"/api/x","body":null}',
+    ]) {
+      assert.equal(readIntention(text), null, String(text));
+    }
+  });
+});
