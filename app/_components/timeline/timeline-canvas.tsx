@@ -4,7 +4,8 @@ import { type KeyboardEvent, type PointerEvent, useCallback, useEffect, useRef }
 import { laneBoxes, panRange, type Spans, type TimeRange, zoomRange } from "@/app/_lib/timeline-view";
 import type { TimelineFault } from "@/lib/runs/evidence";
 import { onThemeChange, readPalette } from "../chart/colours";
-import { AXIS_HEIGHT, drawTimeline, LABEL_WIDTH, type Scene, spanAt } from "./draw";
+import { AXIS_HEIGHT, drawTimeline, LABEL_WIDTH, type Scene } from "./draw";
+import { spanAt } from "./span-at";
 import styles from "./timeline.module.css";
 
 export interface TimelineCanvasProps {
