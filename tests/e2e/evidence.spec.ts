@@ -51,6 +51,7 @@ test("a violation and what is in view are in the address, and come back from it"
   const canvas = page.getByRole("button", { name: /^Who was inside, node by node: \d/ });
   await canvas.focus();
   await page.keyboard.press("Home");
+  await expect.poll(() => drawnRange(page)).toMatch(/^0-/);
   const whole = await drawnRange(page);
   for (const key of ["+", "+", "ArrowRight"]) {
     const before = await drawnRange(page);
