@@ -60,6 +60,18 @@ export function perSecond({ purchases, elapsedMs }: Block): number {
   return (purchases * 1_000) / elapsedMs;
 }
 
+/** Processor time of the node for one purchase, all blocks together. */
+export function cpuUsEach(blocks: readonly Block[]): number {
+  const sum = (pick: (block: Block) => number) => blocks.reduce((total, block) => total + pick(block), 0);
+  return (
+    sum(({ cpuUs }) => cpuUs) /
+    Math.max(
+      1,
+      sum(({ purchases }) => purchases),
+    )
+  );
+}
+
 function cpuEach({ cpuUs, purchases }: Block): number {
   return cpuUs / purchases;
 }

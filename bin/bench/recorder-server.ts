@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Recorder } from "../../lib/history/recorder";
 import { answerAheadOfNext } from "../../lib/http/node-adapter";
 import { HISTORY_CAPACITY, StoreNode } from "../../lib/runs/store-node";
 import { env } from "../../lib/services/current-env";
@@ -59,6 +60,25 @@ async function close(runId: string): Promise<BlockReport> {
   return { cpuUs: user + system, recorded: stats?.recorded ?? 0, dropped: stats?.dropped ?? 0, counts: stats?.counts };
 }
 
+const TIMED_OPERATIONS = 50_000;
+const TIMED_ROUNDS = 25;
+
+/** Nanoseconds an operation, round by round: what a recorder does while purchases come, and the collection after it. */
+async function timeRecording(): Promise<number[]> {
+  const rounds: number[] = [];
+  for (let round = 0; round < TIMED_ROUNDS; round += 1) {
+    const traces = Array.from({ length: TIMED_OPERATIONS }, () => node.newTrace());
+    globalThis.gc?.();
+    const startedNs = process.hrtime.bigint();
+    let recorder: Recorder | null = new Recorder({ node: "bench", host: "bench", capacity: HISTORY_CAPACITY });
+    for (const trace of traces) recorder.record(trace, { buyerId: trace.opId, quantity: 1, outcome: "sold" });
+    recorder = null;
+    globalThis.gc?.();
+    rounds.push(Number(process.hrtime.bigint() - startedNs) / TIMED_OPERATIONS);
+  }
+  return rounds;
+}
+
 const server = createServer((request, response) => {
   answerAheadOfNext(request, response).then(
     (isAnswered) => isAnswered || response.writeHead(404).end(),
@@ -66,8 +86,21 @@ const server = createServer((request, response) => {
   );
 });
 
-process.on("message", (message: { open?: BlockOrder; close?: string; end?: true }) => {
-  const answer = message.open ? open(message.open) : message.close ? close(message.close) : end();
+interface Message {
+  readonly open?: BlockOrder;
+  readonly close?: string;
+  readonly timeRecording?: true;
+  readonly end?: true;
+}
+
+process.on("message", (message: Message) => {
+  const answer = message.open
+    ? open(message.open)
+    : message.close
+      ? close(message.close)
+      : message.timeRecording
+        ? timeRecording()
+        : end();
   answer.then(
     (value) => process.send?.({ value }),
     (error: Error) => process.send?.({ error: error.message }),

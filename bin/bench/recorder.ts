@@ -1,8 +1,18 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
+import { type MedianInterval, medianInterval } from "../../lib/runs/median-interval";
 import { ROOT } from "../supervisor/paths";
-import { type Block, type BlockOrder, type BlockReport, type Cost, costOf, perSecond, turns } from "./blocks";
+import {
+  type Block,
+  type BlockOrder,
+  type BlockReport,
+  type Cost,
+  costOf,
+  cpuUsEach,
+  perSecond,
+  turns,
+} from "./blocks";
 import { buyFor } from "./buyers";
 
 /** What recording costs on the hot path: the same node, the same strategy, with and without, in turns. */
@@ -33,11 +43,19 @@ export interface BenchResult {
   readonly bench: BenchCase;
   readonly cost: Cost;
   readonly purchases: number;
+  /** Processor time of the node for one purchase. */
+  readonly cpuUsEach: number;
+}
+
+export interface BenchResults {
+  readonly results: readonly BenchResult[];
+  /** Nanoseconds that keeping one operation takes, timed alone. */
+  readonly recordNs: MedianInterval | null;
 }
 
 const CALL_LIMIT_MS = 60_000;
 
-export async function measureRecorder(settings: BenchSettings): Promise<BenchResult[]> {
+export async function measureRecorder(settings: BenchSettings): Promise<BenchResults> {
   const child = fork(path.join(ROOT, "bin", "bench", "recorder-server.ts"), {
     cwd: ROOT,
     execArgv: ["--expose-gc", "--import", "tsx"],
@@ -47,8 +65,9 @@ export async function measureRecorder(settings: BenchSettings): Promise<BenchRes
     const port = (await answerOf(child)) as number;
     const results: BenchResult[] = [];
     for (const bench of CASES) results.push(await measureCase({ child, port, settings }, bench));
+    const recordNs = medianInterval((await ask(child, { timeRecording: true })) as number[]);
     await ask(child, { end: true });
-    return results;
+    return { results, recordNs };
   } finally {
     if (child.exitCode === null) child.kill("SIGKILL");
   }
@@ -68,11 +87,17 @@ async function measureCase(bench: Bench, what: BenchCase): Promise<BenchResult> 
   for (const [index, isRecording] of turns(pairs).entries()) {
     const block = await measureBlock(bench, what, { isRecording, number: index + 1 });
     blocks.push(block);
+    if ((index + 1) % 10 !== 0) continue;
     say(
       `${what.name}: ${index + 1}/${2 * pairs} recorder ${isRecording ? "on " : "off"} ${Math.round(perSecond(block))}/s`,
     );
   }
-  return { bench: what, cost: costOf(blocks), purchases: blocks.reduce((sum, block) => sum + block.purchases, 0) };
+  return {
+    bench: what,
+    cost: costOf(blocks),
+    purchases: blocks.reduce((sum, block) => sum + block.purchases, 0),
+    cpuUsEach: cpuUsEach(blocks),
+  };
 }
 
 async function measureBlock(
