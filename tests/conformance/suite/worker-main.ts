@@ -87,8 +87,8 @@ async function hold({ holderId, fencingToken, signal }: Grant, holdMs: number): 
 
 let operations = 0;
 
-async function buyAll(strategy: StockStrategy, { target, buyerIds }: BuyOrder): Promise<void> {
-  const limits = { holdMs: 2, ttlMs: 5_000, waitTimeoutMs: 20_000 };
+async function buyAll(strategy: StockStrategy, { target, buyerIds, holdMs }: BuyOrder): Promise<void> {
+  const limits = { holdMs, ttlMs: 5_000, waitTimeoutMs: 20_000 };
   const outcomes = await Promise.all(
     buyerIds.map((buyerId) => {
       operations += 1;

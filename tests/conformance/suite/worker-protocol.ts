@@ -24,6 +24,7 @@ export interface BuyOrder {
   readonly kind: "buy";
   readonly target: StockTarget;
   readonly buyerIds: readonly string[];
+  readonly holdMs: number;
 }
 
 /** Closes all that was opened for the strategy, and says what is left all the same. */

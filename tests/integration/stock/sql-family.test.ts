@@ -1,26 +1,24 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import { LockError } from "../../../lib/locks/errors";
 import { nowNs } from "../../../lib/services/monotonic";
 import { postgresPool } from "../../../lib/services/postgres";
 import { closeLockClients, lockDependencies } from "../../../lib/stock/lock-dependencies";
 import { createStockStrategy } from "../../../lib/stock/registry";
 import type { OperationTrace, StockOutcome, StockStrategy, StockTarget } from "../../../lib/stock/types";
-import { BuyerProcess, buyTogether, type Errand } from "../../support/buyer-process";
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { openTestPostgres, type TestPostgresOptions } from "../../support/postgres-for-tests";
-import { couponFacts, makeCoupon, makeProduct, productFacts } from "../../support/rows";
+import { makeProduct, productFacts } from "../../support/rows";
 import { waitUntil } from "../../support/wait-until";
 
-/** What the SQL strategies promise over several processes and on small pools; buckets have a file of their own. */
+/** What is particular to the SQL strategies, on small pools above all; buckets have a file of their own. */
 
 requireEnv("DATABASE_URL");
 setEnv({ STORE_NODE: "sql-test" });
 
 interface Case {
   readonly id: string;
-  readonly options?: Errand["postgres"];
-  readonly holdMs?: number;
+  readonly options?: Pick<TestPostgresOptions, "rowLock" | "advisory">;
 }
 
 const transactional: readonly Case[] = [
@@ -31,63 +29,14 @@ const transactional: readonly Case[] = [
   { id: "sql-advisory" },
   { id: "sql-advisory", options: { advisory: "session" } },
 ];
-const safe: readonly Case[] = [
-  { id: "sql-guarded" },
-  { id: "sql-optimistic" },
-  { id: "sql-serializable" },
-  ...transactional,
-];
 const nameOf = ({ id, options = {} }: Case) => [id, ...Object.values(options)].join(" ");
 
-const PROCESSES = 3;
-let processes: readonly BuyerProcess[] = [];
-before(() => {
-  processes = Array.from({ length: PROCESSES }, () => new BuyerProcess());
-});
-
 after(async () => {
-  await Promise.all(processes.map((one) => one[Symbol.asyncDispose]()));
   await closeLockClients();
   await postgresPool().end();
 });
 
-/** All processes buy at once. @returns every answer */
-function sell({ id, options = {}, ...more }: Case, target: StockTarget, buyerIds: readonly string[]) {
-  return buyTogether(processes, { strategyId: id, postgres: options, target, buyerIds, quantity: 1, ...more });
-}
-
-const count = (statuses: readonly StockOutcome["status"][], wanted: StockOutcome["status"]) =>
-  statuses.filter((status) => status === wanted).length;
-
 const buyers = (length: number) => Array.from({ length }, (_, index) => `buyer-${index}`);
-
-describe("SQL strategies in three processes", () => {
-  for (const one of safe) {
-    it(`${nameOf(one)} sells every unit of a product once`, async () => {
-      const target = { kind: "product" as const, id: await makeProduct(20) };
-      const statuses = await sell(one, target, buyers(15));
-      assert.deepEqual([count(statuses, "sold"), count(statuses, "sold_out")], [20, PROCESSES * 15 - 20]);
-      assert.deepEqual(await productFacts(target.id), { stock: 0, orders: 20 });
-    });
-
-    it(`${nameOf(one)} gives each user one coupon, wherever they ask`, async () => {
-      const target = { kind: "coupon" as const, id: await makeCoupon(12) };
-      const statuses = await sell(one, target, buyers(8));
-      assert.deepEqual([count(statuses, "sold"), count(statuses, "already_claimed")], [8, PROCESSES * 8 - 8]);
-      assert.deepEqual(await couponFacts(target.id), { stock: 4, claims: 8 });
-    });
-  }
-
-  it("sql-decrement takes the stock below zero, and loses no update", async () => {
-    const target = { kind: "product" as const, id: await makeProduct(5) };
-    // Long enough for many to read before the first one writes, on however busy a machine.
-    const statuses = await sell({ id: "sql-decrement", holdMs: 500 }, target, buyers(15));
-    const { stock, orders } = await productFacts(target.id);
-    assert.ok(stock < 0, `stock ${stock}`);
-    assert.equal(orders, 5 - stock);
-    assert.equal(count(statuses, "sold"), orders);
-  });
-});
 
 let operations = 0;
 

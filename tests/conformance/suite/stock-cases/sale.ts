@@ -9,10 +9,16 @@ const BUYERS_EACH = 12;
 const CLAIMS_EACH = 5;
 const LEFT_OVER = 6;
 
+/** Of a purchase: short where each waits for the one before. */
+const HOLD_MS = 2;
+/** Long enough that buyers of three processes meet, however busy the machine. */
+const LONG_HOLD_MS = 250;
+
 /** All workers buy at once. @returns how often each answer came */
 async function sell(subject: Subject, target: StockTarget, buyerIds: readonly string[]) {
   const workers = await subject.workers();
-  for (const worker of workers) worker.send({ kind: "buy", target, buyerIds });
+  for (const worker of workers)
+    worker.send({ kind: "buy", target, buyerIds, holdMs: isSafe(subject.traits) ? HOLD_MS : LONG_HOLD_MS });
   const answers = await Promise.all(workers.map((worker) => worker.until("bought")));
   const statuses = answers.flatMap(({ statuses }) => statuses);
   const count = (wanted: StockOutcome["status"]) => statuses.filter((status) => status === wanted).length;
