@@ -21,6 +21,7 @@ const COMMANDS = {
   k6: "find or build k6 and run it (also `npm run k6`)",
   migrate: "apply the migrations, or write a new one",
   generate: "generate the Prisma client",
+  "loss-to-signal": "time how long a holder takes to learn that its hold is lost, and write docs/loss-to-signal.md",
   docs: "write the strategy tables of README and docs from the code",
   screenshots: "photograph the dashboard for the README, with real runs on it",
   dev: "start the servers, and one node whose pages reload as you type",

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { systemClock } from "../../../lib/locks/clock";
 import type { ServiceId } from "../../../lib/locks/types";
 import { probeEtcd } from "../../support/etcd-probe";
 import { type LockClients, lockServers } from "../../support/lock-clients";
@@ -11,12 +12,12 @@ export interface HoldBreaker {
   readonly how: string;
   /** The holder's link goes through a relay. */
   readonly needsRelay: boolean;
-  /** What the time to the signal is held against: the lease, or the session. */
-  readonly against: "lease" | "session";
+  /** What ends with the hold, and gives the time to the signal its measure where it has a length. */
+  readonly against: "lease" | "session" | "connection";
   /** The design's share of that: when at the latest the holder is told, but for delays. */
   readonly share: number;
-  /** The hold of `resource` is over when this returns. */
-  breakHold(held: BrokenHold): Promise<void>;
+  /** The hold of `resource` is over when this returns. @returns when the server was told, on the monotonic clock */
+  breakHold(held: BrokenHold): Promise<number>;
 }
 
 export interface BrokenHold {
@@ -28,6 +29,13 @@ export interface BrokenHold {
   readonly relayed: RelayedServers | null;
 }
 
+/** @returns when it began */
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const startedMs = systemClock.nowMs();
+  await work();
+  return startedMs;
+}
+
 /** The watchdog asks at a third of the lease, and hears that the hold is gone. */
 const RENEWAL = { needsRelay: false, against: "lease", share: 1 / 3 } as const;
 
@@ -35,26 +43,26 @@ export const holdBreakers: Record<ServiceId, HoldBreaker> = {
   redis: {
     ...RENEWAL,
     how: "the key is deleted",
-    breakHold: async ({ clients, resource }) => void (await clients.redis().del(resource)),
+    breakHold: ({ clients, resource }) => timed(() => clients.redis().del(resource)),
   },
   redlock: {
     ...RENEWAL,
     how: "the key is deleted on all five servers",
-    breakHold: async ({ clients, resource }) =>
-      void (await Promise.all(clients.redlock().map((server) => server.del(resource)))),
+    breakHold: ({ clients, resource }) =>
+      timed(() => Promise.all(clients.redlock().map((server) => server.del(resource)))),
   },
   memcached: {
     ...RENEWAL,
     how: "the item is replaced by one that is over",
     breakHold: ({ clients, resource }) =>
-      clients.memcached().set({ key: resource, value: randomUUID(), expirySeconds: -1 }),
+      timed(() => clients.memcached().set({ key: resource, value: randomUUID(), expirySeconds: -1 })),
   },
   etcd: {
     ...RENEWAL,
     how: "the lease is revoked",
     breakHold: async ({ clients, resource }) => {
       const [holder] = await probeEtcd(lockServers().etcdUrl).queue(resource);
-      await clients.etcd().revokeLease(holder?.leaseId ?? 0n);
+      return timed(() => clients.etcd().revokeLease(holder?.leaseId ?? 0n));
     },
   },
   zookeeper: {
@@ -65,18 +73,19 @@ export const holdBreakers: Record<ServiceId, HoldBreaker> = {
     how: "the link swallows everything, until the server ends the session",
     breakHold: async ({ relayed }) => {
       for (const relay of relayed?.relays ?? []) relay.freeze();
+      return systemClock.nowMs();
     },
   },
   postgres: {
     needsRelay: false,
-    against: "session",
+    against: "connection",
     share: 0,
     how: "the backend is terminated",
     breakHold: async ({ holders }) => {
       await using watch = await openPgWatch();
       const { applicationName } = holders.postgres();
-      const holdersPids = await watch.holders(applicationName);
-      for (const pid of holdersPids) await watch.terminate(pid);
+      const [pid = 0] = await watch.holders(applicationName);
+      return await timed(() => watch.terminate(pid));
     },
   },
 };

@@ -8,9 +8,9 @@ import type { LockSubject } from "./subject";
 
 export interface LossMeasurement {
   readonly breaker: HoldBreaker;
-  /** From before the hold was broken until `grant.signal` aborted. */
+  /** From when the server was told to break the hold until `grant.signal` aborted. */
   readonly toSignalMs: number;
-  /** Length of the lease or the session. */
+  /** Length of the lease or the session; of the lease asked for where a connection is what ends. */
   readonly againstMs: number;
   /** Somebody else was let in; had the holder been told by then? Null where nobody looked. */
   readonly toldBeforeNext: boolean | null;
@@ -33,13 +33,12 @@ export async function measureLoss(subject: LockSubject, ttlMs: number): Promise<
     signal.addEventListener("abort", () => {
       toldMs = systemClock.nowMs();
     });
-    const brokenMs = systemClock.nowMs();
     const { clients } = subject;
-    await breaker.breakHold({ resource: request.resource, holders: opened.clients, clients, relayed });
+    const brokenMs = await breaker.breakHold({ resource: request.resource, holders: opened.clients, clients, relayed });
     // Where only the server's own clock ends the hold, the next one in shows when it did.
     const toldBeforeNext = breaker.needsRelay ? await lookFromNext(subject, { ...request, signal }) : null;
     await waitUntil(() => signal.aborted, { what: "the holder to be told", withinMs: SIGNAL_LIMIT_MS });
-    const againstMs = breaker.against === "lease" ? ttlMs : TEST_SESSION_TIMEOUT_MS;
+    const againstMs = breaker.against === "session" ? TEST_SESSION_TIMEOUT_MS : ttlMs;
     return { breaker, toSignalMs: toldMs - brokenMs, againstMs, toldBeforeNext };
   } finally {
     await relayed?.[Symbol.asyncDispose]();
