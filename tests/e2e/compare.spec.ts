@@ -36,10 +36,7 @@ test("a sweep that is killed, and one that is interrupted, goes on to exactly th
   second.child.kill("SIGINT");
   const [code] = await second.ended();
   // It may have been quick enough to come to its end; else it says how to go on.
-  if ((await doneNow()) < 6) {
-    expect(code, second.said()).toBe(130);
-    expect(second.said()).toContain(`sweep --resume ${sweepId}`);
-  }
+  expect(second.said()).toContain(code === 130 ? `sweep --resume ${sweepId}` : "6/6 runs");
 
   const third = startSweep(lab, ["--resume", sweepId]);
   await third.ended();
