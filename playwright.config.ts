@@ -15,7 +15,7 @@ export default defineConfig({
   forbidOnly: Boolean(process.env.CI),
   // Limits for a busy machine: what is there is found at once.
   timeout: 120_000,
-  globalTimeout: 9 * 60_000,
+  globalTimeout: 14 * 60_000,
   expect: { timeout: 20_000 },
   // The JSON report goes to PLAYWRIGHT_JSON_OUTPUT_NAME when that is set.
   reporter: process.env.PLAYWRIGHT_JSON_OUTPUT_NAME ? [["list"], ["json"]] : [["list"]],

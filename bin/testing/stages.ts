@@ -128,7 +128,7 @@ async function runPlaywright(context: StageContext): Promise<Tally> {
       ...(context.filter === null ? [] : ["--grep", context.filter, "--pass-with-no-tests"]),
     ],
     env: { ...context.env, PLAYWRIGHT_JSON_OUTPUT_NAME: resultFile, PLAYWRIGHT_JSON_OUTPUT_FILE: resultFile },
-    limitMs: 10 * MINUTE_MS,
+    limitMs: 15 * MINUTE_MS,
     signal: context.signal,
   });
   if (outcome.endedBecause) return failure(`e2e: ${outcome.endedBecause}`);
