@@ -12,7 +12,7 @@ import type { NodeClient } from "./node-client";
 import { newRunId } from "./run-id";
 import type { NodeRunStats } from "./run-meter";
 import * as store from "./run-store";
-import { prepareTarget, returnUnsold } from "./run-target";
+import { limitPerUserOf, prepareTarget, returnUnsold } from "./run-target";
 import { Sampler } from "./sampler";
 
 /** How long the lab waits for the load generator to appear and finish, beyond the run's own length. */
@@ -60,7 +60,8 @@ export class Coordinator {
     const target = await prepareTarget(id, request);
     if (!target) throw new LabError("target_not_found", `There is no ${request.target.kind} ${request.target.id}.`);
     const versions = await this.options.versions();
-    const document = newDocument({ id, request, target, nodes: nodeCount, expected, versions });
+    const limitPerUser = await limitPerUserOf(target);
+    const document = newDocument({ id, request, target, limitPerUser, nodes: nodeCount, expected, versions });
     const { strategy, stock, holdMs, ttlMs, waitTimeoutMs, fencing } = request;
     await this.prepareStock(id, { strategy, target, stock });
     const runKey = randomBytes(16).toString("hex");

@@ -187,6 +187,8 @@ export const runDocumentSchema = z.object({
     waitTimeoutMs: count,
     /** Absent: fencing tokens were checked. */
     fencing: z.boolean().optional(),
+    /** Units one buyer may have of the product sold; absent: as many as there are, and of a coupon one. */
+    limitPerUser: z.int().min(1).optional(),
     nodes: count,
     engine: z.string(),
     seed: count,

@@ -16,7 +16,7 @@ export async function* historyLines(document: RunDocument): AsyncGenerator<strin
     strategy,
     resource: resourceOf(target),
     initial: stock.initial,
-    limitPerBuyer: limitPerBuyer(target),
+    limitPerBuyer: limitPerBuyer(document),
     hosts: 1,
     ...(config.fencing === undefined ? {} : { fencing: config.fencing }),
   };

@@ -27,7 +27,7 @@ export function historyOf(document: RunDocument, { ops, database, drift, isCompl
   const { fencing } = document.config;
   const run = {
     initial: document.stock.initial,
-    limitPerBuyer: limitPerBuyer(document.target),
+    limitPerBuyer: limitPerBuyer(document),
     ...(fencing === undefined ? {} : { fencing }),
   };
   const end = { ...database, counter: drift?.counter ?? null };
@@ -35,8 +35,8 @@ export function historyOf(document: RunDocument, { ops, database, drift, isCompl
 }
 
 /** Coupons are one each. */
-export function limitPerBuyer({ kind }: RunDocument["target"]): number | null {
-  return kind === "coupon" ? 1 : null;
+export function limitPerBuyer({ target, config }: Pick<RunDocument, "target" | "config">): number | null {
+  return target.kind === "coupon" ? 1 : (config.limitPerUser ?? null);
 }
 
 /** Fills the measured parts of a run document. The verdict is drawn from it by `conclude`. */

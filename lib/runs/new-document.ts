@@ -9,13 +9,15 @@ export interface NewRun {
   readonly id: string;
   readonly request: RunRequest;
   readonly target: StockTarget;
+  /** Units one buyer may have; null or absent: as many as there are. */
+  readonly limitPerUser?: number | null;
   readonly nodes: number;
   readonly expected: RunDocument["expected"];
   readonly versions: Record<string, string>;
 }
 
 /** The document of a run that has just been opened: configuration known, nothing measured, nothing concluded. */
-export function newDocument({ id, request, target, nodes, expected, versions }: NewRun): RunDocument {
+export function newDocument({ id, request, target, nodes, expected, versions, ...terms }: NewRun): RunDocument {
   const { stock, vus, rate, durationMs, holdMs, ttlMs, waitTimeoutMs, fencing, engine, seed, sweep } = request;
   const isRate = rate !== undefined;
   return {
@@ -31,6 +33,7 @@ export function newDocument({ id, request, target, nodes, expected, versions }: 
       ttlMs,
       waitTimeoutMs,
       ...(fencing === undefined ? {} : { fencing }),
+      ...(terms.limitPerUser ? { limitPerUser: terms.limitPerUser } : {}),
       nodes,
       engine,
       seed,

@@ -25,6 +25,12 @@ export async function prepareTarget(runId: string, request: RunRequest): Promise
   return { kind: "product", id: (await prisma().product.create({ data, select: { id: true } })).id };
 }
 
+/** Units one buyer may have of a product that limits them; null for the others, and for coupons, which are one each. */
+export async function limitPerUserOf({ kind, id }: StockTarget): Promise<number | null> {
+  if (kind === "coupon") return null;
+  return (await prisma().product.findUnique({ where: { id }, select: { limitPerUser: true } }))?.limitPerUser ?? null;
+}
+
 /** Units that a run took out of the target's row and did not sell go back: from now on the row is the whole stock again. */
 export async function returnUnsold(target: StockTarget): Promise<void> {
   await foldBuckets(postgresPool(), target);
@@ -38,5 +44,15 @@ async function resetStock(target: StockTarget, stock: number): Promise<StockTarg
     prisma().stockBucket.deleteMany({ where: { kind, targetId: id } }),
     kind === "product" ? prisma().product.updateMany(change) : prisma().coupon.updateMany(change),
   ]);
+  if (kind === "product") await forgetEarlierRuns(id);
   return count === 1 ? target : null;
+}
+
+/** Load generators send the same buyers again: what an earlier run sold them must not count against their limit in this one. */
+async function forgetEarlierRuns(productId: number): Promise<void> {
+  await postgresPool().query(
+    `DELETE FROM buyer_allowances a WHERE a.product_id = $1::int AND EXISTS (
+       SELECT 1 FROM orders o WHERE o.product_id = a.product_id AND o.user_id = a.user_id AND o.run_id IS NOT NULL)`,
+    [productId],
+  );
 }
