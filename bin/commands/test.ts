@@ -135,6 +135,7 @@ class TestSession {
     Object.assign(env, this.lab.state.env);
     if (stage.needs === "app" && dashboardUrl) {
       env.LAB_URL = dashboardUrl;
+      env.NEXT_DIST_DIR = this.lab.distDir ?? undefined;
       env.LAB_NODES = nodes.map(({ name, url }) => `${name}=${url}`).join(",");
     }
     return env;

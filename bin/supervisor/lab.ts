@@ -47,6 +47,8 @@ export class Lab {
   private nodes: OwnedProcess[] = [];
   private readonly aborter = new AbortController();
   private ports: PortPlan | null = null;
+  /** Folder of the production build that the shop is served from; null: the shop is not up. */
+  distDir: string | null = null;
   private stopping: Promise<void> | null = null;
 
   private constructor(options: LabOptions, state: LabState) {
@@ -109,6 +111,7 @@ export class Lab {
     const { paths } = this.options;
     const built = await this.steps.run("build", () => buildIfStale(paths, this.aborter.signal));
     if (!built) throw new Error("the build step cannot be left out");
+    this.distDir = built.distDir;
     const k6 = await this.steps.run("k6", k6Step);
     const names = [DASHBOARD, ...STORE_NODE_NAMES] as const;
     const urlOf = (name: (typeof names)[number]) => `http://127.0.0.1:${this.port(name)}`;

@@ -33,6 +33,7 @@ export const STAGE_NAMES = [
   "integration",
   "simulation",
   "interop",
+  "http",
   "k6",
   "e2e",
 ] as const;
@@ -54,6 +55,8 @@ export const STAGES: readonly Stage[] = [
   nodeStage("integration", { needs: "servers", files: inFolder("integration"), limitMs: 15 * MINUTE_MS }),
   nodeStage("simulation", { needs: "nothing", files: inFolder("simulation"), concurrency: 2, limitMs: 8 * MINUTE_MS }),
   nodeStage("interop", { needs: "servers", files: inFolder("interop"), limitMs: 10 * MINUTE_MS }),
+  // One file at a time: each starts a node of its own.
+  nodeStage("http", { needs: "app", files: inFolder("http"), limitMs: 6 * MINUTE_MS }),
   nodeStage("k6", { needs: "app", files: inFolder("k6"), limitMs: 6 * MINUTE_MS }),
   { name: "e2e", needs: "app", isEmpty: () => stageTestFiles(ROOT, "e2e").length === 0, run: runPlaywright },
 ];

@@ -3,7 +3,7 @@ import path from "node:path";
 
 /** Which tests belong to which stage: by place, so that nobody keeps a list. */
 
-export const TEST_FOLDERS = ["conformance", "integration", "simulation", "interop", "k6", "e2e"] as const;
+export const TEST_FOLDERS = ["conformance", "integration", "simulation", "interop", "http", "k6", "e2e"] as const;
 export type TestFolder = (typeof TEST_FOLDERS)[number];
 
 const NEVER_ENTERED = new Set(["node_modules", ".git", ".lab", "generated", "test-results", "playwright-report"]);

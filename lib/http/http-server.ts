@@ -18,12 +18,12 @@ const LIMITS = {
   requireHostHeader: false,
 };
 
-export function createHttpServer(handle: RequestListener): Server {
-  const server = createServer(LIMITS, handle);
+export function createHttpServer(handle: RequestListener, limits: Partial<typeof LIMITS> = {}): Server {
+  const server = createServer({ ...LIMITS, ...limits }, handle);
   server.maxHeadersCount = 100;
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => refuse(socket, error.code ?? ""));
   server.on("checkExpectation", (_request, response) => {
-    const body = JSON.stringify(refusal("invalid_request", "expect: no expectation but 100-continue is met"));
+    const body = JSON.stringify(refusal("expectation_failed", "expect: no expectation but 100-continue is met"));
     response.writeHead(417, { ...headers, "content-length": Buffer.byteLength(body), connection: "close" }).end(body);
   });
   return server;

@@ -28,6 +28,7 @@ export const strategySchema = z.object({
   expiryClock: z.string(),
   fencingSource: z.string().nullable(),
   expected: z.object({ alone: expectedVerdict, threeNodes: expectedVerdict }),
+  ownerless: z.literal(true).optional(),
   survives: z.object({ holderCrash: survival, holderPause: survival, serverRestart: survival }),
   available: z.boolean(),
   unavailableReason: z.string().nullable(),

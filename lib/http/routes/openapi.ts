@@ -146,12 +146,17 @@ function groupByStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]> {
 function response({ description, schema, contentType, headers }: RouteAnswer): Json {
   const content = schema
     ? { "application/json": { schema: outputOf(schema) } }
-    : { [contentType ?? "text/plain"]: { schema: { type: "string" } } };
+    : Object.fromEntries([contentType ?? "text/plain"].flat().map(anything));
   const described = Object.entries(headers ?? {}).map(([name, text]) => [
     name,
     { description: text, schema: { type: "string" } },
   ]);
   return { description, content, ...(described.length > 0 ? { headers: Object.fromEntries(described) } : {}) };
+}
+
+/** A stream or a file: what is in it is described elsewhere. */
+function anything(contentType: string): [string, { schema: Json }] {
+  return [contentType, { schema: contentType === "application/json" ? {} : { type: "string" } }];
 }
 
 function errorsSchema(codes: readonly ErrorCode[]): Json {

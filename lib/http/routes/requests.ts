@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { histogramsSchema } from "../../runs/document";
 
 /** What requests carry, apart from the purchases (`hot-path.ts`) and the runs (`lib/runs/document.ts`). */
 
@@ -21,13 +22,11 @@ const micros = z.coerce.number().int().min(0);
 /** Query of `GET /api/runs/{id}/timeline`. */
 export const timelineQuerySchema = z.strictObject({ fromUs: micros.default(0), toUs: micros.optional() });
 
-/** A query that is checked as a body is: a field that is not known is an error too. */
-export const noQuerySchema = z.strictObject({});
-
+/** Query of `GET /api/runs/{id}/export`. */
 export const exportQuerySchema = z.strictObject({
   format: z.enum(["json", "csv", "hgrm", "html"]),
   /** Of CSV: what a line is. */
   rows: z.enum(["samples", "operations"]).default("samples"),
   /** Of .hgrm: which distribution. */
-  of: z.enum(["latency", "poolWait", "wait", "hold", "commit"]).default("latency"),
+  of: histogramsSchema.keyof().default("latency"),
 });

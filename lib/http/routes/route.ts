@@ -35,6 +35,6 @@ export interface RouteAnswer {
   readonly description: string;
   /** Of the JSON body; absent: another content type. */
   readonly schema?: z.ZodType;
-  readonly contentType?: string;
+  readonly contentType?: string | readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
 }

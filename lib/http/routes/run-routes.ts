@@ -119,7 +119,12 @@ export const runRoutes: readonly Route[] = [
     path: "/api/runs/{id}/export",
     summary: "The run as a file: JSON, CSV, HdrHistogram's percentiles, or one HTML page (docs/exports.md).",
     query: exportQuerySchema,
-    answers: { 200: { description: "The file, of the content type of its format.", contentType: "text/html" } },
+    answers: {
+      200: {
+        description: "The file, of the content type of its format.",
+        contentType: ["application/json", "text/csv", "text/plain", "text/html"],
+      },
+    },
     errors: ["run_running", "no_histogram"],
     isStream: true,
   },

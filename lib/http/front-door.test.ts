@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, before, describe, it } from "node:test";
+import { type RawAnswer, RawClient, type RawRequest } from "../../tests/support/raw-request";
+import { FrontDoor } from "./front-door";
+import { currentRequestId } from "./request-id";
+
+Object.assign(process.env, {
+  DATABASE_URL: "postgresql://nobody@127.0.0.1:9/none",
+  LAB_HOSTS: "lab.example",
+  STORE_NODES: "node-7=http://node-7:3000",
+  LOG_LEVEL: "silent",
+});
+
+const codeOf = ({ body }: RawAnswer) => (JSON.parse(body) as { error: { code: string } }).error.code;
+
+describe("the front door", () => {
+  /** What Next would have been handed. */
+  let seen: { url: string | undefined; headers: Record<string, unknown>; requestId: string | undefined } | null = null;
+  let release: (() => void) | null = null;
+  const door = new FrontDoor({
+    isDevelopment: false,
+    next: async (request, response) => {
+      seen = { url: request.url, headers: { ...request.headers }, requestId: currentRequestId() };
+      if (request.url === "/slow") await new Promise<void>((resolve) => (release = resolve));
+      response.end("page");
+    },
+  });
+  const server = createServer({ requireHostHeader: false }, (request, response) => door.handle(request, response));
+  let client: RawClient;
+  before(async () => {
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    client = new RawClient((server.address() as AddressInfo).port, 8);
+  });
+  after(() => {
+    client[Symbol.dispose]();
+    server.close();
+  });
+
+  const get = (path: string, headers: Record<string, string> = {}) => client.send({ method: "GET", path, headers });
+
+  for (const host of ["localhost", "LOCALHOST:3000", "a.localhost:1", "127.0.0.1:3000", "[::1]:3000", "192.168.7.7"]) {
+    it(`answers to ${host}, which no other site can point here`, async () => {
+      assert.equal((await get("/", { host })).status, 200);
+    });
+  }
+
+  it("answers to the names it was given, and to what its fellow nodes are called", async () => {
+    for (const host of ["lab.example", "Lab.Example:443", "node-7:3000", "node-1"]) {
+      assert.equal((await get("/", { host })).status, 200, host);
+    }
+  });
+
+  const strangers = [
+    "evil.example",
+    "127.0.0.1.evil.example",
+    "localhost.evil.example:3000",
+    "lab.example.evil",
+    "a b",
+    "@",
+    "[x]",
+  ];
+  for (const host of strangers) {
+    it(`refuses the host "${host}" with 421 on every route, and names it`, async () => {
+      for (const path of ["/", "/api/strategy", "/healthz", "/api/node/strategy", "/api/products/1/reduce-stock"]) {
+        const answer = await get(path, { host });
+        assert.equal(answer.status, 421, path);
+        assert.equal(codeOf(answer), "host_not_allowed");
+        assert.ok(answer.body.includes(host.replaceAll(" ", "?").replaceAll('"', "")), answer.body);
+      }
+    });
+  }
+
+  it("gives every page a policy with a nonce of its own, and tells Next that one", async () => {
+    const policies = [await get("/runs"), await get("/runs")].map(({ headers }) => headers["content-security-policy"]);
+    assert.notEqual(policies[0], policies[1]);
+    assert.equal(seen?.headers["content-security-policy"], policies[1]);
+    const scripts = /script-src ([^;]*)/.exec(String(policies[0]))?.[1] ?? "";
+    assert.match(scripts, /'nonce-[A-Za-z0-9+/=]{24}' 'strict-dynamic'$/);
+    assert.doesNotMatch(scripts, /unsafe/);
+    assert.match(String(policies[0]), /frame-ancestors 'none'/);
+  });
+
+  it("lets no client choose the nonce", async () => {
+    await get("/runs", { "content-security-policy": "script-src 'nonce-mine'" });
+    assert.doesNotMatch(String(seen?.headers["content-security-policy"]), /mine/);
+  });
+
+  it("keeps the headers of Next's router from API routes", async () => {
+    await get("/api/strategies", { rsc: "1", "next-action": "x", "x-middleware-subrequest": "a:a:a:a:a" });
+    assert.deepEqual(
+      Object.keys(seen?.headers ?? {}).filter((name) => /rsc|next|middleware/.test(name)),
+      [],
+    );
+  });
+
+  it("hands a request's id on and back when it has the shape of one, and makes another otherwise", async () => {
+    const own = await get("/", { "x-request-id": "trace-1.a_B" });
+    assert.equal(own.headers["x-request-id"], "trace-1.a_B");
+    assert.equal(seen?.requestId, "trace-1.a_B");
+    for (const odd of ["", "a b", '"}{', "x".repeat(65), "-a"]) {
+      const id = String((await get("/", { "x-request-id": odd })).headers["x-request-id"]);
+      assert.match(id, /^[0-9a-f-]{36}$/, `for "${odd}"`);
+    }
+  });
+
+  const notPaths = [
+    "//evil.example",
+    "http://evil.example/",
+    "/a/../b",
+    "/%2e%2e/etc",
+    "/a%00b",
+    "/%zz",
+    "/a%5cb",
+    `/${"a".repeat(3_000)}`,
+  ];
+  for (const path of notPaths) {
+    it(`refuses ${path.slice(0, 30)} with 400 before Next sees it`, async () => {
+      seen = null;
+      const answer = await get(path);
+      assert.equal(answer.status, 400);
+      assert.equal(codeOf(answer), "invalid_request");
+      assert.equal(seen, null);
+    });
+  }
+
+  it("refuses methods that a path does not have with 405 and the list of those it has", async () => {
+    const cases: [RawRequest, string][] = [
+      [{ method: "POST", path: "/" }, "GET, HEAD"],
+      [{ method: "DELETE", path: "/api/runs" }, "GET, POST, HEAD"],
+      [{ method: "PUT", path: "/metrics" }, "GET, HEAD"],
+    ];
+    for (const [request, allow] of cases) {
+      const answer = await client.send(request);
+      assert.equal(answer.status, 405);
+      assert.equal(answer.headers.allow, allow);
+      assert.equal(codeOf(answer), "method_not_allowed");
+    }
+    assert.equal((await client.send({ method: "OPTIONS", path: "/api/runs" })).status, 204);
+  });
+
+  it("refuses a body that says it is too long before anybody reads it", async () => {
+    seen = null;
+    const answer = await client.send({ method: "POST", path: "/api/runs", body: "x".repeat(70_000) });
+    assert.equal(answer.status, 413);
+    assert.equal(seen, null);
+  });
+
+  it("lets what runs come to its end when it closes, and turns away what comes after", async () => {
+    const slow = get("/slow");
+    while (release === null) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(door.inFlight, 1);
+    door.close();
+    const late = await get("/runs");
+    assert.equal(late.status, 503);
+    assert.equal(codeOf(late), "shutting_down");
+    assert.equal(late.headers["retry-after"], "1");
+    assert.equal(late.headers.connection, "close");
+    assert.equal((await get("/healthz")).status, 200);
+    release?.();
+    const answer = await slow;
+    assert.equal(answer.body, "page");
+    assert.equal(answer.headers.connection, "close");
+    assert.equal(door.inFlight, 0);
+  });
+});

@@ -1,0 +1,240 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { OpenApiDocument } from "../../lib/http/routes/openapi";
+import { Contract } from "../support/contract";
+import { requireEnv } from "../support/lab-env";
+import { createOwnDatabase, type OwnDatabase } from "../support/own-database";
+import { type OwnNode, startOwnNode } from "../support/own-node";
+import { type RawAnswer, RawClient } from "../support/raw-request";
+import { waitUntil } from "../support/wait-until";
+
+requireEnv("DATABASE_URL", "REDIS_URL");
+const ADMIN_TOKEN = "the token of the lab under test";
+const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
+
+interface Call {
+  readonly method: string;
+  /** As the document has it. */
+  readonly path: string;
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+describe("the OpenAPI document", () => {
+  let database: OwnDatabase;
+  let node: OwnNode;
+  let client: RawClient;
+  let contract: Contract;
+  /** Successes that were seen, as `method path`. */
+  const succeeded = new Set<string>();
+
+  before(async () => {
+    database = await createOwnDatabase();
+    node = await startOwnNode({
+      DATABASE_URL: database.url,
+      LAB_ADMIN_TOKEN: ADMIN_TOKEN,
+      LOCK_STRATEGY: "sql-guarded",
+    });
+    client = new RawClient(node.port, 8);
+    contract = new Contract((await (await fetch(`${node.url}/api/openapi.json`)).json()) as OpenApiDocument);
+  });
+
+  after(async () => {
+    client?.[Symbol.dispose]();
+    await node?.[Symbol.asyncDispose]();
+    await database?.[Symbol.asyncDispose]();
+  });
+
+  /** Sends a call and holds the answer to the document. */
+  async function call({ method, path, params = {}, query = "", headers = {}, body }: Call): Promise<RawAnswer> {
+    const filled = path.replace(/\{([a-zA-Z]+)\}/g, (_, name: string) => params[name] ?? "1");
+    const json: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const answer = await client.send({ method, path: `${filled}${query}`, headers: { ...json, ...headers }, ...sent });
+    const route = { method: method.toLowerCase(), path };
+    assert.equal(contract.problemOf(route, answer), null, `${method} ${filled}`);
+    if (answer.status < 300) succeeded.add(`${route.method} ${path}`);
+    return answer;
+  }
+
+  const json = <T>({ body }: RawAnswer) => JSON.parse(body) as T;
+  const codeOf = (answer: RawAnswer) => json<{ error?: { code: string } }>(answer).error?.code;
+
+  it("is what a purchase and a claim answer, sold and refused", async () => {
+    const { rows } = await database.pool.query<{ id: number }>(
+      "INSERT INTO products (slug, name, price_cents, stock) VALUES ('one', 'one', 100, 1) RETURNING id",
+    );
+    const params = { id: String(rows[0]?.id) };
+    const product = { method: "POST", path: "/api/products/{id}/reduce-stock", params };
+    assert.equal((await call({ ...product, body: { userId: "a" } })).status, 201);
+    assert.equal(codeOf(await call({ ...product, body: { userId: "a" } })), "sold_out");
+    assert.equal(codeOf(await call({ ...product, body: { userId: 7 } })), "invalid_request");
+    const strayRun = { "x-run-id": "no-run" };
+    assert.equal(codeOf(await call({ ...product, headers: strayRun, body: { userId: "b" } })), "run_closed");
+    await database.pool.query("INSERT INTO coupons (code, name, discount_percent, stock) VALUES ('ONE', 'one', 5, 9)");
+    const coupon = { method: "POST", path: "/api/coupons/{id}/claim", body: { userId: "a" } };
+    assert.equal((await call(coupon)).status, 201);
+    assert.equal(codeOf(await call(coupon)), "already_claimed");
+    const hasty = Array.from({ length: 30 }, () => call({ ...coupon, body: { userId: "hasty" } }));
+    assert.ok((await Promise.all(hasty)).some((answer) => codeOf(answer) === "rate_limited"));
+    await call({ method: "GET", path: "/api/products" });
+    await call({ method: "GET", path: "/api/products/{id}", params });
+    await call({ method: "GET", path: "/api/coupons" });
+    await call({ method: "GET", path: "/api/coupons/{id}" });
+  });
+
+  it("is what a visitor's own routes answer, from the cookie to the payment", async () => {
+    const { rows } = await database.pool.query<{ id: number }>(
+      `INSERT INTO products (slug, name, price_cents, stock, requires_purchase_token)
+       VALUES ('two', 'two', 100, 9, false), ('by-token', 'by token', 100, 9, true) RETURNING id`,
+    );
+    const [plain, byToken] = rows.map(({ id }) => String(id));
+    const visitor = await call({ method: "GET", path: "/api/buyer" });
+    const { buyerId } = json<{ buyerId: string }>(visitor);
+    const headers = { cookie: String(visitor.headers["set-cookie"]).split(";")[0] ?? "" };
+    const buy = (id: string | undefined, body: object, more: Record<string, string> = {}) =>
+      call({
+        method: "POST",
+        path: "/api/products/{id}/reduce-stock",
+        params: { id: id ?? "" },
+        headers: { ...headers, ...more },
+        body: { userId: buyerId, ...body },
+      });
+    const orderOf = (answer: RawAnswer) => json<{ order: { id: string } }>(answer).order.id;
+    const key = { "idempotency-key": "once" };
+    const [first, again] = [await buy(plain, {}, key), await buy(plain, {}, key)];
+    assert.equal(orderOf(again), orderOf(first));
+    assert.equal(codeOf(await buy(plain, { quantity: 2 }, key)), "idempotency_mismatch");
+    assert.equal(codeOf(await buy(byToken, {})), "purchase_token_missing");
+    const issue = { method: "POST", path: "/api/purchase-tokens", headers, body: { productId: Number(byToken) } };
+    assert.equal((await call(issue)).status, 201);
+    const token = await call(issue);
+    assert.equal(token.status, 200);
+    const { purchaseToken } = json<{ purchaseToken: string }>(token);
+    const second = await buy(byToken, { purchaseToken });
+    assert.equal(codeOf(await buy(byToken, { purchaseToken })), "purchase_token_used");
+    const act = (path: string, id: string, body: object) =>
+      call({ method: "POST", path: `/api/orders/{id}/${path}`, params: { id }, headers, body });
+    await call({ method: "GET", path: "/api/orders/{id}", params: { id: orderOf(first) }, headers });
+    assert.equal(codeOf(await act("pay", orderOf(first), { outcome: "fail" })), "payment_failed");
+    assert.equal((await act("pay", orderOf(first), { outcome: "succeed" })).status, 200);
+    assert.equal((await act("cancel", orderOf(second), {})).status, 200);
+    assert.equal(codeOf(await act("pay", orderOf(second), { outcome: "succeed" })), "order_not_pending");
+    await call({ method: "GET", path: "/api/orders", headers });
+    assert.equal(codeOf(await call({ method: "GET", path: "/api/orders" })), "buyer_required");
+  });
+
+  it("is what an operator's routes answer", async () => {
+    const target = { kind: "product", id: 1 };
+    await call({ method: "GET", path: "/api/stock/drift", query: "?kind=product&id=1" });
+    await call({ method: "POST", path: "/api/stock/reconcile", headers: admin, body: { target } });
+    const lock = { method: "POST", path: "/api/locks/break", headers: admin };
+    await call({ ...lock, body: { strategy: "redis-setnx", target } });
+    assert.equal(codeOf(await call({ ...lock, body: { strategy: "redis-lock", target } })), "lock_expires_by_itself");
+    for (const kind of ["products", "coupons"]) {
+      await call({ method: "PUT", path: `/api/${kind}/{id}/opening`, headers: admin, body: { opensInMs: 60_000 } });
+    }
+  });
+
+  it("is what the lab's own routes and the probes answer", async () => {
+    for (const path of ["/api/strategies", "/api/strategy", "/healthz", "/readyz", "/metrics", "/api/openapi.json"]) {
+      assert.equal((await call({ method: "GET", path })).status, 200, path);
+    }
+    const strategy = { method: "PUT", path: "/api/strategy", headers: admin };
+    assert.equal((await call({ ...strategy, body: { id: "sql-guarded" } })).status, 200);
+    assert.equal(codeOf(await call({ ...strategy, body: { id: "nothing" } })), "unknown_strategy");
+    assert.equal(codeOf(await call({ ...strategy, headers: {}, body: { id: "none" } })), "admin_token_required");
+    const session = { method: "POST", path: "/api/session" };
+    assert.equal(codeOf(await call({ ...session, body: { token: "wrong" } })), "admin_token_wrong");
+    const loggedIn = await call({ ...session, body: { token: ADMIN_TOKEN } });
+    const cookie = String(loggedIn.headers["set-cookie"]).split(";")[0] ?? "";
+    assert.equal((await call({ ...strategy, headers: { cookie }, body: { id: "sql-guarded" } })).status, 200);
+  });
+
+  it("is what a run answers from its opening to its findings", async () => {
+    const request = { strategy: "none", stock: 5, vus: 20, holdMs: 1, engine: "builtin", launch: true };
+    const opened = await call({ method: "POST", path: "/api/runs", headers: admin, body: request });
+    assert.match(String(opened.headers["x-run-key"]), /^[0-9a-f]{32}$/);
+    const { id } = json<{ id: string }>(opened);
+    assert.equal(
+      codeOf(await call({ method: "POST", path: "/api/runs", headers: admin, body: request })),
+      "run_active",
+    );
+    const params = { id };
+    for (const action of ["stats", "drift", "history"]) {
+      await call({ method: "GET", path: `/api/node/runs/{id}/${action}`, params, headers: admin });
+    }
+    const ended = async () =>
+      json<{ status: string }>(await call({ method: "GET", path: "/api/runs/{id}", params })).status !== "running";
+    await waitUntil(ended, { what: "the run's end", withinMs: 60_000 });
+    for (const path of ["events", "history", "samples", "findings", "timeline"]) {
+      await call({ method: "GET", path: `/api/runs/{id}/${path}`, params });
+    }
+    for (const format of ["json", "csv", "hgrm", "html"]) {
+      await call({ method: "GET", path: "/api/runs/{id}/export", params, query: `?format=${format}` });
+    }
+    const list = await call({ method: "GET", path: "/api/runs/{id}/findings", params });
+    const { findings } = json<{ findings: { name: string }[] }>(list);
+    const name = findings[0]?.name;
+    assert.ok(name !== undefined, "twenty buyers without a lock leave something to find");
+    await call({ method: "GET", path: "/api/runs/{id}/findings/{name}", params: { id, name } });
+    await call({ method: "POST", path: "/api/runs/{id}/finish", params, headers: admin, body: {} });
+    for (const path of ["/api/runs", "/api/runs/latest", "/api/sweeps"]) await call({ method: "GET", path });
+    assert.equal(codeOf(await call({ method: "GET", path: "/api/runs", query: "?limit=0" })), "invalid_request");
+    assert.equal(codeOf(await call({ method: "GET", path: "/api/sweeps/{id}", params: { id: "none" } })), "not_found");
+  });
+
+  it("is what a sweep's run leaves", async () => {
+    const sweep = { id: "contract", repeat: 1, repeats: 1, strategies: ["sql-guarded"] };
+    const request = { strategy: "sql-guarded", stock: 1, vus: 1, engine: "external", sweep };
+    const { id } = json<{ id: string }>(
+      await call({ method: "POST", path: "/api/runs", headers: admin, body: request }),
+    );
+    await call({ method: "POST", path: "/api/runs/{id}/finish", params: { id }, headers: admin, body: {} });
+    await call({ method: "GET", path: "/api/sweeps/{id}", params: { id: "contract" } });
+  });
+
+  it("is what the node's control routes answer", async () => {
+    await call({ method: "GET", path: "/api/node/strategy", headers: admin });
+    await call({ method: "PUT", path: "/api/node/strategy", headers: admin, body: { id: "sql-guarded" } });
+    const target = { kind: "product", id: 1 };
+    const how = { strategy: "sql-guarded", target };
+    const run = { method: "PUT", path: "/api/node/runs/{id}", params: { id: "by-hand" }, headers: admin };
+    const assignment = { ...how, runId: "by-hand", holdMs: 0, ttlMs: 1_000, waitTimeoutMs: 100 };
+    await call({ ...run, body: assignment });
+    await call({ ...run, method: "POST", path: "/api/node/runs/{id}/prepare", body: { ...how, stock: 1 } });
+    await call({ ...run, method: "POST", path: "/api/node/runs/{id}/close" });
+    const other = await call({ ...run, params: { id: "another" }, body: assignment });
+    assert.equal(codeOf(other), "invalid_request");
+  });
+
+  it("has no route that the tests above have not seen succeed", () => {
+    const all = contract.operations.map(({ method, path }) => `${method} ${path}`);
+    assert.deepEqual(
+      all.filter((route) => !succeeded.has(route)),
+      [],
+    );
+  });
+
+  it("asks for the admin token on every route that changes the lab, and refuses other sites there", async () => {
+    const guarded = contract.operations.filter(({ operation }) => operation.security !== undefined);
+    assert.ok(guarded.length >= 15, `${guarded.length} routes`);
+    for (const { method, path } of guarded) {
+      const bare = { method: method.toUpperCase(), path, ...(method === "get" ? {} : { body: {} }) };
+      assert.equal(codeOf(await call(bare)), "admin_token_required", path);
+      const wrong = { authorization: "Bearer not the token" };
+      assert.equal(codeOf(await call({ ...bare, headers: wrong })), "admin_token_required", path);
+      const others: Record<string, string>[] = [
+        { origin: "http://evil.example" },
+        { "sec-fetch-site": "cross-site" },
+        { origin: "null" },
+      ];
+      for (const foreign of others) {
+        const headers = { ...admin, ...foreign };
+        assert.equal(codeOf(await call({ ...bare, headers })), "cross_site", `${path} from ${Object.values(foreign)}`);
+      }
+    }
+  });
+});

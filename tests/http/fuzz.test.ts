@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { randomInt } from "node:crypto";
+import { after, before, describe, it } from "node:test";
+import fc from "fast-check";
+import type { OpenApiDocument } from "../../lib/http/routes/openapi";
+import { Contract } from "../support/contract";
+import { requireEnv } from "../support/lab-env";
+import { createOwnDatabase, type OwnDatabase } from "../support/own-database";
+import { type OwnNode, startOwnNode } from "../support/own-node";
+import { type OwnRedis, startOwnRedis } from "../support/own-redis";
+import { type RawAnswer, RawClient } from "../support/raw-request";
+import { type Malformed, malformed } from "./malformed-requests";
+
+requireEnv("DATABASE_URL");
+
+const REQUESTS = 5_200;
+const CONNECTIONS = 24;
+/** How `redis-lock` takes its lock; the node's own housekeeping sends no SET. */
+const LOCK_COMMAND = /^cmdstat_set:/m;
+const ADMIN_TOKEN = "the token of the fuzzed lab";
+const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
+
+describe(`malformed requests (FUZZ_SEED=${seed})`, () => {
+  let database: OwnDatabase;
+  let redis: OwnRedis;
+  let node: OwnNode;
+  let contract: Contract;
+
+  before(async () => {
+    [database, redis] = await Promise.all([createOwnDatabase(), startOwnRedis()]);
+    // A lock in Redis under every purchase, so that one that was taken can be seen there.
+    node = await startOwnNode({
+      DATABASE_URL: database.url,
+      REDIS_URL: redis.url,
+      LOCK_STRATEGY: "redis-lock",
+      LAB_ADMIN_TOKEN: ADMIN_TOKEN,
+    });
+    // Makes the secret that signs visitors' cookies: the one row that reading may write, once.
+    await fetch(`${node.url}/api/buyer`);
+    contract = new Contract((await (await fetch(`${node.url}/api/openapi.json`)).json()) as OpenApiDocument);
+    await database.pool.query(
+      `INSERT INTO products (slug, name, description, price_cents, stock) VALUES ('fuzz', 'fuzz', '', 100, 5)`,
+    );
+  });
+
+  after(async () => {
+    await node[Symbol.asyncDispose]();
+    await redis[Symbol.asyncDispose]();
+    await database[Symbol.asyncDispose]();
+  });
+
+  /** @returns what is wrong with how a request was answered, or null */
+  async function problemWith({ route, request, mustBeRefused }: Malformed, client: RawClient): Promise<string | null> {
+    let answer: RawAnswer;
+    try {
+      answer = await client.send(request);
+    } catch (error) {
+      return `no answer: ${(error as Error).message}`;
+    }
+    if (/\bat .*\.(ts|js):\d+|node_modules|node:internal/.test(answer.body)) return "a stack trace";
+    if (mustBeRefused && answer.status < 400) return `${answer.status}: it was not refused`;
+    if (answer.headers["x-content-type-options"] !== "nosniff") return "no security headers";
+    return contract.problemOf(route, answer);
+  }
+
+  it(`are answered with declared errors in the one shape, take no lock and change no row (${REQUESTS} of them)`, async () => {
+    const { operations } = contract;
+    assert.ok(operations.length > 25, `${operations.length} routes`);
+    const perRoute = Math.ceil(REQUESTS / operations.length);
+    const cases = operations.flatMap((route, index) =>
+      fc.sample(malformed(route, { contract, adminToken: ADMIN_TOKEN }), { seed: seed + index, numRuns: perRoute }),
+    );
+    assert.ok(cases.length >= REQUESTS);
+    const before = await database.digest();
+    const problems = new Map<string, string>();
+    using client = new RawClient(node.port, CONNECTIONS);
+    const queue = cases.values();
+    const work = async () => {
+      for (const one of queue) {
+        const problem = await problemWith(one, client);
+        const { method, path } = one.request;
+        if (problem !== null)
+          problems.set(`${one.route.path} ${one.what}`, `${method} ${path.slice(0, 80)}: ${problem}`);
+      }
+    };
+    await Promise.all(Array.from({ length: CONNECTIONS }, work));
+    assert.deepEqual([...problems].slice(0, 10), []);
+    assert.deepEqual(await database.digest(), before, "a row has changed");
+    await assertNoLockWasTaken();
+    assert.ok(!node.log().includes('"level":"error"'), node.log().slice(-2_000));
+  });
+
+  const redisCommands = () => redis.probe.info("commandstats");
+
+  async function assertNoLockWasTaken(): Promise<void> {
+    const metrics = await (await fetch(`${node.url}/metrics`)).text();
+    assert.match(metrics, /^http_request_duration_seconds_count\{/m, "the metrics are there");
+    assert.doesNotMatch(metrics, /^flash_sale_purchases_total\{/m, "a purchase got as far as the lock");
+    assert.doesNotMatch(await redisCommands(), LOCK_COMMAND, "Redis was asked for a lock");
+  }
+
+  it("are the exception: a purchase that is well-formed takes the lock, so that the check above can fail", async () => {
+    const response = await fetch(`${node.url}/api/products/1/reduce-stock`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: '{"userId":"sound"}',
+    });
+    assert.equal(response.status, 201);
+    await assert.rejects(assertNoLockWasTaken, /got as far as the lock/);
+    assert.match(await redisCommands(), LOCK_COMMAND);
+  });
+});

@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { ROOT } from "../../bin/supervisor/paths";
+import { waitUntil } from "./wait-until";
+
+/** A store node of a test's own: `server.ts` with the production build, alone, so that it is its own coordinator. */
+export interface OwnNode extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  /** What it has logged. */
+  log(): string;
+  signal(signal: NodeJS.Signals): void;
+  /** Waits for its end. @returns its exit code */
+  exited(withinMs: number): Promise<number | null>;
+}
+
+const FIRST_PORT = 12_000;
+const PORTS = 8_000;
+
+/** @param env on top of the environment of the test, whose NEXT_DIST_DIR names the build */
+export async function startOwnNode(env: Readonly<Record<string, string>>): Promise<OwnNode> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const child = spawn(process.execPath, ["--import", "tsx", "server.ts"], {
+    cwd: ROOT,
+    env: {
+      ...process.env,
+      NODE_ENV: "production",
+      STORE_NODE: "own",
+      STORE_NODES: "",
+      HOST: "127.0.0.1",
+      PORT: String(port),
+      ...env,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let text = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (text += String(chunk)));
+  const isGone = () => child.exitCode !== null || child.signalCode !== null;
+  const isUp = async () => {
+    if (isGone()) throw new Error(`the node ended before it was up: ${text}`);
+    return fetch(`${url}/healthz`).then((response) => response.ok, notYet);
+  };
+  await waitUntil(isUp, { what: `a node on port ${port}`, withinMs: 60_000 });
+  return {
+    url,
+    port,
+    log: () => text,
+    signal: (signal) => child.kill(signal),
+    async exited(withinMs) {
+      await waitUntil(isGone, { what: "the node to end", withinMs });
+      return child.exitCode;
+    },
+    [Symbol.asyncDispose]: () => end(child, isGone),
+  };
+}
+
+const notYet = () => false;
+
+async function end(child: ChildProcess, isGone: () => boolean): Promise<void> {
+  if (isGone()) return;
+  const exit = once(child, "exit");
+  child.kill("SIGKILL");
+  await exit;
+}
+
+async function freePort(): Promise<number> {
+  for (let tries = 0; tries < 50; tries += 1) {
+    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once("error", () => resolve(false));
+      server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+    });
+    if (isFree) return port;
+  }
+  throw new Error(`no free port from ${FIRST_PORT} on`);
+}
