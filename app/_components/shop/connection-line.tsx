@@ -7,11 +7,11 @@ import { useShop } from "./shop-provider";
 export function ConnectionLine() {
   const { lostAtEpochMs } = useShop();
   return (
-    <div role="status">
+    <div role="status" className={styles.region}>
       {lostAtEpochMs === null ? null : (
         <p className={styles.line}>
-          <strong>Offline.</strong> The shop has not answered since {new Date(lostAtEpochMs).toTimeString().slice(0, 8)}
-          ; the figures are as of then. The page keeps looking and comes back by itself.
+          <strong>{navigator.onLine ? "The shop does not answer." : "You are offline."}</strong> What you see is as of{" "}
+          {new Date(lostAtEpochMs).toTimeString().slice(0, 8)}. The page keeps looking and comes back by itself.
         </p>
       )}
     </div>

@@ -21,7 +21,7 @@ export function useActiveRun(): RunDocument | null {
 export function RunStrip() {
   const run = useActiveRun();
   return (
-    <div role="status">
+    <div role="status" className={styles.region}>
       {run === null ? null : (
         <p className={styles.strip}>
           <span className={styles.pulse} aria-hidden="true" />

@@ -90,7 +90,9 @@ export function offerWords(product: ShopProduct, state: OfferState, orders: Prod
   }
   if (state === "limit_reached")
     return `${plural(product.limitPerUser ?? 0, "unit")} each, and you have as many in your orders.`;
-  if (state === "not_open") return `The page opens it by itself, by the lab's clock. ${termsWords(product)}`;
+  if (state === "not_open") {
+    return `${plural(product.stock, "unit")} then; the page opens the sale by itself, by the lab's clock. ${termsWords(product)}`;
+  }
   return termsWords(product);
 }
 
