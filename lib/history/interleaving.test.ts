@@ -143,10 +143,10 @@ describe("ordinaryTurns", () => {
     ]);
   });
 
-  it("tells an atomic write as one step, in the order of the commits where nothing was granted", () => {
+  it("tells an atomic write as one step, in the order of what was left where nothing was granted", () => {
     const write = (at: number, node: string, left: number) =>
       seller(node, { readNs: at, readValue: left + 1, writeNs: at, writtenValue: left, committedNs: 60 - at });
     const told = ordinaryTurns(history({ ops: [write(10, "a", 8), write(20, "b", 9), write(1, "c", 7)] }));
-    assert.deepEqual(lines(told).slice(0, 2), ["+0 a write stock = 8, found 9", "+10 b write stock = 9, found 10"]);
+    assert.deepEqual(lines(told).slice(0, 2), ["+0 a write stock 9 → 8", "+10 b write stock 10 → 9"]);
   });
 });

@@ -199,12 +199,17 @@ function leftOut(count: number): string[] {
 export function ordinaryTurns(history: History, count = 2): Interleaving {
   const served = [...history.takers]
     .filter((op) => (op.writeNs ?? servedNs(op)) !== undefined)
-    .sort((a, b) => turnNs(a) - turnNs(b))
+    .sort(byTurn)
     .slice(0, count);
   return { ...weave(history, served, { fields: INSIDE_FIELDS, marked: new Map() }), remarks: [] };
 }
 
-/** With a lock the turn is the grant; without one it is what the database made of it. */
+/** With a lock the turn is the grant; without one it is what the row says: whoever left more was served before. */
+function byTurn(a: Operation, b: Operation): number {
+  const hasTickets = a.grantedNs === undefined && a.writtenValue !== undefined && b.writtenValue !== undefined;
+  return hasTickets ? (b.writtenValue ?? 0) - (a.writtenValue ?? 0) : turnNs(a) - turnNs(b);
+}
+
 function turnNs(op: Operation): number {
-  return op.grantedNs ?? op.committedNs ?? servedNs(op) ?? op.writeNs ?? op.invokedNs;
+  return servedNs(op) ?? op.writeNs ?? op.invokedNs;
 }

@@ -37,8 +37,9 @@ function writeWords(op: Operation): string {
   const { writtenValue, writeAccepted, readValue } = op;
   const verb = writeAccepted === false ? "try to write" : "write";
   if (writtenValue === undefined) return `${verb} stock`;
-  const found = isAtomic(op) && readValue !== undefined ? `, found ${readValue}` : "";
-  return `${verb} stock = ${writtenValue}${found}`;
+  return isAtomic(op) && readValue !== undefined
+    ? `${verb} stock ${readValue} → ${writtenValue}`
+    : `${verb} stock = ${writtenValue}`;
 }
 
 /** An atomic write reads nothing beforehand: what it found and what it left are one step. */
