@@ -69,6 +69,11 @@ describe("agreementWords", () => {
     assert.equal(words?.flags.length, 1);
     assert.equal(agreementWords({ client: null, agreement: undefined }), null);
   });
+
+  it("says how many purchases people sent beside the load", () => {
+    const joined = agreementWords({ client, agreement: agreementOf(some, client), visitors: 2 });
+    assert.match(joined?.sentences[1] ?? "", /^People on the shop's pages sent 2 purchases beside it/);
+  });
 });
 
 describe("findings in words", () => {

@@ -19,7 +19,7 @@ export function deviceEpochMs(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** Who wants to know of every request: what time the lab has, and whether it answered at all. */
+/** Who wants to know of every request: what time the lab has, and whether it can be reached. */
 export interface CallListener {
   readonly onTime: (sample: ClockSample) => void;
   readonly onReach: (answered: boolean) => void;
@@ -53,7 +53,8 @@ export async function callShop({ path, method = "GET", body, idempotencyKey, sig
     if (!Number.isNaN(dateEpochMs))
       listener?.onTime({ sentAtEpochMs, receivedAtEpochMs: deviceEpochMs(), dateEpochMs });
     const answer = answerOf(response, await response.json().catch(() => null));
-    listener?.onReach(true);
+    // What a purchase was answered says nothing of whether the figures on the page can be had.
+    if (method === "GET") listener?.onReach(response.status < 500);
     return answer;
   } catch (error) {
     if (signal?.aborted !== true) listener?.onReach(false);
