@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, beforeEach, describe, it } from "node:test";
+import { before, beforeEach, describe, it } from "node:test";
 import { isLockError } from "../../../lib/locks/errors";
 import { createEtcdLock } from "../../../lib/locks/etcd/etcd-lock";
 import { EtcdError } from "../../../lib/locks/etcd/etcd-port";
@@ -10,7 +10,8 @@ import { type EtcdProbe, probeEtcd } from "../../support/etcd-probe";
 import { withWatch } from "../../support/etcd-with-watch";
 import { type LockClients, lockServers, openLockClients } from "../../support/lock-clients";
 import { startOwnEtcd } from "../../support/own-etcd";
-import { startTcpRelay, type TcpRelay } from "../../support/tcp-relay";
+import { useRelayedLock } from "../../support/relayed-lock";
+import type { TcpRelay } from "../../support/tcp-relay";
 import { waitUntil } from "../../support/wait-until";
 
 const isUnavailable = (error: unknown) => isLockError(error) && error.code === "backend_unavailable";
@@ -22,6 +23,7 @@ const fresh = (overrides: Partial<LockRequest> = {}): LockRequest => ({
 });
 
 describe("etcd-lock behind a link that breaks", () => {
+  const opened = useRelayedLock("etcd-lock", "etcd");
   let clients: LockClients;
   let relayed: LockClients;
   let relayedLock: LockStrategy;
@@ -29,19 +31,9 @@ describe("etcd-lock behind a link that breaks", () => {
   let probe: EtcdProbe;
   let request: LockRequest;
 
-  before(async () => {
-    const { etcdUrl } = lockServers();
-    const { hostname, port } = new URL(etcdUrl);
-    relay = await startTcpRelay({ host: hostname, port: Number(port) });
-    probe = probeEtcd(etcdUrl);
-    clients = openLockClients();
-    relayed = openLockClients({ etcdUrl: `http://127.0.0.1:${relay.port}` });
-    relayedLock = createLock("etcd-lock", relayed);
-  });
-  after(async () => {
-    await relayedLock[Symbol.asyncDispose]();
-    await Promise.all([clients[Symbol.asyncDispose](), relayed[Symbol.asyncDispose]()]);
-    await relay.close();
+  before(() => {
+    ({ clients, relayed, relayedLock, relay } = opened());
+    probe = probeEtcd(lockServers().etcdUrl);
   });
   beforeEach(async () => {
     request = fresh({ ttlMs: 2_000 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, beforeEach, describe, it } from "node:test";
+import { before, beforeEach, describe, it } from "node:test";
 import { isLockError } from "../../../lib/locks/errors";
 import type { LockRequest, LockStrategy } from "../../../lib/locks/types";
 import type { ZkWatchEvent } from "../../../lib/locks/zookeeper/zk-contender";
@@ -8,7 +8,8 @@ import { createZkExclusive } from "../../../lib/locks/zookeeper/zk-exclusive";
 import { createZkMutex } from "../../../lib/locks/zookeeper/zk-mutex";
 import { makeGate } from "../../support/gate";
 import { type LockClients, lockServers, openLockClients, TEST_SESSION_TIMEOUT_MS } from "../../support/lock-clients";
-import { startTcpRelay, type TcpRelay } from "../../support/tcp-relay";
+import { useRelayedLock } from "../../support/relayed-lock";
+import type { TcpRelay } from "../../support/tcp-relay";
 import { waitUntil } from "../../support/wait-until";
 import { watchesUnder } from "../../support/zk-watches";
 
@@ -68,6 +69,7 @@ async function releaseOnce(
 }
 
 describe("zk-exclusive", () => {
+  const opened = useRelayedLock("zk-exclusive", "zookeeper");
   let clients: LockClients;
   let lock: LockStrategy;
   let relayed: LockClients;
@@ -75,18 +77,8 @@ describe("zk-exclusive", () => {
   let relay: TcpRelay;
   let request: LockRequest;
 
-  before(async () => {
-    const [host = "", port] = lockServers().zookeeperHosts.split(",")[0]?.split(":") ?? [];
-    relay = await startTcpRelay({ host, port: Number(port) });
-    clients = openLockClients();
-    lock = createZkExclusive(clients.zookeeper(), clients);
-    relayed = openLockClients({ zookeeperHosts: `127.0.0.1:${relay.port}` });
-    relayedLock = createZkExclusive(relayed.zookeeper(), relayed);
-  });
-  after(async () => {
-    await Promise.all([lock[Symbol.asyncDispose](), relayedLock[Symbol.asyncDispose]()]);
-    await Promise.all([clients[Symbol.asyncDispose](), relayed[Symbol.asyncDispose]()]);
-    await relay.close();
+  before(() => {
+    ({ clients, lock, relayed, relayedLock, relay } = opened());
   });
   beforeEach(async () => {
     request = fresh();

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, beforeEach, describe, it } from "node:test";
+import { before, beforeEach, describe, it } from "node:test";
 import { isLockError } from "../../../lib/locks/errors";
-import { createLock } from "../../../lib/locks/registry";
 import type { LockRequest, LockStrategy } from "../../../lib/locks/types";
-import { type LockClients, lockServers, openLockClients, TEST_SESSION_TIMEOUT_MS } from "../../support/lock-clients";
-import { startTcpRelay, type TcpRelay } from "../../support/tcp-relay";
+import { type LockClients, TEST_SESSION_TIMEOUT_MS } from "../../support/lock-clients";
+import { useRelayedLock } from "../../support/relayed-lock";
+import type { TcpRelay } from "../../support/tcp-relay";
 import { waitUntil } from "../../support/wait-until";
 
 const isUnavailable = (error: unknown) => isLockError(error) && error.code === "backend_unavailable";
@@ -14,6 +14,7 @@ const isUnavailable = (error: unknown) => isLockError(error) && error.code === "
 const SILENCE_LIMIT_MS = (2 / 3) * TEST_SESSION_TIMEOUT_MS;
 
 describe("zk-mutex", () => {
+  const opened = useRelayedLock("zk-mutex", "zookeeper");
   let clients: LockClients;
   let lock: LockStrategy;
   let relayed: LockClients;
@@ -21,18 +22,8 @@ describe("zk-mutex", () => {
   let relay: TcpRelay;
   let request: LockRequest;
 
-  before(async () => {
-    const [host = "", port] = lockServers().zookeeperHosts.split(",")[0]?.split(":") ?? [];
-    relay = await startTcpRelay({ host, port: Number(port) });
-    clients = openLockClients();
-    lock = createLock("zk-mutex", clients);
-    relayed = openLockClients({ zookeeperHosts: `127.0.0.1:${relay.port}` });
-    relayedLock = createLock("zk-mutex", relayed);
-  });
-  after(async () => {
-    await Promise.all([lock[Symbol.asyncDispose](), relayedLock[Symbol.asyncDispose]()]);
-    await Promise.all([clients[Symbol.asyncDispose](), relayed[Symbol.asyncDispose]()]);
-    await relay.close();
+  before(() => {
+    ({ clients, lock, relayed, relayedLock, relay } = opened());
   });
   beforeEach(async () => {
     request = { resource: `test:${randomUUID()}`, waitTimeoutMs: 10_000, ttlMs: 5_000 };
