@@ -1,4 +1,5 @@
 import { env } from "../services/current-env";
+import { postgresPool } from "../services/postgres";
 import { describeStrategy, storeNodes } from "./catalogue";
 import { LabError } from "./lab-error";
 import { NodeClient } from "./node-client";
@@ -14,7 +15,18 @@ export async function switchAllNodes(id: string): Promise<{ id: string; nodes: s
   const answers = await Promise.allSettled(nodes.map((node) => node.switchStrategy(id)));
   const failed = answers.flatMap((answer) => (answer.status === "rejected" ? [(answer.reason as Error).message] : []));
   if (failed.length > 0) throw new LabError("node_unavailable", `Not every node switched: ${failed.join("; ")}`);
+  await forgetFences();
   return { id, nodes: nodes.map((node) => node.address.name) };
+}
+
+/**
+ * Each lock counts its fencing tokens in its own way: what one has left at a row would refuse every holder of the next. Whoever
+ * still holds by the old one is refused as before, since a write needs the very token that its read has registered.
+ */
+async function forgetFences(): Promise<void> {
+  for (const table of ["products", "coupons"]) {
+    await postgresPool().query(`UPDATE ${table} SET fence = 0 WHERE fence <> 0 AND run_id IS NULL`);
+  }
 }
 
 /** The active strategy of every node (null: no answer), and the one they agree on (null: they do not). */

@@ -38,7 +38,8 @@ export async function returnUnsold(target: StockTarget): Promise<void> {
 
 async function resetStock(target: StockTarget, stock: number): Promise<StockTarget | null> {
   const { kind, id } = target;
-  const change = { where: { id }, data: { stock } };
+  // Tokens of another strategy's lock are no measure for this one's.
+  const change = { where: { id }, data: { stock, fence: 0n } };
   // A run that was never ended may have left units in buckets; they would count for this one.
   const [, { count }] = await prisma().$transaction([
     prisma().stockBucket.deleteMany({ where: { kind, targetId: id } }),
