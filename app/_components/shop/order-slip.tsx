@@ -41,7 +41,7 @@ export function OrderSlip({ order, renderedAtEpochMs, namesProduct, onChanged }:
         </p>
         <p className={styles.status}>
           <span className={styles.mark} aria-hidden="true" />
-          <strong data-testid="order-status">{ORDER_WORDS[order.status]}</strong> <span>{orderSentence(order)}</span>
+          <strong data-testid="order-status">{ORDER_WORDS[order.status]}</strong>. <span>{orderSentence(order)}</span>
         </p>
         <p className={styles.facts}>
           {namesProduct ? `order ${order.id}, ` : ""}

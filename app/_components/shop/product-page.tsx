@@ -3,7 +3,7 @@
 import { useLabNow } from "@/app/_hooks/shop/use-lab-now";
 import { usePolled } from "@/app/_hooks/shop/use-polled";
 import { usePursuit } from "@/app/_hooks/shop/use-pursuit";
-import { meaningOf } from "@/app/_lib/shop/answer";
+import { meaningOf, orderIdOf } from "@/app/_lib/shop/answer";
 import { formatPrice, productState, unitsHeld } from "@/app/_lib/shop/offer";
 import type { ProductView } from "@/app/_lib/shop/views";
 import { boughtWords, offerWords } from "@/app/_lib/shop/words";
@@ -50,6 +50,8 @@ export function ProductPage({ initial, runId, renderedAtEpochMs }: ProductPagePr
   const state = productState(isInRun ? { ...product, opensAtEpochMs: null } : product, held, now);
   const { pursuit } = pursuing;
   const bought = pursuit.phase === "settled" && meaningOf(pursuit.last) === "done" ? pursuit.last : null;
+  // Once it is paid or ended, its own line says so.
+  const isSettled = myOrders.some((order) => order.id === orderIdOf(bought) && order.status !== "pending");
   return (
     <ShopFrame
       title={product.name}
@@ -77,7 +79,7 @@ export function ProductPage({ initial, runId, renderedAtEpochMs }: ProductPagePr
           </p>
         ) : null}
         <BuyBox product={product} state={state} mine={held} pursuing={pursuing} />
-        <PursuitNote pursuing={pursuing} done={bought === null ? "" : boughtWords(bought)} />
+        <PursuitNote pursuing={pursuing} done={bought === null || isSettled ? "" : boughtWords(bought)} />
         {pursuit.phase === "idle" ? null : <ServedBy answer={pursuit.last} />}
       </OfferHead>
 

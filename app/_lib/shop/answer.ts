@@ -49,6 +49,12 @@ export function meaningOf({ status, code }: ShopAnswer): Meaning {
   return status === 0 || status >= 500 ? "unknown" : "refused";
 }
 
+/** The order that a purchase was answered with; null: none. */
+export function orderIdOf(answer: ShopAnswer | null): string | null {
+  const id = (answer?.body as { order?: { id?: unknown } } | null | undefined)?.order?.id;
+  return typeof id === "string" ? id : null;
+}
+
 export const NOTHING_SENT: ShopAnswer = {
   status: 0,
   code: "offline",

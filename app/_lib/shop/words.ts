@@ -1,6 +1,6 @@
 import type { ShopOrder, ShopProduct } from "@/lib/shop/api";
 import { formatCount, plural } from "../format";
-import { meaningOf, type ShopAnswer } from "./answer";
+import { meaningOf, orderIdOf, type ShopAnswer } from "./answer";
 import { spanWords } from "./countdown";
 import type { OfferState } from "./offer";
 import type { Pursuit } from "./pursue";
@@ -113,10 +113,12 @@ export function stockOnWords(product: Pick<ShopProduct, "stock" | "stockOn">, or
 }
 
 /** What was got, said once. */
-export function boughtWords({ body, isReplayed }: ShopAnswer): string {
-  const order = (body as { order?: { id?: unknown; stockTaken?: unknown } } | null)?.order;
+export function boughtWords(answer: ShopAnswer): string {
+  const { body, isReplayed } = answer;
+  const order = (body as { order?: { stockTaken?: unknown } } | null)?.order;
+  const id = orderIdOf(answer);
   const found = isReplayed ? "It had gone through the first time: " : "";
-  const number = typeof order?.id === "string" ? `order ${order.id}` : "your order";
+  const number = id === null ? "your order" : `order ${id}`;
   const next =
     order?.stockTaken === false ? "nothing is set aside until you pay." : "set aside for you, to be paid below.";
   return sentenceCase(`${found}${number} is in; ${next}`);
