@@ -3,6 +3,7 @@ import path from "node:path";
 import { z } from "zod";
 import { ROOT } from "../supervisor/paths";
 import { runChild } from "../supervisor/run-child";
+import { runAudit } from "./audit";
 import type { NodeTestOrder } from "./node-tests";
 import { tallyPlaywright } from "./playwright-report";
 import { addTallies, EMPTY_TALLY, type Tally } from "./tally";
@@ -179,7 +180,7 @@ async function runChecks(context: StageContext): Promise<Tally> {
       ? { ...tally, passed: tally.passed + 1 }
       : { ...tally, failed: tally.failed + 1, remarks: [...tally.remarks, `failed: ${check.name} (${check.fix})`] };
   }
-  return tally;
+  return addTallies([tally, await runAudit(context.signal)]);
 }
 
 export function failure(remark: string): Tally {

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { judgeAudit } from "./audit";
+
+const report = (vulnerabilities: object) =>
+  JSON.stringify({ auditReportVersion: 2, vulnerabilities, metadata: { dependencies: { total: 300 } } });
+
+describe("the audit of packages", () => {
+  it("is clean when nothing is worse than moderate", () => {
+    assert.deepEqual(judgeAudit(report({ left: { severity: "moderate", via: ["x"] } })), {
+      kind: "clean",
+      packages: 300,
+    });
+  });
+
+  it("fails for high and critical, and names the packages", () => {
+    const found = { left: { severity: "high" }, right: { severity: "critical" }, other: { severity: "low" } };
+    assert.deepEqual(judgeAudit(report(found)), { kind: "flawed", findings: ["left (high)", "right (critical)"] });
+  });
+
+  it("has no result where the registry does not answer the question, and says why without naming it", () => {
+    const refusals = [
+      { message: "405 Method Not Allowed - POST https://registry.example/-/npm/v1/security", statusCode: 405 },
+      { message: "request to https://registry.example failed, reason: getaddrinfo ENOTFOUND" },
+      { error: { code: "ECONNREFUSED", summary: "" } },
+    ];
+    for (const refusal of refusals) {
+      const verdict = judgeAudit(JSON.stringify(refusal));
+      assert.equal(verdict.kind, "no-result");
+      assert.doesNotMatch(JSON.stringify(verdict), /registry\.example/);
+    }
+  });
+
+  it("fails when it is not understood: silence is no clean bill", () => {
+    for (const text of [
+      "",
+      "{",
+      "{}",
+      '{"message":"401 Unauthorized","statusCode":401}',
+      report({}).replace("300", "0"),
+    ]) {
+      assert.equal(judgeAudit(text).kind, "failed", text);
+    }
+  });
+});

@@ -1,0 +1,78 @@
+import { expect, test } from "./lab";
+
+/** The content security policy, as a browser sees it: it lets every page work, and nothing else. */
+
+interface Violation {
+  readonly directive: string;
+  readonly blocked: string;
+}
+
+declare global {
+  interface Window {
+    policyViolations: Violation[];
+  }
+}
+
+const PAGES = [
+  "/",
+  "/shop",
+  "/shop/orders",
+  "/coupons",
+  "/orders",
+  "/compare",
+  "/runs",
+  "/strategies",
+  "/nothing-here",
+];
+
+test.beforeEach(async ({ page, expectedErrors }) => {
+  expectedErrors.push(/status of 404/);
+  await page.addInitScript(() => {
+    window.policyViolations = [];
+    document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) => {
+      window.policyViolations.push({ directive: effectiveDirective, blocked: blockedURI });
+    });
+  });
+});
+
+test("no page does what its policy forbids, and every page has a nonce of its own", async ({ page, request }) => {
+  const { runs } = (await (await request.get("/api/runs?limit=1")).json()) as { runs: { id: string }[] };
+  const { products } = (await (await request.get("/api/products")).json()) as { products: { id: number }[] };
+  const some = [...runs.map(({ id }) => `/runs/${id}`), ...products.slice(0, 1).map(({ id }) => `/products/${id}`)];
+  const nonces = new Set<string>();
+  for (const path of [...PAGES, ...some]) {
+    const response = await page.goto(path);
+    const policy = response?.headers()["content-security-policy"] ?? "";
+    const nonce = /script-src 'self' 'nonce-([^']+)' 'strict-dynamic';/.exec(policy)?.[1];
+    expect(nonce, `${path}: ${policy}`).toBeTruthy();
+    nonces.add(nonce ?? "");
+    await page.waitForLoadState("networkidle");
+    expect(await page.evaluate(() => window.policyViolations), path).toEqual([]);
+  }
+  expect(nonces.size).toBe(PAGES.length + some.length);
+});
+
+test("a script that somebody smuggles into a page does not run", async ({ page, expectedErrors }) => {
+  expectedErrors.push(/Content Security Policy/i);
+  await page.goto("/strategies");
+  await page.evaluate(() => {
+    const script = document.createElement("script");
+    script.textContent = "document.body.dataset.smuggled = 'yes'";
+    document.body.append(script);
+    const picture = document.createElement("div");
+    picture.innerHTML = `<img src="data:," onerror="document.body.dataset.smuggled = 'yes'">`;
+    document.body.append(picture);
+  });
+  await expect.poll(() => page.evaluate(() => window.policyViolations.length)).toBeGreaterThanOrEqual(2);
+  expect(await page.evaluate(() => document.body.dataset.smuggled)).toBeUndefined();
+  const directives = await page.evaluate(() => window.policyViolations.map(({ directive }) => directive));
+  expect(new Set(directives)).toEqual(new Set(["script-src-elem", "script-src-attr"]));
+});
+
+test("no other site can frame the lab", async ({ page, expectedErrors }) => {
+  expectedErrors.push(/frame-ancestors|X-Frame-Options|Refused to (frame|display)|Framing/i);
+  const lab = test.info().project.use.baseURL ?? "";
+  await page.setContent(`<iframe src="${lab}/strategies"></iframe>`);
+  const frame = page.frameLocator("iframe").locator("main");
+  await expect(frame).toHaveCount(0);
+});
