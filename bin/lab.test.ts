@@ -14,7 +14,7 @@ describe("npm run lab", () => {
       /Did you mean --detach\?[\s\S]*Valid options of `up`: -d, --detach/,
     ],
     ["names the strategies for an unknown one", ["run", "--strategy", "nope"], /nope[\s\S]*none, local-mutex/],
-    ["names the stages for an unknown one", ["test", "--stage", "unitt"], /Valid stages: check, unit, integration/],
+    ["names the stages for an unknown one", ["test", "--stage", "unitt"], /Valid stages: check, unit, conformance/],
     ["says what a port base may be", ["up", "--port-base", "80"], /whole number from 1024 to 32600/],
     ["refuses an instance name that leaves its folder", ["status", "--instance", "../x"], /is no instance name/],
     ["refuses a migration name that is no name", ["migrate", "--diff", "Add index"], /lower-case letters/],
