@@ -7,6 +7,9 @@ import { makeRun } from "./runs";
 
 const MANY = 100_000;
 const LONGEST_BLOCK_MS = 200;
+/** With so many times fewer purchases a page that works them off in one go would be as much quicker. */
+const FEW = 4_000;
+const MOST_TIMES = 2;
 const DATABASE_URL = process.env.DATABASE_URL ?? "";
 const needsDatabase = "not applicable: DATABASE_URL is not known here; npm test sets it";
 
@@ -72,10 +75,11 @@ test("a violation and what is in view are in the address, and come back from it"
 });
 
 /** The longest that the page's main thread was busy without a break while it was opened, zoomed and moved. */
-async function longestBlock(page: Page, id: string): Promise<number> {
+async function longestBlock(page: Page, { id, purchases }: { id: string; purchases: number }): Promise<number> {
   await openRun(page, `/runs/${id}`);
   await page.getByRole("button", { name: "Show the whole run" }).click();
-  await expect(page.getByTestId("range")).toContainText(`${MANY.toLocaleString("en")} of ${MANY.toLocaleString("en")}`);
+  const all = purchases.toLocaleString("en");
+  await expect(page.getByTestId("range")).toContainText(`${all} of ${all}`);
   await page.getByRole("button", { name: /^Who was inside, node by node: \d/ }).focus();
   for (const key of ["+", "+", "ArrowRight", "-", "ArrowLeft", "+", "+", "+", "+", "+", "Home"]) {
     const before = await drawnRange(page);
@@ -87,8 +91,9 @@ async function longestBlock(page: Page, id: string): Promise<number> {
 
 test(`${MANY} purchases never block the page for ${LONGEST_BLOCK_MS} ms`, async ({ page }, { annotations }) => {
   test.skip(DATABASE_URL === "", needsDatabase);
-  test.setTimeout(120_000);
-  const id = await storeRun(DATABASE_URL, MANY);
+  test.setTimeout(240_000);
+  const many = { id: await storeRun(DATABASE_URL, MANY), purchases: MANY };
+  const few = { id: await storeRun(DATABASE_URL, FEW), purchases: FEW };
   await page.addInitScript(() => {
     const seen = window as unknown as { longestTaskMs: number };
     seen.longestTaskMs = 0;
@@ -96,11 +101,15 @@ test(`${MANY} purchases never block the page for ${LONGEST_BLOCK_MS} ms`, async 
       for (const { duration } of list.getEntries()) seen.longestTaskMs = Math.max(seen.longestTaskMs, duration);
     }).observe({ type: "longtask", buffered: true });
   });
-  // Somebody else's work on the machine makes one try slow; work of the page's own makes all of them slow.
+  // Somebody else's work on the machine makes one try slow; work of the page's own makes all of them slow. Where the
+  // machine is so busy that a page with next to nothing on it is slow too, that one is what the many are held to.
   const triesMs: number[] = [];
-  for (let left = 4; left > 0 && (triesMs.at(-1) ?? Infinity) >= LONGEST_BLOCK_MS; left -= 1) {
-    triesMs.push(Math.round(await longestBlock(page, id)));
+  for (let left = 4; left > 0 && !triesMs.some((triedMs) => triedMs < LONGEST_BLOCK_MS); left -= 1) {
+    triesMs.push(Math.round(await longestBlock(page, many)));
   }
-  annotations.push({ type: "longest task, ms", description: triesMs.join(", ") });
-  expect(Math.min(...triesMs), `tries: ${triesMs.join(", ")} ms`).toBeLessThan(LONGEST_BLOCK_MS);
+  const isSmooth = triesMs.some((triedMs) => triedMs < LONGEST_BLOCK_MS);
+  const fewMs = isSmooth ? null : Math.round(await longestBlock(page, few));
+  const said = `${triesMs.join(", ")}; with ${FEW} purchases: ${fewMs ?? "not tried"}`;
+  annotations.push({ type: "longest task, ms", description: said });
+  expect(Math.min(...triesMs), said).toBeLessThan(Math.max(LONGEST_BLOCK_MS, MOST_TIMES * (fewMs ?? 0)));
 });

@@ -56,6 +56,19 @@ export class LabPage {
   }
 }
 
+/**
+ * A page is there before React has taken it over; a key or a click in between is lost, and on a busy machine that is
+ * long. React leaves its mark on what it has taken over.
+ */
+async function whenTakenOver<T>(page: Page, response: T): Promise<T> {
+  await page.waitForFunction(() => {
+    const isOurs = document.querySelector('script[src*="/_next/"]') !== null;
+    const main = document.querySelector("main");
+    return !isOurs || (main !== null && Object.keys(main).some((key) => key.startsWith("__reactFiber")));
+  });
+  return response;
+}
+
 interface Fixtures {
   readonly lab: LabPage;
   /** Errors a test expects, taken out of those that fail it. */
@@ -71,6 +84,9 @@ export const test = base.extend<Fixtures>({
     page.on("console", (message) => {
       if (message.type() === "error") errors.push(`${message.text()} ${message.location().url}`.trim());
     });
+    const { goto, reload } = page;
+    page.goto = async (...where) => whenTakenOver(page, await goto.apply(page, where));
+    page.reload = async (...how) => whenTakenOver(page, await reload.apply(page, how));
     await use(page);
     expect(errors.filter((error) => !expectedErrors.some((expected) => expected.test(error)))).toEqual([]);
   },
