@@ -4,7 +4,7 @@ import { postgresPool } from "../services/postgres";
 import { memcachedCasTraits } from "../stock/memcached-cas";
 import { redisDecrementTraits } from "../stock/redis-decrement";
 import { returnOf } from "../stock/redis-journal";
-import { resourceOf, type StockStrategy, type StockTarget } from "../stock/types";
+import { type ReconcileOptions, resourceOf, type StockStrategy, type StockTarget } from "../stock/types";
 import type { ReconcileAnswer, ReconcileRequest, ShopDrift } from "./api";
 
 /** The counts that strategies keep beside PostgreSQL's rows: how far apart they are, and how they come together again. */
@@ -59,20 +59,30 @@ export async function reconcileCounters(
   const settled: ReconcileAnswer["settled"] = [];
   const failed: string[] = [];
   const spared = request.sparesRuns ? await runningTargets() : new Set<string>();
+  const say = (keptIn: KeptIn) => (error: Error) => {
+    failed.push(`${keptIn}: ${error.message}`);
+    return [];
+  };
   for (const { keptIn, strategy } of keepers(node)) {
-    try {
-      const targets = request.target ? [request.target] : await targetsOf(strategy);
-      for (const target of targets.filter((each) => !spared.has(resourceOf(each)))) {
-        const { counter } = await strategy.drift(target);
-        const result = await strategy.reconcile(target, options);
-        if (counter === null && Object.values(result).every((units) => units === 0)) continue;
-        settled.push({ target, keptIn, ...result });
-      }
-    } catch (error) {
-      failed.push(`${keptIn}: ${(error as Error).message}`);
+    const targets = request.target ? [request.target] : await targetsOf(strategy).catch(say(keptIn));
+    // What is wrong with one of them keeps none of the others waiting.
+    for (const target of targets.filter((each) => !spared.has(resourceOf(each)))) {
+      settled.push(...(await settleOne({ keptIn, strategy }, target, options).catch(say(keptIn))));
     }
   }
   return { settled, failed };
+}
+
+/** @returns nothing where there was nothing to do */
+async function settleOne(
+  { keptIn, strategy }: Keeper,
+  target: StockTarget,
+  options: ReconcileOptions,
+): Promise<ReconcileAnswer["settled"]> {
+  const { counter } = await strategy.drift(target);
+  const result = await strategy.reconcile(target, options);
+  const isNothing = counter === null && Object.values(result).every((units) => units === 0);
+  return isNothing ? [] : [{ target, keptIn, ...result }];
 }
 
 async function runningTargets(): Promise<ReadonlySet<string>> {

@@ -11,11 +11,13 @@ setEnv({ STORE_NODE: "evening-test" });
 
 const STOCK = 40;
 const HOUR_MS = 3_600_000;
+/** Between a lock holder's read and write, where an unguarded return would be lost. */
+const HOLD_MS = "10";
 
 describe("an evening of unpaid orders", () => {
   let nodes: readonly ShopNode[] = [];
   before(async () => {
-    nodes = await startShopNodes(["evening-a", "evening-b", "evening-c"], "sql-guarded");
+    nodes = await startShopNodes(["evening-a", "evening-b", "evening-c"], "sql-guarded", { HOLD_MS });
   });
   after(async () => {
     await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
@@ -59,7 +61,7 @@ describe("an evening of unpaid orders", () => {
       assert.equal(pendingUnits, 0);
       assert.equal(stock + paidUnits, STOCK, `${stock} on sale and ${paidUnits} paid`);
       for (const { settled, failed } of await Promise.all(nodes.map((node) => node.reconcile()))) {
-        assert.deepEqual(failed, []);
+        assert.ok(!failed.some((reason) => reason.includes(`product:${productId}:`)), failed.join());
         const mine = settled.filter(({ target }) => target.id === productId);
         assert.ok(mine.every(({ corrected, givenBack, pending }) => corrected === 0 && givenBack + pending === 0));
       }
