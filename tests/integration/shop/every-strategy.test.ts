@@ -107,6 +107,18 @@ for (const [strategy, { traits }] of stockCatalogue) {
       await noDrift(target);
     });
 
+    itWhereSafe("lets one thing become of an order that is paid twice and cancelled at the same moment", async () => {
+      const target = await product(5, { stockOn: "payment" });
+      const order = await placed({ target, buyerId: "a" });
+      const pay = () => payOrder(node, order, { outcome: "succeed" });
+      const wishes = await Promise.allSettled([pay(), pay(), cancelOrder(node, order), pay()]);
+      assert.equal(wishes.filter(({ status }) => status === "fulfilled").length, 1);
+      const { paidUnits, pendingUnits } = await readProductOrders(target.id);
+      assert.equal(pendingUnits, 0);
+      assert.equal((await productFacts(target.id)).stock, 5 - paidUnits);
+      await noDrift(target);
+    });
+
     it("gives no buyer more than the limit, however often he clicks, and keeps the rest on sale", async () => {
       const target = await product(6, { limitPerUser: 2 });
       const clicks = await Promise.all(times(6, () => place({ target, buyerId: "greedy" })));
