@@ -19,6 +19,8 @@ const config: NextConfig = {
   images: { unoptimized: true },
   // `npm run check` is where types are checked.
   typescript: { ignoreBuildErrors: true },
+  // Between two pages a browser may find neither's icon link in the document, and asks for what browsers always asked for.
+  rewrites: async () => [{ source: "/favicon.ico", destination: "/icon.svg" }],
 };
 
 export default config;

@@ -124,3 +124,9 @@ test("a phone gets a native chooser and keeps Run in sight", async ({ page }) =>
   await page.getByRole("button", { name: /100 units, 500 buyers/ }).click();
   await expect(page.getByLabel("Stock", { exact: true })).toBeVisible();
 });
+
+test("a browser that asks for an icon without being told where gets one", async ({ request }) => {
+  const response = await request.get("/favicon.ico");
+  expect(response.status()).toBe(200);
+  expect(response.headers()["content-type"]).toContain("image/svg+xml");
+});
