@@ -8,6 +8,7 @@ import {
   laneBoxes,
   panRange,
   rangeAround,
+  rangeByKey,
   rangeWords,
   spansInView,
   ticksIn,
@@ -53,6 +54,22 @@ describe("the range in view", () => {
       toUs: 600,
     });
     assert.deepEqual(panRange({ fromUs: 100, toUs: 300 }, 0.25, 1_000), { fromUs: 150, toUs: 350 });
+  });
+
+  it("follows the keys: arrows move, plus and minus zoom and undo each other, Home shows all, others are not ours", () => {
+    const range = { fromUs: 400, toUs: 600 };
+    assert.deepEqual(rangeByKey("ArrowLeft", range, 1_000), { fromUs: 360, toUs: 560 });
+    assert.deepEqual(rangeByKey("ArrowRight", range, 1_000), { fromUs: 440, toUs: 640 });
+    assert.deepEqual(rangeByKey("+", range, 1_000), { fromUs: 440, toUs: 560 });
+    assert.deepEqual(rangeByKey("-", { fromUs: 440, toUs: 560 }, 1_000), range);
+    assert.deepEqual(rangeByKey("Home", range, 1_000), { fromUs: 0, toUs: 1_000 });
+    assert.equal(rangeByKey("a", range, 1_000), null);
+  });
+
+  it("can show a run in which nothing happened", () => {
+    assert.deepEqual(clampRange({ fromUs: 0, toUs: 1 }, 0), { fromUs: 0, toUs: 20 });
+    assert.ok(ticksIn({ fromUs: 0, toUs: 20 }, 8).ticks.length > 1);
+    assert.deepEqual(spansInView(spansOf(), { fromUs: 0, toUs: 20 }), []);
   });
 
   it("goes round the purchases of a finding with something on either side", () => {

@@ -34,6 +34,29 @@ export function panRange(range: TimeRange, share: number, endUs: number): TimeRa
   return clampRange({ fromUs: range.fromUs + by, toUs: range.toUs + by }, endUs);
 }
 
+const KEY_ZOOM = 0.6;
+const KEY_PAN = 0.2;
+
+/** What a key does to the range; null: the key is not ours. */
+export function rangeByKey(key: string, range: TimeRange, endUs: number): TimeRange | null {
+  switch (key) {
+    case "ArrowLeft":
+      return panRange(range, -KEY_PAN, endUs);
+    case "ArrowRight":
+      return panRange(range, KEY_PAN, endUs);
+    case "+":
+    case "=":
+      return zoomRange(range, { factor: KEY_ZOOM }, endUs);
+    case "-":
+    case "_":
+      return zoomRange(range, { factor: 1 / KEY_ZOOM }, endUs);
+    case "Home":
+      return { fromUs: 0, toUs: Math.max(1, endUs) };
+    default:
+      return null;
+  }
+}
+
 /** The spans in question with as much before and after as shows what they stand in. */
 export function rangeAround(
   columns: Readonly<Record<"fromUs" | "lengthUs", ArrayLike<number>>>,

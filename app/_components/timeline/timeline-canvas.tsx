@@ -1,7 +1,7 @@
 "use client";
 
 import { type KeyboardEvent, type PointerEvent, useCallback, useEffect, useRef } from "react";
-import { laneBoxes, panRange, type Spans, type TimeRange, zoomRange } from "@/app/_lib/timeline-view";
+import { laneBoxes, panRange, rangeByKey, type Spans, type TimeRange, zoomRange } from "@/app/_lib/timeline-view";
 import type { TimelineFault } from "@/lib/runs/evidence";
 import { onThemeChange, readPalette } from "../chart/colours";
 import { AXIS_HEIGHT, drawTimeline, LABEL_WIDTH, type Scene } from "./draw";
@@ -22,31 +22,8 @@ export interface TimelineCanvasProps {
   readonly onHover: (index: number | null) => void;
 }
 
-const KEY_ZOOM = 0.6;
-const KEY_PAN = 0.2;
-
 export function canvasHeight(depths: readonly number[]): number {
   return laneBoxes(depths).height + AXIS_HEIGHT;
-}
-
-/** What a key does to the range; null: the key is not ours. */
-export function rangeByKey(key: string, range: TimeRange, endUs: number): TimeRange | null {
-  switch (key) {
-    case "ArrowLeft":
-      return panRange(range, -KEY_PAN, endUs);
-    case "ArrowRight":
-      return panRange(range, KEY_PAN, endUs);
-    case "+":
-    case "=":
-      return zoomRange(range, { factor: KEY_ZOOM }, endUs);
-    case "-":
-    case "_":
-      return zoomRange(range, { factor: 1 / KEY_ZOOM }, endUs);
-    case "Home":
-      return { fromUs: 0, toUs: Math.max(1, endUs) };
-    default:
-      return null;
-  }
 }
 
 /** The scene on a canvas that follows its box and the theme; drawn at most once a frame. */
