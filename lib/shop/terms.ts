@@ -19,20 +19,22 @@ interface Remembered {
   readonly terms: Promise<TargetTerms | null>;
 }
 
-/** Rows are never deleted, and a run's row never changes its terms; a shop's row is asked for again. */
+/** Terms may change at any time, and count within this. A crowd of a run is not made to wait for a look at them as often. */
 const FRESH_MS = 1_000;
+const FRESH_IN_RUN_MS = 30_000;
 const MAX_REMEMBERED = 10_000;
 const remembered = new Map<string, Remembered>();
 
 /**
  * The terms of a target, or null when there is no such row. Askers at the same moment share one query.
- * @param forRun the target belongs to an open run: what is remembered of it stays good
+ * @param forRun the target belongs to an open run
  * @throws {LockError} `backend_unavailable`
  */
 export function targetTerms(target: StockTarget, forRun = false): Promise<TargetTerms | null> {
   const key = resourceOf(target);
   const known = remembered.get(key);
-  if (known && (forRun || performance.now() - known.askedAtMs < FRESH_MS)) return known.terms;
+  const freshMs = forRun ? FRESH_IN_RUN_MS : FRESH_MS;
+  if (known && performance.now() - known.askedAtMs < freshMs) return known.terms;
   if (remembered.size >= MAX_REMEMBERED) remembered.clear();
   const asked = { askedAtMs: performance.now(), terms: lookUp(target) };
   remembered.set(key, asked);
