@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { checkLiveness } from "../history/checkers/liveness";
 import type { HistoryOpLine } from "../history/types";
+import { log } from "../services/log";
 import type { StockDrift } from "../stock/types";
 import type { RunAssignment, RunPreparation } from "./assignment";
 import { type Caveats, conclude, noCaveats } from "./conclude";
@@ -172,7 +173,7 @@ export class Coordinator {
   private giveUpAfter(id: string, limitMs: number): NodeJS.Timeout {
     const timer = setTimeout(() => {
       this.fail(id, "Nobody finished the run in time.").catch((error: Error) => {
-        console.error(`run ${id} could not be given up: ${error.message}`);
+        log().error({ runId: id, err: error }, "the run could not be given up");
       });
     }, limitMs);
     timer.unref();
@@ -186,7 +187,7 @@ export class Coordinator {
     if (feed) clearTimeout(feed.deadline);
     const deadline = setTimeout(() => {
       this.end({ ...document, status: "finished" }).catch((error: Error) => {
-        console.error(`run ${document.id} could not be ended: ${error.message}`);
+        log().error({ runId: document.id, err: error }, "the run could not be ended");
       });
     }, REPORT_WAIT_MS);
     deadline.unref();

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { env } from "../services/current-env";
+import { log } from "../services/log";
 import { postgresPool } from "../services/postgres";
 import { processSingleton } from "../services/singleton";
 import { describeStrategy, storeNodes } from "./catalogue";
@@ -67,9 +68,9 @@ async function drive(document: RunDocument, engine: Awaited<ReturnType<typeof ch
     });
     if (!result.ok) await coordinator().fail(document.id, result.reason ?? "The load generator failed.");
   } catch (error) {
-    console.error(`run ${document.id}: ${(error as Error).message}`);
+    log().error({ runId: document.id, err: error }, "the load generator failed");
     await coordinator()
       .fail(document.id, "The load generator could not be started.")
-      .catch((failure: Error) => console.error(`run ${document.id} could not be failed: ${failure.message}`));
+      .catch((failure: Error) => log().error({ runId: document.id, err: failure }, "the run could not be failed"));
   }
 }

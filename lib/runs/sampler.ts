@@ -1,3 +1,4 @@
+import { log } from "../services/log";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import type { RunDocument, RunSample } from "./document";
 import { sumCounts } from "./judge";
@@ -63,7 +64,7 @@ export class Sampler {
     try {
       await this.take();
     } catch (error) {
-      console.warn(`run ${this.document.id}: no sample: ${(error as Error).message}`);
+      log().warn({ runId: this.document.id, reason: (error as Error).message }, "no sample");
     }
   }
 

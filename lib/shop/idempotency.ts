@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { LockError } from "../locks/errors";
+import { log } from "../services/log";
 import { postgresPool } from "../services/postgres";
 import { processSingleton } from "../services/singleton";
 import { KeyWatcher } from "./key-watcher";
@@ -173,7 +174,7 @@ async function settle(held: readonly string[], answer: Answer | null): Promise<b
     return true;
   } catch (error) {
     // What was sold is sold: its answer does not hang on being kept. The claim runs out, and the order is found by its key.
-    console.warn(`idempotency keys: an answer was not kept: ${(error as Error).message}`);
+    log().warn({ reason: (error as Error).message }, "an answer of an idempotency key was not kept");
     return true;
   }
 }
@@ -220,7 +221,7 @@ class ClaimRenewer {
       WHERE k.user_id = h.user_id AND k.route = h.route AND k.key = h.key AND k.claimed_by = h.claimed_by
         AND k.status IS NULL`;
     const columns = [0, 1, 2, 3].map((column) => [...this.held.values()].map((held) => held[column]));
-    await ask(text, columns).catch((error: Error) => console.warn(`idempotency keys: ${error.message}`));
+    await ask(text, columns).catch((error: Error) => log().warn({ reason: error.message }, "idempotency keys"));
   }
 }
 

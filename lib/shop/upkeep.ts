@@ -1,5 +1,6 @@
 import type { StoreNode } from "../runs/store-node";
 import { env } from "../services/current-env";
+import { log } from "../services/log";
 import { reconcileCounters } from "./counters";
 import { expireDueOrders } from "./expiry";
 import { forgetOldKeys } from "./idempotency";
@@ -58,7 +59,8 @@ export class ShopUpkeep {
     }
     for (const job of jobs) await job().catch((error: Error) => failures.push(error.message));
     const failure = failures.join("; ");
-    if (failure !== "" && failure !== this.lastFailure) console.warn(`upkeep of the shop: ${failure}`);
+    if (failure !== "" && failure !== this.lastFailure)
+      log().warn({ reason: failure }, "the upkeep of the shop failed");
     this.lastFailure = failure;
   }
 }

@@ -1,6 +1,7 @@
 import { isLockError, LockError } from "../locks/errors";
 import type { RedisCommands } from "../locks/redis/redis-port";
 import type { StrategyTraits } from "../locks/types";
+import { log } from "../services/log";
 import { nowNs } from "../services/monotonic";
 import type { CountedRows } from "./counted-rows";
 import { releaseRelative } from "./give-back";
@@ -194,7 +195,7 @@ export class CountedStock implements StockStrategy {
       this.saidUnsettled = false;
     } catch (error) {
       if (!this.saidUnsettled) {
-        console.warn(`${this.id}: ${opId} stays in the journal: ${(error as Error).message}`);
+        log().warn({ strategy: this.id, opId, reason: (error as Error).message }, "an entry stays in the journal");
       }
       this.saidUnsettled = true;
     }

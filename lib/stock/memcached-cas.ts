@@ -1,6 +1,7 @@
 import { isLockError, LockError } from "../locks/errors";
 import type { MemcachedCommands } from "../locks/memcached/memcached-port";
 import type { StrategyTraits } from "../locks/types";
+import { log } from "../services/log";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import { BuyerClaims } from "./buyer-claims";
 import type { CountedRows } from "./counted-rows";
@@ -276,7 +277,8 @@ export class MemcachedCas implements StockStrategy {
       await work;
       this.saidUnsettled = false;
     } catch (error) {
-      if (!this.saidUnsettled) console.warn(`${this.id}: something is left to reconcile: ${(error as Error).message}`);
+      if (!this.saidUnsettled)
+        log().warn({ strategy: this.id, reason: (error as Error).message }, "something is left to reconcile");
       this.saidUnsettled = true;
     }
   }
