@@ -43,11 +43,14 @@ export interface LockClients extends LockDependencies, AsyncDisposable {
   readonly incidents: readonly LockIncident[];
 }
 
+export interface LockClientOptions {
+  readonly postgres?: TestPostgresOptions;
+  /** Of ZooKeeper sessions. */
+  readonly sessionTimeoutMs?: number;
+}
+
 /** Clients of a test's own, opened as they are asked for and closed with it. */
-export function openLockClients(
-  servers: Partial<LockServers> = {},
-  postgresOptions: TestPostgresOptions = {},
-): LockClients {
+export function openLockClients(servers: Partial<LockServers> = {}, options: LockClientOptions = {}): LockClients {
   const { databaseUrl, redisUrl, redlockUrls, memcachedUrl, zookeeperHosts, etcdUrl } = {
     ...lockServers(),
     ...servers,
@@ -62,7 +65,7 @@ export function openLockClients(
     return client;
   };
   const postgres = once(() => {
-    const opened = openTestPostgres({ databaseUrl, ...postgresOptions });
+    const opened = openTestPostgres({ databaseUrl, ...options.postgres });
     closers.push(() => opened[Symbol.asyncDispose]());
     return opened;
   });
@@ -70,7 +73,9 @@ export function openLockClients(
   const redisSubscriber = once(() => shareSubscriber(openRedis(redisUrl, redisOptionsForSubscriber)));
   const redlock = once(() => redlockUrls.map((url) => openRedis(url)));
   const zookeeper = once(() => {
-    const session = openZkSession(zookeeperHosts, { sessionTimeoutMs: TEST_SESSION_TIMEOUT_MS });
+    const session = openZkSession(zookeeperHosts, {
+      sessionTimeoutMs: options.sessionTimeoutMs ?? TEST_SESSION_TIMEOUT_MS,
+    });
     closers.push(() => session[Symbol.asyncDispose]());
     return session;
   });

@@ -1,13 +1,18 @@
 import { randomUUID } from "node:crypto";
+import { isLockError } from "../../../lib/locks/errors";
 import type { LockEntry } from "../../../lib/locks/registry";
 import type { LockOutcome, LockRequest, LockStrategy, ServiceId, StrategyTraits } from "../../../lib/locks/types";
 import { type LockClients, type LockServers, openLockClients } from "../../support/lock-clients";
+import { waitUntil } from "../../support/wait-until";
 import { makeLock, nameOf, type Plug, postgresOptions } from "./plug";
 import type { Worker } from "./worker";
 import { openWorkers } from "./worker-pool";
 
 /** As short as every server can keep a lease: Memcached and etcd count whole seconds. */
 export const SHORT_TTL_MS = 1_000;
+
+/** No case wants the session of this process to end, however busy the machine. */
+const LONG_SESSION_MS = 10_000;
 
 /** What is being tested, with all that a case needs to test it. */
 export class Subject implements AsyncDisposable {
@@ -23,7 +28,7 @@ export class Subject implements AsyncDisposable {
     this.plug = plug;
     this.traits = known.traits;
     this.foreign = known.foreign;
-    this.clients = openLockClients({}, postgresOptions(plug));
+    this.clients = openLockClients({}, { postgres: postgresOptions(plug), sessionTimeoutMs: LONG_SESSION_MS });
   }
 
   get name(): string {
@@ -77,14 +82,18 @@ export class LockSubject extends Subject {
 
   /** The same lock on clients of its own, whose servers may be elsewhere. */
   async open(servers: Partial<LockServers>): Promise<OpenedLock> {
-    const clients = openLockClients(servers, postgresOptions(this.plug));
+    const clients = openLockClients(servers, { postgres: postgresOptions(this.plug) });
     const lock = makeLock(this.plug, this.foreign, clients);
     const dispose = async () => {
       await lock[Symbol.asyncDispose]();
       await clients[Symbol.asyncDispose]();
     };
-    const warmUp = this.fresh();
-    await lock.runGuarded(warmUp, async () => {});
+    try {
+      await connect(lock, this.fresh());
+    } catch (error) {
+      await dispose();
+      throw error;
+    }
     return { clients, lock, [Symbol.asyncDispose]: dispose };
   }
 
@@ -97,4 +106,14 @@ export class LockSubject extends Subject {
 export interface OpenedLock extends AsyncDisposable {
   readonly clients: LockClients;
   readonly lock: LockStrategy;
+}
+
+/** Calls until the server serves: one that was started just now may need a while on a busy machine. */
+async function connect(lock: LockStrategy, request: LockRequest): Promise<void> {
+  const isServed = async () => {
+    const [settled] = await Promise.allSettled([lock.runGuarded(request, async () => {})]);
+    if (settled.status === "rejected" && !isLockError(settled.reason)) throw settled.reason;
+    return settled.status === "fulfilled" && settled.value.status === "completed";
+  };
+  await waitUntil(isServed, { what: `${lock.id} to be served`, withinMs: 40_000 });
 }

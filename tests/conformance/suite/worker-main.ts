@@ -9,6 +9,8 @@ import type { BuyOrder, HoldOrder, WorkerMessage, WorkerOrder } from "./worker-p
 /** The other end of `Worker`: a process that does what it is told, order after order. */
 
 const CLOSING_LIMIT_MS = 5_000;
+/** Outlives the stalls of a busy machine, and is looked at several times a second; cases wait for its end. */
+const SESSION_MS = 4_000;
 
 /** A strategy, with what there was in the process before it. */
 interface Opened {
@@ -41,7 +43,7 @@ async function main(): Promise<void> {
 async function open(plug: Plug): Promise<Opened> {
   const before = process.getActiveResourcesInfo();
   const foreign = await foreignEntry(plug);
-  const clients = openLockClients({}, postgresOptions(plug));
+  const clients = openLockClients({}, { postgres: postgresOptions(plug), sessionTimeoutMs: SESSION_MS });
   const lock = isLock(plug) ? makeLock(plug, foreign, clients) : null;
   const stock = makeStock(plug, foreign, clients);
   // Connects before anything is measured.

@@ -52,8 +52,8 @@ export const holderPaused: LockCase = {
   },
   notApplicable: withoutServer,
   async run(subject) {
-    // Shorter than the pause: its time is up when it goes on.
-    const { request, worker } = await holdElsewhere(subject, { index: 1, holdMs: SHORT_TTL_MS / 2 });
+    // Its time is up when it goes on; before that it would have looked at its lease or session once.
+    const { request, worker } = await holdElsewhere(subject, { index: 1, holdMs: 0.8 * SHORT_TTL_MS });
     worker.signal("SIGSTOP");
     try {
       if (blocksWhilePaused(subject.traits)) {

@@ -9,19 +9,25 @@ import { type LockCase, withoutServer } from "../case";
 /** Longer than the case: no lease runs out by itself. */
 const TTL_MS = 60_000;
 const SETTLED_MS = 30_000;
+/** Shorter than the outage, and long enough to notice it. */
+const HASTY_MS = 2_500;
 const UNREACHABLE = ["backend_unavailable", "quorum_failed"];
 
 const isUnreachable = (error: unknown) => isLockError(error) && UNREACHABLE.includes(error.code);
 
 /** Calls until the answer is one of those; while the server is not back, it is a typed error. */
 async function callUntil(answers: readonly string[], call: () => Promise<LockOutcome<void>>): Promise<void> {
+  let latest = "nothing";
   const isAnswered = async () => {
     const [settled] = await Promise.allSettled([call()]);
+    latest = settled.status === "fulfilled" ? settled.value.status : String(settled.reason);
     if (settled.status === "fulfilled") return answers.includes(settled.value.status);
     if (!isUnreachable(settled.reason)) throw settled.reason;
     return false;
   };
-  await waitUntil(isAnswered, { what: `the server to serve again: ${answers.join(" or ")}`, withinMs: SETTLED_MS });
+  const what = `the server to serve again: ${answers.join(" or ")}`;
+  const [waited] = await Promise.allSettled([waitUntil(isAnswered, { what, withinMs: SETTLED_MS })]);
+  if (waited.status === "rejected") throw new Error(`the last answer was: ${latest}`, { cause: waited.reason });
 }
 
 export const serverRestart: LockCase = {
@@ -44,7 +50,7 @@ export const serverRestart: LockCase = {
     const enter = async () => {
       if (isHolderIn) intrusions.push(holder.grant.signal.aborted ? "known" : "unknown");
     };
-    const hasty = opened.lock.runGuarded({ ...request, waitTimeoutMs: 1_200 }, enter);
+    const hasty = opened.lock.runGuarded({ ...request, waitTimeoutMs: HASTY_MS }, enter);
     const patient = opened.lock.runGuarded({ ...request, waitTimeoutMs: 20_000 }, enter);
     const waiting = Promise.allSettled([hasty, patient]);
     await own.kill();

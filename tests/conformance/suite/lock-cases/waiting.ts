@@ -24,7 +24,8 @@ export const boundedWait: LockCase = {
     const waiting = { ...request, waitTimeoutMs: 200 };
     const outcome = await subject.lock.runGuarded(waiting, async () => "entered");
     assert.ok(outcome.status === "contended", "two were in at once");
-    assert.ok(outcome.waitedMs >= 200, `gave up after ${outcome.waitedMs} ms of 200`);
+    // Less a server's rounding, where the server ends the wait.
+    assert.ok(outcome.waitedMs >= 190, `gave up after ${outcome.waitedMs} ms of 200`);
     await holder.leave();
     assert.equal((await subject.tryNow(request)).status, "completed", "a waiter that gave up is in the way");
   },

@@ -14,7 +14,7 @@ export const lostServer: StockCase = {
   async run(subject) {
     // PostgreSQL holds the stock whatever else there is.
     await using relayed = await relayService(subject.service ?? "postgres");
-    await using clients = openLockClients(relayed.servers, postgresOptions(subject.plug));
+    await using clients = openLockClients(relayed.servers, { postgres: postgresOptions(subject.plug) });
     await using strategy = makeStock(subject.plug, subject.foreign, clients);
     const target = { kind: "product" as const, id: await makeProduct(5) };
     const buy = (buyerId: string) => {
