@@ -1,4 +1,5 @@
 import { LockError } from "../locks/errors";
+import { isRefusal } from "../locks/postgres/sql-state";
 import type { PurchasePlan, StoreNode } from "../runs/store-node";
 import { env } from "../services/current-env";
 import { postgresPool } from "../services/postgres";
@@ -87,25 +88,35 @@ async function placeWithoutStock({ wish, node, opId, order, plan }: Placing): Pr
   const { target, buyerId, quantity } = wish;
   const values = [target.id, buyerId, quantity, opId, null, node, plan.strategy.id];
   const extras = [order.idempotencyKey, order.paymentWindowMs, order.purchaseTokenId];
+  const failed = (error: Error, isDefinite: boolean) => postgresFailed(target, error, isDefinite);
+  const client = await postgresPool()
+    .connect()
+    .catch((error: Error) => {
+      throw failed(error, true);
+    });
+  let broken: Error | undefined;
   try {
     const statement = { name: "place_without_stock", text: PLACE_WITHOUT_STOCK, values: [...values, ...extras] };
-    const { rows } = await postgresPool().query<{ order_id: string }>(statement);
+    const { rows } = await client.query<{ order_id: string }>(statement);
     return rows[0] ? { status: "sold", orderId: rows[0].order_id } : { status: "sold_out" };
   } catch (error) {
     const refusal = rowRefusal(error);
     if (refusal) return refusal;
-    throw unknownOutcome(target, error);
+    if (!isRefusal(error)) broken = error as Error;
+    throw failed(error as Error, broken === undefined);
+  } finally {
+    client.release(broken);
   }
 }
 
-/** A lost reply, and a statement that was never sent, look alike here: the buyer asks again with his key. */
-function unknownOutcome(target: StockTarget, error: unknown): LockError {
+/** A statement that was refused, or never sent, wrote nothing; a lost reply leaves that open. */
+function postgresFailed(target: StockTarget, error: Error, isDefinite: boolean): LockError {
   return new LockError({
-    code: "outcome_unknown",
+    code: isDefinite ? "backend_unavailable" : "outcome_unknown",
     strategyId: "shop",
     resource: resourceOf(target),
-    message: `PostgreSQL failed at the order: ${(error as Error).message}`,
-    isDefinite: false,
+    message: `PostgreSQL failed at the order: ${error.message}`,
+    isDefinite,
     cause: error,
   });
 }
