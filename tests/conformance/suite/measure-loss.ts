@@ -25,7 +25,7 @@ export async function measureLoss(subject: LockSubject, ttlMs: number): Promise<
   const breaker = holdBreakers[service];
   const relayed = breaker.needsRelay ? await relayService(service) : null;
   try {
-    await using opened = await subject.open(relayed?.servers ?? {});
+    await using opened = await subject.open(relayed?.servers ?? {}, TEST_SESSION_TIMEOUT_MS);
     const request = subject.fresh({ ttlMs });
     await using holder = await stayIn(opened.lock, request);
     const { signal } = holder.grant;

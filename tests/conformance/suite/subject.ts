@@ -11,7 +11,7 @@ import { openWorkers } from "./worker-pool";
 /** As short as every server can keep a lease: Memcached and etcd count whole seconds. */
 export const SHORT_TTL_MS = 1_000;
 
-/** No case wants the session of this process to end, however busy the machine. */
+/** Hardly a case wants a session of this process to end, however busy the machine. */
 const LONG_SESSION_MS = 10_000;
 
 /** What is being tested, with all that a case needs to test it. */
@@ -81,8 +81,8 @@ export class LockSubject extends Subject {
   }
 
   /** The same lock on clients of its own, whose servers may be elsewhere. */
-  async open(servers: Partial<LockServers>): Promise<OpenedLock> {
-    const clients = openLockClients(servers, { postgres: postgresOptions(this.plug) });
+  async open(servers: Partial<LockServers>, sessionTimeoutMs = LONG_SESSION_MS): Promise<OpenedLock> {
+    const clients = openLockClients(servers, { postgres: postgresOptions(this.plug), sessionTimeoutMs });
     const lock = makeLock(this.plug, this.foreign, clients);
     const dispose = async () => {
       await lock[Symbol.asyncDispose]();
