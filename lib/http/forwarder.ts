@@ -109,7 +109,8 @@ export class Forwarder {
         clearTimeout(limit);
         resolve(result);
       };
-      const lose = (error: Error) => end({ why: error.message, mayHaveArrived });
+      // A code where there is one: messages name addresses, which are nobody's business outside.
+      const lose = ({ code, message }: NodeJS.ErrnoException) => end({ why: code ?? message, mayHaveArrived });
       outgoing.once("socket", (socket) => {
         if (!socket.connecting) {
           mayHaveArrived = true;

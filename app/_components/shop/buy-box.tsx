@@ -71,7 +71,7 @@ export function BuyBox({ product, state, mine, pursuing }: BuyBoxProps) {
 /** The button says what it is doing. */
 function labelOf({ pursuit, state, price }: { pursuit: Pursuit; state: OfferState; price: string }): string {
   if (pursuit.phase === "sending") return pursuit.tries === 1 ? "Buying …" : "Asking again …";
-  if (pursuit.phase === "waiting") return "Waiting to ask again …";
+  if (pursuit.phase === "waiting") return "Waiting …";
   if (pursuit.phase === "given_up") return "Not answered yet";
   return CLOSED[state] ?? `Buy for ${price}`;
 }

@@ -100,7 +100,7 @@ const CLOSED: Partial<Record<OfferState, string>> = {
 
 function labelOf(pursuit: Pursuit, state: OfferState): string {
   if (pursuit.phase === "sending") return pursuit.tries === 1 ? "Claiming …" : "Asking again …";
-  if (pursuit.phase === "waiting") return "Waiting to ask again …";
+  if (pursuit.phase === "waiting") return "Waiting …";
   if (pursuit.phase === "given_up") return "Not answered yet";
   return CLOSED[state] ?? "Claim it";
 }
