@@ -8,7 +8,6 @@ export interface ShopCall {
   readonly method?: "GET" | "POST" | "PUT";
   readonly body?: unknown;
   readonly idempotencyKey?: string;
-  readonly signal?: AbortSignal;
 }
 
 /** A page gives up here and asks again with the same key; the purchase itself may wait longer for its lock. */
@@ -35,9 +34,8 @@ export function listenToCalls(to: CallListener): () => void {
   };
 }
 
-export async function callShop({ path, method = "GET", body, idempotencyKey, signal }: ShopCall): Promise<ShopAnswer> {
+export async function callShop({ path, method = "GET", body, idempotencyKey }: ShopCall): Promise<ShopAnswer> {
   const sentAtEpochMs = deviceEpochMs();
-  const limit = AbortSignal.timeout(REQUEST_LIMIT_MS);
   try {
     const response = await fetch(path, {
       method,
@@ -47,7 +45,7 @@ export async function callShop({ path, method = "GET", body, idempotencyKey, sig
       },
       body: body === undefined ? null : JSON.stringify(body),
       cache: "no-store",
-      signal: signal === undefined ? limit : AbortSignal.any([limit, signal]),
+      signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
     });
     const dateEpochMs = Date.parse(response.headers.get("date") ?? "");
     if (!Number.isNaN(dateEpochMs))
@@ -57,7 +55,7 @@ export async function callShop({ path, method = "GET", body, idempotencyKey, sig
     if (method === "GET") listener?.onReach(response.status < 500);
     return answer;
   } catch (error) {
-    if (signal?.aborted !== true) listener?.onReach(false);
+    listener?.onReach(false);
     return noAnswer(error);
   }
 }

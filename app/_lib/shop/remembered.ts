@@ -4,24 +4,25 @@ import type { Intention } from "./pursue";
 
 const PREFIX = "shop.wanted.";
 
-function storage(): Storage | null {
+/** Null where storage is forbidden or full. */
+function withStorage<T>(use: (storage: Storage) => T): T | null {
   try {
-    return window.sessionStorage;
+    return use(window.sessionStorage);
   } catch {
-    return null; // Storage is forbidden here.
+    return null; // A purchase does not depend on it; only its survival of a reload does.
   }
 }
 
 export function remember(name: string, intention: Intention): void {
-  storage()?.setItem(PREFIX + name, JSON.stringify(intention));
+  withStorage((storage) => storage.setItem(PREFIX + name, JSON.stringify(intention)));
 }
 
 export function forget(name: string): void {
-  storage()?.removeItem(PREFIX + name);
+  withStorage((storage) => storage.removeItem(PREFIX + name));
 }
 
 export function recall(name: string): Intention | null {
-  return readIntention(storage()?.getItem(PREFIX + name) ?? null);
+  return readIntention(withStorage((storage) => storage.getItem(PREFIX + name)));
 }
 
 /** Anything but an intention is nothing. */
