@@ -26,6 +26,7 @@ export class FrontDoor {
   readonly #open = new Set<ServerResponse>();
   readonly #options: FrontDoorOptions;
   #isClosing = false;
+  #lastArrivalMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: FrontDoorOptions) {
     this.#options = options;
@@ -36,6 +37,11 @@ export class FrontDoor {
     return this.#open.size;
   }
 
+  /** How long nobody has asked for anything. */
+  get quietForMs(): number {
+    return performance.now() - this.#lastArrivalMs;
+  }
+
   /** From now on new requests are refused, and connections end with the answers that are under way. */
   close(): void {
     this.#isClosing = true;
@@ -44,6 +50,7 @@ export class FrontDoor {
 
   handle(request: IncomingMessage, response: ServerResponse): void {
     const startedMs = performance.now();
+    this.#lastArrivalMs = startedMs;
     const requestId = requestIdOf(request.headers["x-request-id"]);
     request.headers["x-request-id"] = requestId;
     const route = matchRoute(request.url ?? "/");

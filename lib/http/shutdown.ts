@@ -10,8 +10,10 @@ export interface DrainOptions {
   readonly limitMs: number;
 }
 
-/** Keep-alive clients that send on are told to go elsewhere for at least this long. */
-const FAREWELL_MS = 500;
+/** Clients that send on are told to go elsewhere: until they are quiet for so long, but at least once as long as this. */
+const QUIET_MS = 500;
+/** ... and at most this long: some never learn. */
+const FAREWELL_LIMIT_MS = 2_500;
 const POLL_MS = 20;
 
 /**
@@ -25,7 +27,8 @@ export async function drain(server: Server, door: FrontDoor, { limitMs }: DrainO
   door.close();
   endAllStreams();
   const elapsedMs = () => performance.now() - startedMs;
-  while ((door.inFlight > 0 || elapsedMs() < FAREWELL_MS) && elapsedMs() < limitMs) await delay(POLL_MS);
+  const isOver = () => Math.min(door.quietForMs, elapsedMs()) >= QUIET_MS || elapsedMs() >= FAREWELL_LIMIT_MS;
+  while ((door.inFlight > 0 || !isOver()) && elapsedMs() < limitMs) await delay(POLL_MS);
   const cutOff = door.inFlight;
   const closed = new Promise((resolve) => server.close(resolve));
   server.closeIdleConnections();
