@@ -58,7 +58,7 @@ async function bench(what: string, { pairs, blockMs, buyers, out }: BenchFlags):
     await lab.startServers();
     const say = (line: string) => console.error(line);
     const { results, recordNs } = await measureRecorder({ pairs, blockMs, buyers, env: lab.state.env, say });
-    const command = `npm run bench -- ${what}`;
+    const command = `npm run bench -- ${what} --pairs ${pairs} --block-ms ${blockMs} --buyers ${buyers}`;
     const machine = `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}, Node.js ${process.version}`;
     const commit = await currentCommit();
     const page = benchPage({ results, commit, machine, command, pairs, blockMs, buyers, loadBefore, recordNs });
