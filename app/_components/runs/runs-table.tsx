@@ -43,18 +43,15 @@ function RunRow({ run, isPicked, onPick }: RunRowProps) {
         <LabLink href={`/runs/${run.id}`} className="mono">
           {run.id}
         </LabLink>
-        <span className={styles.settings}>
-          {settingsLine(run.config)}
-          {run.config.sweep === undefined ? null : (
-            <>
-              {" · "}
-              <LabLink href={compareHref({ sweep: run.config.sweep.id })}>sweep {run.config.sweep.id}</LabLink>
-            </>
-          )}
-        </span>
+        <span className={styles.settings}>{settingsLine(run.config)}</span>
       </th>
       <td className={`mono ${styles.when}`}>
         <When epochMs={run.startedAtEpochMs} />
+        {run.config.sweep === undefined ? null : (
+          <LabLink className={styles.sweep} href={compareHref({ sweep: run.config.sweep.id })}>
+            sweep {run.config.sweep.id}
+          </LabLink>
+        )}
       </td>
       <td className={`mono ${styles.strategy}`}>{run.strategy}</td>
       <td className={styles.verdict}>
