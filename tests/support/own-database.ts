@@ -18,6 +18,8 @@ export async function createOwnDatabase(): Promise<OwnDatabase> {
   url.pathname = `/${name}`;
   await applyMigrations(url.href);
   const pool = new pg.Pool({ connectionString: url.href, max: 4 });
+  // The database is dropped under whatever connection is still closing.
+  pool.on("error", () => {});
   return {
     url: url.href,
     pool,
