@@ -69,18 +69,25 @@ export async function handleHotRequest(request: HotRequest): Promise<HotResponse
     const wish = parse(request);
     const applicant = { target: wish.target, buyerId: wish.buyerId, runKey: request.runKey };
     return await admitted(applicant, async () => {
-      const terms = await targetTerms(wish.target, node.plan(wish.target).run !== null);
+      const terms = await targetTerms(wish.target, request.runId !== null);
       if (!terms) throw notFound(`${wish.target.kind} ${wish.target.id}`);
       refuseStrayRun(request, wish.target);
       if (isVisitorId(wish.buyerId)) await refuseForeignVisitor(request.cookie, wish.buyerId);
-      return wish.idempotencyKey === null ? await sell(wish, terms, headers) : await sellOnce(wish, terms, headers);
+      const sale = { wish, terms, headers };
+      return wish.idempotencyKey === null ? await sell(sale) : await sellOnce(sale, wish.idempotencyKey);
     });
   } catch (error) {
     return refusal(error, headers);
   }
 }
 
-async function sell(wish: OrderWish, terms: TargetTerms, headers: HotHeaders): Promise<HotResponse> {
+interface Sale {
+  readonly wish: OrderWish;
+  readonly terms: TargetTerms;
+  readonly headers: HotHeaders;
+}
+
+async function sell({ wish, terms, headers }: Sale): Promise<HotResponse> {
   const { outcome, strategyId, stockTaken } = await placeOrder(currentNode(), wish, terms);
   headers["x-lock-strategy"] = strategyId;
   if (outcome.status !== "sold") return unsoldAnswer(headers, outcome);
@@ -89,9 +96,9 @@ async function sell(wish: OrderWish, terms: TargetTerms, headers: HotHeaders): P
 }
 
 /** The first answer of all requests with this key; docs/decisions/141-one-answer-a-key.md. */
-function sellOnce(wish: OrderWish, terms: TargetTerms, headers: HotHeaders): Promise<HotResponse> {
-  const { target, buyerId: userId, quantity, purchaseToken, idempotencyKey } = wish;
-  const key = idempotencyKey ?? "";
+function sellOnce(sale: Sale, key: string): Promise<HotResponse> {
+  const { wish, headers } = sale;
+  const { target, buyerId: userId, quantity, purchaseToken } = wish;
   const findDone = async () => {
     const order = await findKeyedOrder(target, userId, key);
     if (!order) return null;
@@ -99,7 +106,7 @@ function sellOnce(wish: OrderWish, terms: TargetTerms, headers: HotHeaders): Pro
     return soldAnswer(at, { ...order, target, buyerId: userId });
   };
   const work = async () => {
-    const answer = await sell(wish, terms, headers).catch((error: unknown) => refusal(error, headers));
+    const answer = await sell(sale).catch((error: unknown) => refusal(error, headers));
     // Whoever was refused for what an earlier request with this key has written gets that one's answer.
     return answer.status === 409 ? ((await findDone()) ?? answer) : answer;
   };
@@ -192,9 +199,7 @@ export function fromIssues(issues: readonly z.core.$ZodIssue[]): HttpError {
 }
 
 /** A load generator's straggler must not count for another run, nor for the shop. */
-function refuseStrayRun(request: HotRequest, target: StockTarget): void {
-  if (request.runId === null) return;
-  const run = currentNode().plan(target).run;
-  if (run?.assignment.runId === request.runId) return;
-  throw new HttpError({ status: 409, code: "run_closed", message: `Run ${request.runId} is not open on this node.` });
+function refuseStrayRun({ runId }: HotRequest, target: StockTarget): void {
+  if (runId === null || currentNode().plan(target).run?.assignment.runId === runId) return;
+  throw new HttpError({ status: 409, code: "run_closed", message: `Run ${runId} is not open on this node.` });
 }

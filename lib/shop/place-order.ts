@@ -19,6 +19,12 @@ export interface OrderWish {
   readonly idempotencyKey: string | null;
 }
 
+/** What the target asks, and how the node serves it at the moment. */
+interface Conditions {
+  readonly terms: TargetTerms;
+  readonly plan: PurchasePlan;
+}
+
 export interface PlacedOrder extends PurchaseResult {
   /** Whether the order took its units, or will when it is paid. */
   readonly stockTaken: boolean;
@@ -61,7 +67,7 @@ function refuseEarly(plan: PurchasePlan, { opensAtEpochMs }: TargetTerms): void 
 /** Absent for the load of a run on a target without terms: its statement writes an order and nothing else. */
 function orderTerms(
   { target, idempotencyKey, purchaseToken }: OrderWish,
-  { terms, plan }: { readonly terms: TargetTerms; readonly plan: PurchasePlan },
+  { terms, plan }: Conditions,
 ): OrderTerms | undefined {
   const isRun = plan.run !== null;
   const isPlain = target.kind === "coupon" || (isRun && terms.limitPerBuyer === null && !terms.requiresPurchaseToken);

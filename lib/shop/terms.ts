@@ -27,7 +27,7 @@ const remembered = new Map<string, Remembered>();
 
 /**
  * The terms of a target, or null when there is no such row. Askers at the same moment share one query.
- * @param forRun the target belongs to an open run
+ * @param forRun asked by the load of a run
  * @throws {LockError} `backend_unavailable`
  */
 export function targetTerms(target: StockTarget, forRun = false): Promise<TargetTerms | null> {

@@ -73,7 +73,21 @@ function variantsOf(kind: StockTarget["kind"]): Record<OrderVariant, StockSql> {
   return { plain, shop: statementsFor(tables, "shop"), settle };
 }
 
-const byKind = { product: variantsOf("product"), coupon: variantsOf("coupon") };
+type Prepared = Readonly<Record<StatementName, { readonly name: string; readonly text: string }>>;
+
+function named(kind: StockTarget["kind"]): Record<OrderVariant, Prepared> {
+  const variants = variantsOf(kind);
+  const name = (variant: OrderVariant) =>
+    Object.fromEntries(
+      Object.entries(variants[variant]).map(([statement, text]) => {
+        const suffix = variant === "plain" ? "" : `_${variant}`;
+        return [statement, { name: `${kind}_${statement}${suffix}`, text }];
+      }),
+    ) as Prepared;
+  return { plain: name("plain"), shop: name("shop"), settle: name("settle") };
+}
+
+const prepared = { product: named("product"), coupon: named("coupon") };
 
 export type StatementName = keyof StockSql;
 
@@ -82,9 +96,8 @@ export function stockStatement(
   kind: StockTarget["kind"],
   statement: StatementName,
   variant: OrderVariant = "plain",
-): { name: string; text: string } {
-  const name = variant === "plain" ? `${kind}_${statement}` : `${kind}_${statement}_${variant}`;
-  return { name, text: byKind[kind][variant][statement] };
+): { readonly name: string; readonly text: string } {
+  return prepared[kind][variant][statement];
 }
 
 /** The tables behind a kind of target, for queries outside of the hot path. */

@@ -40,16 +40,16 @@ export class StockStore {
   ) {}
 
   /** Runs one hot statement for this request. `tx`: the connection of an open transaction, for locks that live in one. */
-  async run(request: StockRequest, statement: Statement): Promise<StockRow | undefined> {
-    const isRead = READS.has(statement.name);
-    const variant = isRead ? "plain" : variantOf(request.order);
-    const values = [...statement.values, ...(isRead ? [] : extraValues(request))];
-    return this.query<StockRow>(request, { ...statement, values, variant });
+  run(request: StockRequest, statement: Statement): Promise<StockRow | undefined> {
+    // The way of a run's load, which has nothing to add.
+    if (request.order === undefined || READS.has(statement.name)) return this.query(request, statement, "plain");
+    const values = [...statement.values, ...extraValues(request)];
+    return this.query(request, { ...statement, values }, variantOf(request.order));
   }
 
   /** Reads the stock for work that is no purchase. */
   read(work: StockWork, statement: Statement): Promise<StockRow | undefined> {
-    return this.query<StockRow>(work, { ...statement, variant: "plain" });
+    return this.query(work, statement, "plain");
   }
 
   /** Ends orders and returns their units. `values`: what the statement takes from $7 on. */
@@ -57,19 +57,20 @@ export class StockStore {
     const { target, orders, as, reason, dueBefore, trace } = request;
     const ids = orders.map(({ orderId }) => orderId);
     const values = [target.id, ids, as, reason, dueBefore, trace.opId, ...statement.values];
-    const row = await this.query<Released>(request, { ...statement, values, variant: "plain" });
+    const row = await this.query<Released>(request, { ...statement, values }, "plain");
     return row ?? { due: 0, released: [] };
   }
 
-  private async query<Row>(
+  private async query<Row extends object = StockRow>(
     request: StockWork,
-    statement: Statement & { readonly variant: OrderVariant },
+    statement: Statement,
+    variant: OrderVariant,
   ): Promise<Row | undefined> {
     const client = statement.tx ?? (await this.checkOut(request, statement.strategyId));
     let failure: Error | undefined;
     try {
-      const result = await client.query<Row & object>({
-        ...stockStatement(request.target.kind, statement.name, statement.variant),
+      const result = await client.query<Row>({
+        ...stockStatement(request.target.kind, statement.name, variant),
         values: [...statement.values],
         // Bounds a lost server as well as the wait in the row's own queue.
         query_timeout: remainingMs(request),
@@ -140,8 +141,7 @@ export interface Statement {
 
 const READS: ReadonlySet<StatementName> = new Set(["read", "readFenced"]);
 
-function variantOf(order: OrderTerms | undefined): OrderVariant {
-  if (order === undefined) return "plain";
+function variantOf(order: OrderTerms): OrderVariant {
   return order.kind === "pending" ? "settle" : "shop";
 }
 
