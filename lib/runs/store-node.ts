@@ -59,6 +59,8 @@ export class StoreNode {
   private readonly strategies = new Map<string, StockStrategy>();
   private readonly runs = new Map<string, ActiveRun>();
   private readonly runByResource = new Map<string, ActiveRun>();
+  /** By resource the run that was closed here last, as long as it may not have been judged. */
+  private readonly unjudged = new Map<string, string>();
   private operations = 0;
 
   constructor(private readonly options: StoreNodeOptions) {
@@ -105,6 +107,7 @@ export class StoreNode {
     };
     this.runs.set(assignment.runId, run);
     this.runByResource.set(resourceOf(assignment.target), run);
+    this.unjudged.delete(resourceOf(assignment.target));
     this.forgetOldRuns();
   }
 
@@ -114,8 +117,21 @@ export class StoreNode {
     if (!run) return false;
     run.closed = true;
     const resource = resourceOf(run.assignment.target);
-    if (this.runByResource.get(resource) === run) this.runByResource.delete(resource);
+    if (this.runByResource.get(resource) === run) {
+      this.runByResource.delete(resource);
+      this.unjudged.set(resource, runId);
+      for (const oldest of this.unjudged.keys()) if (this.unjudged.size > REMEMBERED_RUNS) this.unjudged.delete(oldest);
+    }
     return true;
+  }
+
+  /** The run that sold this target and was closed, unless it is known to have been judged. */
+  unjudgedRun(target: StockTarget): string | null {
+    return this.unjudged.get(resourceOf(target)) ?? null;
+  }
+
+  noteJudged(target: StockTarget): void {
+    this.unjudged.delete(resourceOf(target));
   }
 
   run(runId: string): ActiveRun | undefined {

@@ -4,6 +4,7 @@ import { purchaseMetrics } from "../runs/purchase-metrics";
 import type { PurchasePlan, StoreNode } from "../runs/store-node";
 import { nowNs } from "../services/monotonic";
 import type { OperationTrace, OrderTerms, StockOutcome, StockTarget } from "../stock/types";
+import { refuseWhileJudged } from "./judged-target";
 
 export interface PurchaseInput {
   readonly target: StockTarget;
@@ -35,6 +36,7 @@ export class PurchaseFailure extends Error {
 
 /**
  * One purchase, start to end: choose the strategy (the run's, or the shop's), reduce the stock, record what happened.
+ * @throws {ShopError} `contended` while the run that sold the target is being judged
  * @throws {PurchaseFailure} when a server was lost or the outcome is not known; the cause is the LockError
  */
 export async function purchase(
@@ -42,6 +44,7 @@ export async function purchase(
   input: PurchaseInput,
   plan: PurchasePlan = node.plan(input.target),
 ): Promise<PurchaseResult> {
+  if (plan.run === null) await refuseWhileJudged(node, input.target);
   const trace = node.newTrace();
   purchaseMetrics().begin(trace);
   plan.run?.meter.begin(trace);

@@ -88,6 +88,25 @@ describe("a run's life", () => {
     assert.deepEqual((await readSamples(opened.id)).at(-1)?.counts, document.counts);
   });
 
+  it("takes no unit of a run's row between its load and its verdict, and sells on afterwards", async () => {
+    const opened = await open({ stock: 20 });
+    await sellOut(opened.id, opened.target.id);
+    const walkIn = () =>
+      fetch(`${server.url}/api/products/${opened.target.id}/reduce-stock`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: '{"userId":"walk-in"}',
+      });
+    await lab.finish(opened.id, { awaitClientReport: true });
+    const early = await walkIn();
+    assert.deepEqual([early.status, early.headers.get("retry-after")], [503, "1"]);
+    assert.equal(((await early.json()) as { error: { code: string } }).error.code, "contended");
+
+    const document = await lab.finish(opened.id, { client, awaitClientReport: false });
+    assert.deepEqual([document.verdict, document.stock.final], ["safe", 8], document.sentences.join(" "));
+    assert.equal((await walkIn()).status, 201);
+  });
+
   it("exports a history whose operations and orders name each other", async () => {
     const opened = await open();
     await sellOut(opened.id, opened.target.id);
