@@ -51,10 +51,13 @@ export interface MsScale {
 /** Curves further apart than this would lie flat on a linear axis. */
 const LOGARITHMIC_FROM = 12;
 
+/** Less than a nanosecond is no time that a clock of ours has told, and too little to be divided into ticks. */
+const LEAST_MS = 1e-6;
+
 /** A scale in milliseconds for everything drawn: linear from 0, logarithmic where the medians are far apart. */
 export function msScale(curves: readonly (readonly CurvePoint[])[]): MsScale {
   const highest = Math.max(0, ...curves.flatMap((curve) => curve.map(({ ms }) => ms)));
-  if (highest <= 0) return { min: 0, max: 1, isLogarithmic: false, ticks: [0, 1] };
+  if (highest < LEAST_MS) return { min: 0, max: 1, isLogarithmic: false, ticks: [0, 1] };
   const tops = curves.flatMap((curve) => (curve.length === 0 ? [] : [Math.max(...curve.map(({ ms }) => ms))]));
   const isLogarithmic = highest / Math.max(Math.min(...tops), 1e-3) >= LOGARITHMIC_FROM;
   return isLogarithmic ? logarithmic(curves, highest) : linear(highest);

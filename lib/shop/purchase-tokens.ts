@@ -15,13 +15,20 @@ export interface IssuedToken {
   readonly isNew: boolean;
 }
 
-const UNUSED = `SELECT t.id, t.issued_at FROM purchase_tokens t WHERE t.product_id = $1::int AND t.user_id = $2::text
-  AND NOT EXISTS (SELECT 1 FROM orders o WHERE o.purchase_token_id = t.id) ORDER BY t.number LIMIT 1`;
+const IS_UNUSED = "NOT EXISTS (SELECT 1 FROM orders o WHERE o.purchase_token_id = t.id)";
 
-/** Numbered by how many the buyer has, so that requests at the same moment make one. */
+const UNUSED = `SELECT t.id, t.issued_at FROM purchase_tokens t WHERE t.product_id = $1::int AND t.user_id = $2::text
+  AND ${IS_UNUSED} ORDER BY t.number LIMIT 1`;
+
+/**
+ * Makes one of two requests at the same moment make a token: the later either sees the other's in its snapshot, or counts as
+ * the other did and meets its number.
+ */
 const ISSUE = `INSERT INTO purchase_tokens (id, product_id, user_id, number)
   SELECT $3::text, p.id, $2::text, 1 + (SELECT count(*) FROM purchase_tokens t WHERE t.product_id = p.id AND t.user_id = $2::text)
-  FROM products p WHERE p.id = $1::int ON CONFLICT (product_id, user_id, number) DO NOTHING RETURNING id, issued_at`;
+  FROM products p WHERE p.id = $1::int AND NOT EXISTS (
+    SELECT 1 FROM purchase_tokens t WHERE t.product_id = p.id AND t.user_id = $2::text AND ${IS_UNUSED})
+  ON CONFLICT (product_id, user_id, number) DO NOTHING RETURNING id, issued_at`;
 
 /** Two rounds are enough: who loses the first to another request finds that one's token in the second. */
 const ROUNDS = 3;

@@ -52,7 +52,7 @@ describe("a run's life", () => {
   const buy = (productId: number, buyer: number, runId: string) =>
     fetch(`${server.url}/api/products/${productId}/reduce-stock`, {
       method: "POST",
-      headers: { "content-type": "application/json", "x-run-id": runId },
+      headers: { "content-type": "application/json", "x-run-id": runId, "x-run-key": lab.runKey(runId) ?? "" },
       body: JSON.stringify({ userId: `buyer-${buyer}` }),
     });
   const sellOut = async (runId: string, productId: number) => {

@@ -58,7 +58,7 @@ describe("a real run is judged from its history as it was from memory", () => {
     const buy = (buyer: number) =>
       fetch(`${server.url}/api/${path}`, {
         method: "POST",
-        headers: { "content-type": "application/json", "x-run-id": id },
+        headers: { "content-type": "application/json", "x-run-id": id, "x-run-key": lab.runKey(id) ?? "" },
         // Every fourth comes again: of a coupon only one claim may succeed.
         body: JSON.stringify({ userId: `buyer-${buyer - (buyer % 4 === 3 ? 1 : 0)}` }),
       });

@@ -54,7 +54,7 @@ describe("a run under memcached-cas", () => {
       buyers.map((buyer) =>
         fetch(`${server.url}/api/products/${target.id}/reduce-stock`, {
           method: "POST",
-          headers: { "content-type": "application/json", "x-run-id": id },
+          headers: { "content-type": "application/json", "x-run-id": id, "x-run-key": lab.runKey(id) ?? "" },
           body: JSON.stringify({ userId: `buyer-${buyer}` }),
         }),
       ),

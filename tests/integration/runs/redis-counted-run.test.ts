@@ -52,7 +52,7 @@ for (const strategy of ["redis-decrement", "redis-watch"]) {
         Array.from({ length: 12 }, (_, buyer) =>
           fetch(`${server.url}/api/products/${target.id}/reduce-stock`, {
             method: "POST",
-            headers: { "content-type": "application/json", "x-run-id": id },
+            headers: { "content-type": "application/json", "x-run-id": id, "x-run-key": lab.runKey(id) ?? "" },
             body: JSON.stringify({ userId: `buyer-${buyer}` }),
           }),
         ),

@@ -62,7 +62,7 @@ describe("runs of the SQL strategies", () => {
     const answers = Array.from({ length: buyers }, (_, buyer) =>
       fetch(`${server.url}/api/${path}`, {
         method: "POST",
-        headers: { "content-type": "application/json", "x-run-id": id },
+        headers: { "content-type": "application/json", "x-run-id": id, "x-run-key": lab.runKey(id) ?? "" },
         body: JSON.stringify({ userId: `buyer-${buyer}` }),
       }),
     );
