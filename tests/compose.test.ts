@@ -8,6 +8,7 @@ import { K6_VERSION } from "../bin/k6/find";
 import { ROOT } from "../bin/supervisor/paths";
 import { DASHBOARD, STORE_NODE_NAMES } from "../bin/supervisor/store-nodes";
 import { ENV_NAMES, type Env, parseEnv } from "../lib/services/env";
+import { readSettings } from "../load-tests/lib/settings.js";
 
 /** No container engine is needed: the file is held to the code that reads its settings. */
 
@@ -125,6 +126,23 @@ describe("docker-compose.yml", () => {
       published.map(([name]) => name),
       ["nginx"],
     );
+  });
+
+  it("tells k6 where the lab is, by settings that its script reads", () => {
+    const given = environmentOf(services.k6 ?? assert.fail("no k6 service"));
+    const asked = new Set<string>();
+    const watched = new Proxy(given, {
+      get: (env, name: string) => {
+        asked.add(name);
+        return env[name];
+      },
+    });
+    const settings = readSettings(watched);
+    assert.deepEqual(
+      Object.keys(given).filter((name) => !asked.has(name)),
+      [],
+    );
+    assert.equal(settings.baseUrl, `http://${DASHBOARD}:${services[DASHBOARD]?.environment.PORT}`);
   });
 
   it("runs the k6 that the lab installs elsewhere, in the k6 service and in its own image", () => {
