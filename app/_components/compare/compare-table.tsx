@@ -18,6 +18,7 @@ import { toneOf } from "@/app/_lib/verdict";
 import { VerdictWord } from "../ui/verdict-word";
 import styles from "./compare-table.module.css";
 import { PickBar } from "./pick-bar";
+import { SortHead } from "./sort-head";
 
 interface ColumnSpec {
   readonly id: CompareColumn;
@@ -71,27 +72,6 @@ const COLUMNS: readonly ColumnSpec[] = [
 ];
 
 const FIGURES = COLUMNS.filter((column) => column.format !== undefined);
-
-interface HeadProps {
-  readonly column: ColumnSpec;
-  readonly sorting: Sorting;
-  readonly onSort: (column: ColumnSpec) => void;
-}
-
-function Head({ column, sorting, onSort }: HeadProps) {
-  const active = sorting.column === column.id;
-  return (
-    <th scope="col" aria-sort={active ? sorting.direction : undefined} className={column.format ? "num" : undefined}>
-      <button type="button" className={styles.sort} title={column.hint} onClick={() => onSort(column)}>
-        <span className={styles.arrow} aria-hidden="true">
-          {active ? (sorting.direction === "ascending" ? "↑ " : "↓ ") : ""}
-        </span>
-        {column.label}
-        {column.unit ? <span className={styles.unit}> {column.unit}</span> : null}
-      </button>
-    </th>
-  );
-}
 
 function Cell({ row, column, max }: { row: CompareRow; column: ColumnSpec; max: number }) {
   const value = row.run === null ? null : figureOf(row.run, column.id);
@@ -222,7 +202,15 @@ export function CompareTable({ rows, comparable, picked: initial }: CompareTable
               <span className="visually-hidden">pick</span>
             </th>
             {COLUMNS.map((column) => (
-              <Head key={column.id} column={column} sorting={sorting} onSort={sortBy} />
+              <SortHead
+                key={column.id}
+                label={column.label}
+                unit={column.unit}
+                hint={column.hint}
+                isNumber={column.format !== undefined}
+                direction={sorting.column === column.id ? sorting.direction : null}
+                onSort={() => sortBy(column)}
+              />
             ))}
           </tr>
         </thead>

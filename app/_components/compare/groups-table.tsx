@@ -15,6 +15,7 @@ import type { MedianInterval } from "@/lib/runs/median-interval";
 import { CurveMark } from "../chart/percentile-curve";
 import { VerdictWord } from "../ui/verdict-word";
 import styles from "./groups-table.module.css";
+import { SortHead } from "./sort-head";
 
 interface ColumnSpec {
   readonly id: GroupColumn;
@@ -57,26 +58,6 @@ const COLUMNS: readonly ColumnSpec[] = [
 ];
 
 const METRIC_COLUMNS = COLUMNS.filter(({ id }) => ["soldPerSecond", "p50", "p99", "wait"].includes(id));
-
-interface HeadProps {
-  readonly column: ColumnSpec;
-  readonly sorting: GroupSorting;
-  readonly onSort: (column: ColumnSpec) => void;
-}
-
-function Head({ column, sorting, onSort }: HeadProps) {
-  const isActive = sorting.column === column.id;
-  const isNumber = column.format !== undefined || column.id === "runs";
-  return (
-    <th scope="col" aria-sort={isActive ? sorting.direction : undefined} className={isNumber ? "num" : undefined}>
-      <button type="button" className={styles.sort} title={column.hint} onClick={() => onSort(column)}>
-        <span aria-hidden="true">{isActive ? (sorting.direction === "ascending" ? "↑ " : "↓ ") : ""}</span>
-        {column.label}
-        {column.unit ? <span className={styles.unit}> {column.unit}</span> : null}
-      </button>
-    </th>
-  );
-}
 
 /** `38.1 to 44.0`; nothing where there is one run or all agree. */
 function rangeWords({ low, high, runs }: MedianInterval, format: (value: number) => string): string {
@@ -205,7 +186,15 @@ export function GroupsTable({ groups, baseline, sorting, onSort }: GroupsTablePr
         <thead>
           <tr>
             {COLUMNS.map((column) => (
-              <Head key={column.id} column={column} sorting={sorting} onSort={sortBy} />
+              <SortHead
+                key={column.id}
+                label={column.label}
+                unit={column.unit}
+                hint={column.hint}
+                isNumber={column.format !== undefined || column.id === "runs"}
+                direction={sorting.column === column.id ? sorting.direction : null}
+                onSort={() => sortBy(column)}
+              />
             ))}
           </tr>
         </thead>
