@@ -25,10 +25,10 @@ export const EXPIRY_WORDS: Record<StrategyTraits["expiryClock"], string> = {
   session: "the session's end",
 };
 
-export const KIND_WORDS: Record<StrategyTraits["kind"], string> = {
-  lock: "a lock",
-  atomic: "one atomic operation",
-};
+/** How a waiter waits, and whether its turn is kept. */
+export function waiterWords({ waiting, fair }: Pick<StrategyTraits, "waiting" | "fair">): string {
+  return fair ? `${WAITING_WORDS[waiting]}, first come, first served` : WAITING_WORDS[waiting];
+}
 
 const SERVICE_WORDS: Record<ServiceId, string> = {
   postgres: "PostgreSQL",

@@ -10,7 +10,7 @@ export const sqlGuardedTraits: StrategyTraits = {
   id: "sql-guarded",
   family: "sql",
   kind: "atomic",
-  mechanism: "UPDATE ... SET stock = stock - n WHERE stock >= n, with the order in the same statement",
+  mechanism: "UPDATE ... SET stock = stock - n WHERE stock >= n, with the order in the same statement.",
   remark: "one statement",
   needs: ["postgres"],
   waiting: "row-queue",

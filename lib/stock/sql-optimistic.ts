@@ -19,7 +19,7 @@ export const sqlOptimisticTraits: StrategyTraits = {
   id: "sql-optimistic",
   family: "sql",
   kind: "atomic",
-  mechanism: "read the version, write only if it is still the same, else wait a little and try again",
+  mechanism: "Read the version, write only if it is still the same, else wait a little and try again.",
   remark: "retries",
   needs: ["postgres"],
   waiting: "retry",
