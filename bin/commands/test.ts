@@ -6,6 +6,7 @@ import { instancePaths } from "../supervisor/paths";
 import { StepPrinter } from "../supervisor/print";
 import { ensureBrowser } from "../testing/browser";
 import { ensureOtherClients } from "../testing/other-clients";
+import { readPropertySeed } from "../testing/property-seed";
 import { failure, STAGE_NAMES, STAGES, type Stage, type StageContext, type StageName } from "../testing/stages";
 import { addTallies, EMPTY_TALLY, lastLine, skipLines, type Tally } from "../testing/tally";
 
@@ -36,8 +37,13 @@ function collectStage(name: string, chosen: readonly StageName[] = []): readonly
   return [...chosen, known];
 }
 
-/** @returns the exit code */
+/**
+ * @returns the exit code
+ * @throws Error when PROPERTY_SEED is no seed
+ */
 export async function runTests(flags: TestFlags): Promise<number> {
+  const propertySeed = readPropertySeed();
+  process.env.PROPERTY_SEED = String(propertySeed);
   const interrupted = new AbortController();
   const interrupt = (signal: NodeJS.Signals) => interrupted.abort(new Error(`interrupted by ${signal}`));
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt);
@@ -56,13 +62,14 @@ export async function runTests(flags: TestFlags): Promise<number> {
   const tally = addTallies(tallies);
   if (flags.filter !== undefined && tally.passed + tally.failed === 0)
     tallies.push(failure("the filter matches no test"));
-  return report(addTallies(tallies));
+  return report(addTallies(tallies), propertySeed);
 }
 
-function report(tally: Tally): number {
+function report(tally: Tally, propertySeed: number): number {
   console.log("");
   for (const line of skipLines(tally)) console.log(`  ${line}`);
   for (const remark of tally.remarks) console.log(`  ${remark}`);
+  if (tally.failed > 0) console.log(`  PROPERTY_SEED=${propertySeed} draws the same random cases again`);
   console.log(lastLine(tally));
   return tally.failed === 0 && tally.passed > 0 ? 0 : 1;
 }

@@ -105,7 +105,12 @@ async function runNodeTests(job: NodeTestJob, context: StageContext): Promise<Ta
   const order: NodeTestOrder = { files, concurrency, fileTimeoutMs: limitMs, filter, isCi, resultFile };
   const outcome = await runChild({
     command: process.execPath,
-    args: ["--import", "tsx", path.join("bin", "testing", "node-tests.ts"), JSON.stringify(order)],
+    // What the runner is given, each test file's own process is given too.
+    args: [
+      ...["--import", "tsx", "--import", "./bin/testing/seed-properties.mjs"],
+      path.join("bin", "testing", "node-tests.ts"),
+      JSON.stringify(order),
+    ],
     env: context.env,
     limitMs,
     signal: context.signal,

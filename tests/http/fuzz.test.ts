@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { randomInt } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
+import { readPropertySeed } from "../../bin/testing/property-seed";
 import type { OpenApiDocument } from "../../lib/http/routes/openapi";
 import { Contract } from "../support/contract";
 import { requireEnv } from "../support/lab-env";
@@ -17,10 +17,10 @@ const REQUESTS = 5_200;
 const CONNECTIONS = 24;
 /** How `redis-lock` takes its lock; the node's own housekeeping sends no SET. */
 const LOCK_COMMAND = /^cmdstat_set:/m;
+const propertySeed = readPropertySeed();
 const ADMIN_TOKEN = "the token of the fuzzed lab";
-const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
 
-describe(`malformed requests (FUZZ_SEED=${seed})`, () => {
+describe(`malformed requests (PROPERTY_SEED=${propertySeed})`, () => {
   let database: OwnDatabase;
   let redis: OwnRedis;
   let node: OwnNode;
@@ -68,7 +68,10 @@ describe(`malformed requests (FUZZ_SEED=${seed})`, () => {
     assert.ok(operations.length > 25, `${operations.length} routes`);
     const perRoute = Math.ceil(REQUESTS / operations.length);
     const cases = operations.flatMap((route, index) =>
-      fc.sample(malformed(route, { contract, adminToken: ADMIN_TOKEN }), { seed: seed + index, numRuns: perRoute }),
+      fc.sample(malformed(route, { contract, adminToken: ADMIN_TOKEN }), {
+        seed: propertySeed + index,
+        numRuns: perRoute,
+      }),
     );
     assert.ok(cases.length >= REQUESTS);
     const before = await database.digest();

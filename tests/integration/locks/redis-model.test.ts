@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { randomInt, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import type { Redis } from "ioredis";
+import { readPropertySeed } from "../../../bin/testing/property-seed";
 import { openMemcached } from "../../../lib/locks/memcached/memcached-client";
 import type { MemcachedVersion } from "../../../lib/locks/memcached/memcached-port";
 import { runScript } from "../../../lib/locks/redis/script";
@@ -12,6 +13,7 @@ import { Prng } from "../../simulation/world/prng";
 import { World } from "../../simulation/world/world";
 import { type LockClients, lockServers, openLockClients } from "../../support/lock-clients";
 
+const propertySeed = readPropertySeed();
 const SEQUENCES = 150;
 const COMMANDS = 14;
 /** Far off: what expires by time is tested elsewhere, and a PTTL may differ by what the test took. */
@@ -29,10 +31,9 @@ describe("the simulator's models", () => {
   after(() => clients[Symbol.asyncDispose]());
 
   it("answer every command and every script of the locks as Redis does", async () => {
-    const seed = randomInt(2 ** 31);
-    const random = new Prng(seed);
+    const random = new Prng(propertySeed);
     for (let sequence = 1; sequence <= SEQUENCES; sequence += 1) {
-      const model = new SimRedis(new World(seed), "model", 1);
+      const model = new SimRedis(new World(propertySeed), "model", 1);
       const tag = randomUUID();
       const said: string[] = [];
       for (let turn = 1; turn <= COMMANDS; turn += 1) {
@@ -41,7 +42,7 @@ describe("the simulator's models", () => {
         const [expected, answered] = await Promise.all([outcomeOf(step.onReal(real)), outcomeOf(step.onModel(model))]);
         assert.ok(
           isAlike(expected, answered),
-          `seed ${seed}: ${said.join(" | ")}: Redis ${expected}, model ${answered}`,
+          `PROPERTY_SEED=${propertySeed}: ${said.join(" | ")}: Redis ${expected}, model ${answered}`,
         );
       }
       await real.del(...["lock", "hash", "count"].map((name) => `${tag}:${name}`));
@@ -49,16 +50,15 @@ describe("the simulator's models", () => {
   });
 
   it("answer add, gets, cas and increment as Memcached does", async () => {
-    const seed = randomInt(2 ** 31);
-    const random = new Prng(seed);
+    const random = new Prng(propertySeed);
     await using memcached = openMemcached(lockServers().memcachedUrl);
     for (let sequence = 1; sequence <= SEQUENCES; sequence += 1) {
-      const model = new SimMemcached(new World(seed), "model", 1);
+      const model = new SimMemcached(new World(propertySeed), "model", 1);
       const key = randomUUID();
       let seen: { real: MemcachedVersion; model: MemcachedVersion } | null = null;
       for (let turn = 1; turn <= COMMANDS; turn += 1) {
         const item = { key, value: String(random.whole(1, 3)), expirySeconds: random.pick([0, 600, 600, -1]) };
-        const where = `seed ${seed}, sequence ${sequence}, turn ${turn}`;
+        const where = `PROPERTY_SEED=${propertySeed}, sequence ${sequence}, turn ${turn}`;
         const what = random.fraction();
         if (what < 0.3) assert.equal(model.add(item), await memcached.add(item), where);
         else if (what < 0.7) {

@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { describe, it } from "node:test";
+import { readPropertySeed } from "./property-seed";
+
+const SCRIPT = `
+  import fc from "fast-check";
+  const fail = () => fc.assert(fc.property(fc.nat(), (number) => number < 10));
+  try { fail() } catch (error) { console.log(error.message) }
+`;
+
+/** What a failing property says in a test file's process. */
+function failWith(seed = ""): string {
+  const args = ["--import", "./bin/testing/seed-properties.mjs", "--input-type=module", "-e", SCRIPT];
+  const env = { ...process.env, PROPERTY_SEED: seed };
+  return spawnSync(process.execPath, args, { env, encoding: "utf8" }).stdout;
+}
+
+describe("the seed of property tests", () => {
+  it("is what PROPERTY_SEED says", () => {
+    assert.equal(readPropertySeed("0"), 0);
+    assert.equal(readPropertySeed("-2147483647"), -2_147_483_647);
+  });
+
+  it("is a new one where it says nothing", () => {
+    assert.notEqual(readPropertySeed(""), readPropertySeed(""));
+  });
+
+  it("is refused where it is none, by its name", () => {
+    for (const given of ["1.5", "2147483648", "-2147483648", "seed"])
+      assert.throws(
+        () => readPropertySeed(given),
+        /PROPERTY_SEED is a whole number from -2147483647 to 2147483647, not /,
+      );
+  });
+
+  it("is named by the failure of a property, and brings the same one again", () => {
+    const first = failWith();
+    const [, seed] = /seed: (-?\d+),/.exec(first) ?? [];
+    assert.equal(failWith(seed), first);
+    assert.notEqual(failWith("1"), failWith("2"));
+  });
+});
