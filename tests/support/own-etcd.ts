@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort, type OwnServer, startOwnServer } from "./own-server";
+import { freePort } from "./free-port";
+import { type OwnServer, startOwnServer } from "./own-server";
 
 /** An etcd of a test's own. Killed and started again, it still has its data. */
 export interface OwnEtcd extends OwnServer {
@@ -11,7 +12,7 @@ export interface OwnEtcd extends OwnServer {
 
 export async function startOwnEtcd(): Promise<OwnEtcd> {
   const port = await freePort();
-  const peerPort = await freePort(new Set([port]));
+  const peerPort = await freePort();
   const dataDir = await mkdtemp(join(tmpdir(), "etcd-test-"));
   const url = `http://127.0.0.1:${port}`;
   const peerUrl = `http://127.0.0.1:${peerPort}`;

@@ -1,5 +1,6 @@
 import { askText } from "../../bin/provision/text-protocol";
-import { freePort, type OwnServer, startOwnServer } from "./own-server";
+import { freePort } from "./free-port";
+import { type OwnServer, startOwnServer } from "./own-server";
 
 /** A memcached of a test's own. Killed or flushed, it has forgotten everything. */
 export interface OwnMemcached extends OwnServer {

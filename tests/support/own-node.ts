@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { ROOT } from "../../bin/supervisor/paths";
+import { freePort } from "./free-port";
 import { waitUntil } from "./wait-until";
 
 /** A store node of a test's own: `server.ts` with the production build, alone, so that it is its own coordinator. */
@@ -14,9 +14,6 @@ export interface OwnNode extends AsyncDisposable {
   /** Waits for its end. @returns its exit code */
   exited(withinMs: number): Promise<number | null>;
 }
-
-const FIRST_PORT = 12_000;
-const PORTS = 8_000;
 
 /** @param env on top of the environment of the test, whose NEXT_DIST_DIR names the build */
 export async function startOwnNode(env: Readonly<Record<string, string>>): Promise<OwnNode> {
@@ -63,17 +60,4 @@ async function end(child: ChildProcess, isGone: () => boolean): Promise<void> {
   const exit = once(child, "exit");
   child.kill("SIGKILL");
   await exit;
-}
-
-async function freePort(): Promise<number> {
-  for (let tries = 0; tries < 50; tries += 1) {
-    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
-    const server = createServer();
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once("error", () => resolve(false));
-      server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
-    });
-    if (isFree) return port;
-  }
-  throw new Error(`no free port from ${FIRST_PORT} on`);
 }

@@ -1,5 +1,6 @@
 import { Redis } from "ioredis";
-import { freePort, type OwnServer, startOwnServer } from "./own-server";
+import { freePort } from "./free-port";
+import { type OwnServer, startOwnServer } from "./own-server";
 
 /** A redis-server of a test's own. Keeps its data in memory only: killed, it has forgotten everything. */
 export interface OwnRedis extends OwnServer {

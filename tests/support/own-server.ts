@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { waitUntil } from "./wait-until";
 
 /** A server process of a test's own, to stop, pause and start. */
@@ -19,10 +18,6 @@ export interface OwnServerPlan {
   readonly args: readonly string[];
   readonly isReady: () => Promise<boolean>;
 }
-
-/** Below the range the system hands out to outgoing connections. */
-const FIRST_PORT = 21_000;
-const PORTS = 2_900;
 
 export async function startOwnServer({ command, args, isReady }: OwnServerPlan): Promise<OwnServer> {
   let child: ChildProcess | null = null;
@@ -50,21 +45,4 @@ export async function startOwnServer({ command, args, isReady }: OwnServerPlan):
     resume: () => child?.kill("SIGCONT"),
     [Symbol.asyncDispose]: kill,
   };
-}
-
-/** @param taken ports that are spoken for, though nothing listens there yet */
-export async function freePort(taken: ReadonlySet<number> = new Set()): Promise<number> {
-  for (let attempt = 0; attempt < 500; attempt++) {
-    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
-    if (taken.has(port)) continue;
-    const server = createServer().listen(port, "127.0.0.1");
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once("listening", () => resolve(true));
-      server.once("error", () => resolve(false));
-    });
-    if (!isFree) continue;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
-  }
-  throw new Error(`found no free port from ${FIRST_PORT} on`);
 }

@@ -8,8 +8,8 @@ import { SERVER_KINDS } from "../../bin/provision/servers";
 import type { ProcessSpec } from "../../bin/supervisor/owned-process";
 import { ROOT } from "../../bin/supervisor/paths";
 import type { ServiceId } from "../../lib/locks/types";
+import { freePort } from "./free-port";
 import type { LockServers } from "./lock-clients";
-import { freePort } from "./own-server";
 import { waitUntil } from "./wait-until";
 
 /** A whole service of a test's own, set up as the lab sets up its own: for Redlock that is five servers. */
@@ -29,7 +29,7 @@ export async function startOwnService(service: ServiceId): Promise<OwnService> {
   mkdirSync(parent, { recursive: true });
   const dataDir = await mkdtemp(path.join(parent, `${service}-`));
   const ports = new Map<PortName, number>();
-  for (const name of kind.ports) ports.set(name, await freePort(new Set(ports.values())));
+  for (const name of kind.ports) ports.set(name, await freePort());
   const processes: OwnProcess[] = [];
   const url = await kind.start(
     {

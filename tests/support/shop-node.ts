@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import type { ReconcileAnswer } from "../../lib/shop/api";
 import type { ExpiryRound } from "../../lib/shop/expiry";
+import { freePort } from "./free-port";
 import { waitUntil } from "./wait-until";
 
 /** What a shop node can be told to do beside serving; each is answered by its result. */
@@ -172,23 +172,4 @@ export async function buyAt(
   });
   const { status, headers } = response;
   return { status, headers, body: (await response.json()) as ShopAnswer["body"] };
-}
-
-/** Below the range the system hands out to outgoing connections. */
-const FIRST_PORT = 20_000;
-const PORTS = 900;
-
-async function freePort(): Promise<number> {
-  for (let attempt = 0; attempt < 100; attempt += 1) {
-    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
-    const server = createServer().listen(port, "127.0.0.1");
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once("listening", () => resolve(true));
-      server.once("error", () => resolve(false));
-    });
-    if (!isFree) continue;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
-  }
-  throw new Error("found no free port for a store node");
 }
