@@ -81,11 +81,12 @@ export class Acquisition {
     const work = entry.contender.tryAcquire({ waitLimitMs: Math.max(0, this.#leftMs()), signal: gaveUp.signal });
     const settled = await settleWithin(clock, work, { limitMs, signal: this.#stop });
     if (settled.status === "value") return this.#judge(settled.value, entry, sentAtMs);
+    const { isCutOff = false } = entry.contender;
     gaveUp.abort();
     await this.#retire(settled.status === "error" ? undefined : work);
     if (settled.status === "error") return { status: "unreachable", error: asUnreachable(settled.error) };
     // A try that the end of the wait cut short says nothing about a server that has answered the one before.
-    if (this.#heard && !this.#outage && limitMs < options.tryLimitMs) return { status: "held" };
+    if (this.#heard && !this.#outage && !isCutOff && limitMs < options.tryLimitMs) return { status: "held" };
     const { id: strategyId } = backend.traits;
     const message = `no answer within ${Math.round(limitMs)} ms`;
     const { resource } = this.#request;

@@ -51,6 +51,8 @@ export interface Contender {
    * Absent: the runner polls with jittered backoff.
    */
   waitForTurn?(signal: AbortSignal): Promise<void>;
+  /** For clients that wait for their link instead of failing: true while they know that it is down. */
+  readonly isCutOff?: boolean;
   /** Extends the hold by `ttlMs` from now, if it is still ours. Throws when the server does not say. */
   renew?(): Promise<"renewed" | "lost">;
   /** Counts one more entry by the same holder, for locks whose server keeps that count. Called while the hold lasts. */

@@ -3,6 +3,8 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 
 export interface TcpRelay {
   readonly port: number;
+  /** Connections taken so far, and those of them that are open. */
+  readonly links: { readonly taken: number; readonly open: number };
   /** From now on nothing passes either way, and nothing is closed: a black hole. */
   freeze(): void;
   /** Requests still pass; their replies do not. */
@@ -28,7 +30,9 @@ export async function startTcpRelay(target: { readonly host: string; readonly po
     held = null;
     for (const socket of sockets) socket.destroy();
   };
+  let taken = 0;
   const server: Server = createServer((client) => {
+    taken += 1;
     const upstream = connect(target);
     for (const socket of [client, upstream]) {
       sockets.add(socket);
@@ -54,6 +58,9 @@ export async function startTcpRelay(target: { readonly host: string; readonly po
   };
   return {
     port,
+    get links() {
+      return { taken, open: sockets.size / 2 };
+    },
     freeze: () => {
       swallows = { requests: true, replies: true };
     },

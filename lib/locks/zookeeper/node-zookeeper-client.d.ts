@@ -33,8 +33,13 @@ declare module "node-zookeeper-client" {
     exists(path: string, done: Done<Stat | null>): void;
     getChildren(path: string, done: Done<string[]>): void;
     getData(path: string, watcher: (() => void) | null, done: Done<Buffer>): void;
-    /** Not part of the published API; the only way to leave a link that no longer answers. */
-    readonly connectionManager: { readonly socket?: { destroy(): void } };
+    /** Not part of the published API; the only way to leave a link that no longer answers, or was never answered. */
+    readonly connectionManager: {
+      /** Destroyed with an error, it takes its connect timer with it. */
+      readonly socket?: { destroy(error?: Error): void };
+      /** What greets the server on a new link. */
+      onSocketConnected(): void;
+    };
   }
 
   export interface ClientOptions {

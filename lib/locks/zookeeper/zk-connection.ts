@@ -47,13 +47,14 @@ export class ClientConnection implements ZkConnection {
   #timer: TimerHandle | null = null;
   #isUp = false;
   readonly #herds = new Map<string, Herd>();
-  /** When the last answered request was sent: the server has heard of us since. */
-  #lastHeardMs = Number.POSITIVE_INFINITY;
+  /** When the last answered request was sent: the server has heard of us since. A link may also never be answered at all. */
+  #lastHeardMs: number;
   #shutDown: Promise<void> | null = null;
 
   constructor({ hosts, clock, sessionTimeoutMs }: ZkConnectionOptions) {
     this.#hosts = hosts;
     this.#clock = clock;
+    this.#lastHeardMs = clock.nowMs();
     // Every contender of the process listens to it; Node's warning at ten is about leaks.
     setMaxListeners(0, this.#ended.signal);
     // retries: a repeated sequential create would leave a ghost in the queue.
@@ -225,18 +226,34 @@ export class ClientConnection implements ZkConnection {
     this.#shutDown = this.#closeClient();
   }
 
-  /** Says goodbye, so that the server drops the session now; leaves the socket if nobody answers. */
   async #closeClient(): Promise<void> {
-    const client = this.#client;
     // Before its first tick the client has no socket yet, and closing it would throw.
     await new Promise<void>((resolve) => process.nextTick(resolve));
+    if (this.#client.getState() === State.SYNC_CONNECTED) await this.#sayGoodbye();
+    else this.#breakOff();
+  }
+
+  /** So that the server drops the session now; leaves the socket if nobody answers. */
+  async #sayGoodbye(): Promise<void> {
+    const client = this.#client;
     const closed = new Promise<void>((resolve) => {
-      if (client.getState() === State.DISCONNECTED) resolve();
-      else client.on("state", (state) => state === State.DISCONNECTED && resolve());
+      client.on("state", (state) => state === State.DISCONNECTED && resolve());
     });
     client.close();
     await settleWithin(this.#clock, closed, { limitMs: CLOSE_LIMIT_MS });
     client.connectionManager.socket?.destroy();
+  }
+
+  /**
+   * A client that is told to close while it connects takes the server's welcome for the answer to its goodbye, and throws
+   * out of its socket. So it is not to greet the server any more, should a link that it waits for come up.
+   */
+  #breakOff(): void {
+    const { connectionManager } = this.#client;
+    const leave = () => connectionManager.socket?.destroy(new ZkError("session-ended", "closed while connecting"));
+    connectionManager.onSocketConnected = leave;
+    this.#client.close();
+    leave();
   }
 }
 

@@ -43,6 +43,10 @@ export class ZkContender implements Contender {
     this.#parts = parts;
   }
 
+  get isCutOff(): boolean {
+    return this.#connection?.isUp === false;
+  }
+
   /** A link that breaks in mid-try costs no place: once it is back, the node is where it was. */
   async tryAcquire({ signal }: TryLimits) {
     for (;;) {

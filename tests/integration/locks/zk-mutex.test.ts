@@ -1,10 +1,16 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { before, beforeEach, describe, it } from "node:test";
 import { isLockError } from "../../../lib/locks/errors";
 import type { LockRequest, LockStrategy } from "../../../lib/locks/types";
+import { createZkMutex } from "../../../lib/locks/zookeeper/zk-mutex";
+import { isZkError } from "../../../lib/locks/zookeeper/zk-port";
+import { openZkSession } from "../../../lib/locks/zookeeper/zk-session";
 import { type LockClients, TEST_SESSION_TIMEOUT_MS } from "../../support/lock-clients";
 import { useRelayedLock } from "../../support/relayed-lock";
+import { relayService } from "../../support/relayed-servers";
 import type { TcpRelay } from "../../support/tcp-relay";
 import { waitUntil } from "../../support/wait-until";
 
@@ -114,6 +120,54 @@ describe("zk-mutex", () => {
     assert.equal(outcome.status, "completed");
     const renewed = await relayed.zookeeper().connected(AbortSignal.timeout(5_000));
     assert.notEqual(renewed.sessionId, connection.sessionId);
+  });
+
+  it("gives up a link that is taken and never answered, and makes another", async () => {
+    const links = new Set<Socket>();
+    const silent = createServer((link) => void links.add(link)).listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const { port } = silent.address() as AddressInfo;
+    const enough = new AbortController();
+    try {
+      await using session = openZkSession(`127.0.0.1:${port}`, { sessionTimeoutMs: TEST_SESSION_TIMEOUT_MS });
+      const refused = assert.rejects(session.connected(enough.signal), (error) => isZkError(error, "unreachable"));
+      await waitUntil(() => links.size === 2, { what: "another link" });
+      enough.abort();
+      await refused;
+    } finally {
+      for (const link of links) link.destroy();
+      silent.close();
+    }
+  });
+
+  it("can be closed at any moment of its connecting", async () => {
+    await using own = await relayService("zookeeper");
+    const [link] = own.relays;
+    assert.ok(link);
+    await link.refuse();
+    // Many, since each pauses between its attempts for as long as it likes.
+    const sessions = Array.from({ length: 20 }, () => openZkSession(`127.0.0.1:${link.port}`));
+    const isUnreachable = (error: unknown) => isZkError(error, "unreachable");
+    await Promise.all(
+      sessions.map((session) => assert.rejects(session.connected(AbortSignal.timeout(100)), isUnreachable)),
+    );
+    await Promise.all(sessions.map((session) => session[Symbol.asyncDispose]()));
+    await link.listen();
+    await waitUntil(() => link.links.taken > 0 && link.links.open === 0, { what: "the last attempts to be over" });
+  });
+
+  it("tells a queued waiter whose link is down when its wait ends that the server is out of reach", async () => {
+    const options = { tryLimitMs: 60_000, outagePatienceMs: 60_000 };
+    await using patient = createZkMutex(relayed.zookeeper(), relayed, options);
+    await lock.runGuarded(request, async () => {
+      const call = patient.runGuarded({ ...request, waitTimeoutMs: 4_000 }, async () => assert.fail("granted"));
+      const refused = assert.rejects(call, isUnavailable);
+      await waitUntil(async () => (await queue()).length === 2, { what: "the waiter in the queue" });
+      await relay.refuse();
+      await refused;
+    });
+    await relay.listen();
+    await waitUntil(async () => (await queue()).length === 0, { what: "the waiter's node to be removed" });
   });
 
   it("leaves no orphan in the queue when the reply to its create is lost", async () => {
