@@ -58,13 +58,13 @@ describe("a lock file", () => {
     );
     child.kill("SIGKILL");
     await once(child, "exit");
-    assert.equal(await withFileLock(lock, async () => "in"), "in");
+    assert.equal(await withFileLock({ ...lock, waitTimeoutMs: 10_000 }, async () => "in"), "in");
   });
 
   it("is taken from a stranger that got the dead holder's pid", async () => {
     const file = lockFile("stranger");
     writeFileSync(file, JSON.stringify({ pid: process.pid, start: "another start" }));
-    assert.equal(await withFileLock({ file, waitTimeoutMs: 300 }, async () => "in"), "in");
+    assert.equal(await withFileLock({ file, waitTimeoutMs: 10_000 }, async () => "in"), "in");
   });
 
   it("is taken when it was left half-written, but not while it may still be being written", async () => {
@@ -79,7 +79,7 @@ describe("a lock file", () => {
     );
     const longAgo = new Date(Date.now() - 60_000);
     utimesSync(file, longAgo, longAgo);
-    assert.equal(await withFileLock({ file, waitTimeoutMs: 300 }, async () => "in"), "in");
+    assert.equal(await withFileLock({ file, waitTimeoutMs: 10_000 }, async () => "in"), "in");
   });
 
   it("says once whom it waits for", async () => {

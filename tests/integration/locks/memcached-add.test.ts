@@ -42,12 +42,14 @@ describe("memcached-add", () => {
     const holds = Array.from({ length: 10 }, async (_, index) => {
       await clients.clock.sleep(index * 100);
       const own = fresh({ ttlMs: 1_000 });
-      return lock.runGuarded(own, async ({ signal, holderId }) => {
+      return lock.runGuarded(own, async ({ signal }) => {
         const grantedMs = clients.clock.nowMs();
-        await clients.clock.sleep(5_000, signal);
-        assert.equal(await keeper(own), holderId, `gone while believed in, ${index * 100} ms into the second`);
         await waitUntil(async () => (await keeper(own)) === null, { what: "the server to expire it" });
-        return clients.clock.nowMs() - grantedMs;
+        const keptMs = clients.clock.nowMs() - grantedMs;
+        // In a process that was held up, the end of the lease may still have to strike: it is due before this is.
+        await clients.clock.sleep(0);
+        assert.ok(signal.aborted, `gone while believed in, ${index * 100} ms into the second`);
+        return keptMs;
       });
     });
     for (const outcome of await Promise.all(holds)) {

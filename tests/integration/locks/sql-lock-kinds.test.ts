@@ -50,7 +50,7 @@ describe("sql-row-lock", () => {
     await assert.rejects(entering, failsWith("config_invalid", true));
   });
 
-  const WAIT_MS = 2_000;
+  const WAIT_MS = 3_000;
 
   /** Two wait for a row; it is changed and freed after 0.7 of what one of them may wait. @returns its outcome */
   async function waitForTwoHolders() {
