@@ -17,6 +17,7 @@ const PORT_BASE = 24_000;
 interface TestFlags {
   readonly stage?: readonly StageName[];
   readonly filter?: string;
+  readonly file?: string;
 }
 
 /** `npm test`: brings up servers of its own, runs every stage, stops them, and counts. */
@@ -25,7 +26,8 @@ export function addTestCommand(program: Command): void {
     .command("test")
     .description("set up servers of its own and run every test; ends with `N passed, N failed`")
     .option("--stage <name>", `one stage, may be repeated: ${STAGE_NAMES.join(", ")}`, collectStage)
-    .option("--filter <pattern>", "only tests whose name matches")
+    .option("--filter <pattern>", "only tests whose name matches; each file's set-up still runs, so add --file")
+    .option("--file <part>", "only test files with this in their path")
     .action(async (flags: TestFlags) => {
       process.exitCode = await runTests(flags);
     });
@@ -48,7 +50,11 @@ export async function runTests(flags: TestFlags): Promise<number> {
   const interrupt = (signal: NodeJS.Signals) => interrupted.abort(new Error(`interrupted by ${signal}`));
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt);
   const chosen = STAGES.filter(({ name }) => !flags.stage || flags.stage.includes(name));
-  const session = new TestSession({ filter: flags.filter ?? null, signal: interrupted.signal });
+  const session = new TestSession({
+    filter: flags.filter ?? null,
+    file: flags.file ?? null,
+    signal: interrupted.signal,
+  });
   const tallies: Tally[] = [];
   try {
     for (const stage of chosen) {
@@ -60,8 +66,8 @@ export async function runTests(flags: TestFlags): Promise<number> {
   }
   if (interrupted.signal.aborted) tallies.push(failure("interrupted before the end"));
   const tally = addTallies(tallies);
-  if (flags.filter !== undefined && tally.passed + tally.failed === 0)
-    tallies.push(failure("the filter matches no test"));
+  if ((flags.filter ?? flags.file) !== undefined && tally.passed + tally.failed === 0)
+    tallies.push(failure("no test matches"));
   return report(addTallies(tallies), propertySeed);
 }
 
@@ -74,22 +80,24 @@ function report(tally: Tally, propertySeed: number): number {
   return tally.failed === 0 && tally.passed > 0 ? 0 : 1;
 }
 
+type SessionOptions = Pick<StageContext, "filter" | "file" | "signal">;
+
 /** The lab of the tests: servers and shop come up when the first stage needs them. */
 class TestSession {
   private readonly paths = instancePaths(INSTANCE);
-  private readonly options: { readonly filter: string | null; readonly signal: AbortSignal };
+  private readonly options: SessionOptions;
   private lab: Lab | null = null;
   private hasServers = false;
   private hasApp = false;
   private extraEnv: Record<string, string> = {};
 
-  constructor(options: { readonly filter: string | null; readonly signal: AbortSignal }) {
+  constructor(options: SessionOptions) {
     this.options = options;
   }
 
   /** Whatever goes wrong is a failed test: nothing is passed over. */
   async runStage(stage: Stage): Promise<Tally> {
-    if (stage.isEmpty()) {
+    if (stage.isEmpty(this.options.file)) {
       console.log(`\n── ${stage.name}: no test files, left out`);
       return EMPTY_TALLY;
     }
@@ -115,7 +123,7 @@ class TestSession {
   }
 
   private async prepareAndRun(stage: Stage): Promise<Tally> {
-    const { filter, signal } = this.options;
+    const { filter, file, signal } = this.options;
     if (stage.needs !== "nothing") await this.bringUpServers();
     // Before the shop starts, so that its nodes are told of it.
     if (stage.needs === "app" || stage.name === "k6") await this.bringK6();
@@ -125,6 +133,7 @@ class TestSession {
     const context: StageContext = {
       env: this.env(stage),
       filter,
+      file,
       isCi: process.env.CI === "true",
       resultsDir: path.join(this.paths.dir, "results"),
       signal,

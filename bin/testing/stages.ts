@@ -14,6 +14,8 @@ import { stageTestFiles, type TestFolder, unitTestFiles } from "./test-files";
 export interface StageContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly filter: string | null;
+  /** Part of the paths of the test files to run; null runs all. */
+  readonly file: string | null;
   readonly isCi: boolean;
   readonly resultsDir: string;
   readonly signal: AbortSignal;
@@ -23,7 +25,8 @@ export interface Stage {
   readonly name: StageName;
   /** `servers`: PostgreSQL and the like. `app`: also the dashboard and the store nodes. */
   readonly needs: "nothing" | "servers" | "app";
-  readonly isEmpty: () => boolean;
+  /** Whether it has no test file with this in its path. */
+  readonly isEmpty: (file: string | null) => boolean;
   readonly run: (context: StageContext) => Promise<Tally>;
 }
 
@@ -43,7 +46,7 @@ export type StageName = (typeof STAGE_NAMES)[number];
 const MINUTE_MS = 60_000;
 
 export const STAGES: readonly Stage[] = [
-  { name: "check", needs: "nothing", isEmpty: () => false, run: runChecks },
+  { name: "check", needs: "nothing", isEmpty: (file) => file !== null, run: runChecks },
   nodeStage("unit", { needs: "nothing", files: () => unitTestFiles(ROOT), concurrency: 2, limitMs: 10 * MINUTE_MS }),
   // Each has resources of its own and mostly waits: for leases to end, for servers to come back.
   nodeStage("conformance", {
@@ -59,11 +62,20 @@ export const STAGES: readonly Stage[] = [
   // One file at a time: each starts a node of its own.
   nodeStage("http", { needs: "app", files: inFolder("http"), limitMs: 6 * MINUTE_MS }),
   nodeStage("k6", { needs: "app", files: inFolder("k6"), limitMs: 6 * MINUTE_MS }),
-  { name: "e2e", needs: "app", isEmpty: () => stageTestFiles(ROOT, "e2e").length === 0, run: runPlaywright },
+  {
+    name: "e2e",
+    needs: "app",
+    isEmpty: (file) => filesWith(stageTestFiles(ROOT, "e2e"), file).length === 0,
+    run: runPlaywright,
+  },
 ];
 
 function inFolder(folder: TestFolder): () => string[] {
   return () => stageTestFiles(ROOT, folder);
+}
+
+function filesWith(files: string[], part: string | null): string[] {
+  return part === null ? files : files.filter((file) => path.relative(ROOT, file).includes(part));
 }
 
 function nodeStage(
@@ -78,9 +90,11 @@ function nodeStage(
   return {
     name,
     needs: how.needs,
-    isEmpty: () => how.files().length === 0,
-    run: (context) =>
-      runNodeTests({ name, files: how.files(), concurrency: how.concurrency ?? 1, limitMs: how.limitMs }, context),
+    isEmpty: (file) => filesWith(how.files(), file).length === 0,
+    run: (context) => {
+      const { concurrency = 1, limitMs } = how;
+      return runNodeTests({ name, files: filesWith(how.files(), context.file), concurrency, limitMs }, context);
+    },
   };
 }
 
@@ -134,6 +148,7 @@ async function runPlaywright(context: StageContext): Promise<Tally> {
       path.join("node_modules", "@playwright", "test", "cli.js"),
       "test",
       "--reporter=list,json",
+      ...(context.file === null ? [] : filesWith(stageTestFiles(ROOT, "e2e"), context.file)),
       ...(context.filter === null ? [] : ["--grep", context.filter, "--pass-with-no-tests"]),
     ],
     env: { ...context.env, PLAYWRIGHT_JSON_OUTPUT_NAME: resultFile, PLAYWRIGHT_JSON_OUTPUT_FILE: resultFile },
