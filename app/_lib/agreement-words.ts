@@ -1,4 +1,4 @@
-import type { RunDocument } from "@/lib/runs/document";
+import type { ClientReport, RunDocument } from "@/lib/runs/document";
 import { durationWords, formatCount, plural } from "./format";
 
 export interface AgreementWords {
@@ -24,16 +24,35 @@ export function agreementWords({
       : [
           `People on the shop's pages sent ${plural(visitors, "purchase")} beside it, counted and judged like the rest.`,
         ];
-  const { generatorLagP99Ms: lagMs, generatorCpuPercent: cpuPercent } = client;
-  const late = lagMs === undefined ? "" : `It was up to ${durationWords(lagMs)} late itself (p99)`;
-  const busy = cpuPercent === undefined ? "" : `used ${formatCount(cpuPercent)} % of a core`;
-  const about = [late, late === "" && busy !== "" ? `It ${busy}` : busy].filter((part) => part !== "").join(" and ");
   const explained =
     agreement.flags.length === 0 && agreement.gaps.length > 0
-      ? ["What lies between their latencies is explained by that and by the network."]
+      ? ["What lies between their latencies is explained by its lateness and by the network."]
       : [];
   return {
-    sentences: [counts, ...joined, ...(about === "" ? [] : [`${about}.`]), ...explained],
+    sentences: [counts, ...joined, latenessWords(client), processorWords(client), ...explained],
     flags: agreement.flags,
   };
+}
+
+function latenessWords({ generatorLagP99Ms: lagMs }: ClientReport): string {
+  return lagMs === undefined
+    ? "It did not say how late it was."
+    : `It was up to ${durationWords(lagMs)} late itself (p99).`;
+}
+
+function processorWords(client: ClientReport): string {
+  const {
+    generatorCpuPercent: percent,
+    generatorSparePercent: sparePercent,
+    generatorProcess,
+    generatorCpuUnknown,
+  } = client;
+  if (percent === undefined) {
+    const why = generatorCpuUnknown === undefined ? "" : `: ${generatorCpuUnknown}`;
+    return `What it took of the processor is not known${why}.`;
+  }
+  const used = `used ${formatCount(percent)} % of a core`;
+  if (sparePercent === undefined) return `It ${used}.`;
+  const who = generatorProcess === undefined ? "It" : `Its process ${generatorProcess}`;
+  return `${who} ${used} in its busiest second, in which ${formatCount(sparePercent)} % of one were left.`;
 }

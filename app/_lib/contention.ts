@@ -1,4 +1,4 @@
-import type { RunDocument } from "@/lib/runs/document";
+import type { ClientReport, RunDocument } from "@/lib/runs/document";
 import { durationWords, formatCount, NO_VALUE, plural } from "./format";
 
 /** Whether a run put its strategy to the test at all: a lock that nobody wants keeps every promise. */
@@ -9,7 +9,9 @@ export interface Certificate {
   readonly facts: readonly (readonly [name: string, value: string])[];
 }
 
-type Measured = Pick<RunDocument, "contention" | "phasesMs" | "counts" | "config" | "client" | "status">;
+const UNKNOWN = "not known";
+
+type Measured = Pick<RunDocument, "contention" | "phasesMs" | "counts" | "config" | "client" | "agreement" | "status">;
 
 export function certificateOf(document: Measured): Certificate {
   const { contention, phasesMs } = document;
@@ -23,11 +25,20 @@ export function certificateOf(document: Measured): Certificate {
       ["Buyers started within", arrivalSkewMs === null ? NO_VALUE : durationWords(arrivalSkewMs)],
       ["Wait for a connection, p99", durationWords(phasesMs.poolWait.p99)],
       ["Purchases never sent", formatCount(droppedIterations)],
+      ...(document.client === null ? [] : generatorFacts(document.client)),
     ],
   };
 }
 
-function certified({ contention, counts, phasesMs }: Measured): string[] {
+function generatorFacts(client: ClientReport): Certificate["facts"] {
+  const { generatorLagP99Ms: lagMs, generatorCpuPercent: percent } = client;
+  return [
+    ["Load generator late, p99", lagMs === undefined ? UNKNOWN : durationWords(lagMs)],
+    ["Load generator's processor", percent === undefined ? UNKNOWN : `${formatCount(percent)} % of a core`],
+  ];
+}
+
+function certified({ contention, counts, phasesMs, agreement }: Measured): string[] {
   const { peakInFlight, peakWaiters, droppedIterations } = contention;
   const share = counts.requests > 0 ? Math.round((100 * peakInFlight) / counts.requests) : 0;
   const said = [
@@ -41,6 +52,8 @@ function certified({ contention, counts, phasesMs }: Measured): string[] {
       `The longer queue was for the database's connections: ${durationWords(poolWait.p50)} in the median${turn}.`,
     );
   }
+  if (agreement?.isStarved)
+    said.push("The load generator was starved: what arrived is not the rush that was asked for.");
   if (droppedIterations !== null && droppedIterations > 0) {
     said.push(
       `${plural(droppedIterations, "purchase")} never left the load generator, so the rush was smaller than asked.`,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { agreementOf } from "@/lib/runs/agreement";
 import type { ClientReport } from "@/lib/runs/document";
-import { runDocument } from "../../tests/support/run-fixture";
+import { clientReport, runDocument } from "../../tests/support/run-fixture";
 import { agreementWords } from "./agreement-words";
 import { certificateOf } from "./contention";
 import { afterWords, groupFindings, kindWords, momentWords } from "./finding-words";
@@ -30,6 +30,21 @@ describe("certificateOf", () => {
     assert.equal(factsOf({ ...some, contention })["Buyers started within"], "–");
   });
 
+  it("says what the load generator took for it, and what of that is not known", () => {
+    const client = { generatorLagP99Ms: 163, generatorCpuPercent: 143 } as ClientReport;
+    const facts = factsOf({ ...some, client });
+    assert.equal(facts["Load generator late, p99"], "163 ms");
+    assert.equal(facts["Load generator's processor"], "143 % of a core");
+    assert.equal(factsOf({ ...some, client: {} as ClientReport })["Load generator's processor"], "not known");
+    assert.equal("Load generator late, p99" in factsOf({ ...some, client: null }), false);
+  });
+
+  it("says that the rush of a starved generator was another one", () => {
+    const late = clientReport({ generatorLagP99Ms: 9_000 });
+    const starved = { ...some, client: late, agreement: agreementOf(some, late) };
+    assert.match(certificateOf(starved).sentences.join(" "), /starved: what arrived is not the rush/);
+  });
+
   it("says that a rush with dropped purchases was smaller than asked", () => {
     const contention = { ...some.contention, droppedIterations: 7 };
     assert.match(certificateOf({ ...some, contention }).sentences.join(" "), /7 purchases never left/);
@@ -37,37 +52,45 @@ describe("certificateOf", () => {
 });
 
 describe("agreementWords", () => {
-  const client: ClientReport = {
-    engine: "k6",
-    iterations: 500,
-    droppedIterations: 0,
-    failedRequests: 0,
-    arrivalSkewMs: 1,
-    latencyMs: some.latencyMs,
-    generatorLagP99Ms: 163,
-    generatorCpuPercent: 143,
-  };
+  const client = clientReport({ generatorLagP99Ms: 163, generatorCpuPercent: 143 });
   const wordsFor = (report: ClientReport) => agreementWords({ client: report, agreement: agreementOf(some, report) });
 
   it("says that both tell of the same sale, and what the generator took for it", () => {
     assert.deepEqual(wordsFor(client), {
       sentences: [
         "The load generator sent 500 purchases and the nodes counted as many.",
-        "It was up to 163 ms late itself (p99) and used 143 % of a core.",
-        "What lies between their latencies is explained by that and by the network.",
+        "It was up to 163 ms late itself (p99).",
+        "It used 143 % of a core.",
+        "What lies between their latencies is explained by its lateness and by the network.",
       ],
       flags: [],
     });
   });
 
-  it("explains nothing away where there are flags, and passes over what is not known", () => {
-    const words = wordsFor({ ...client, iterations: 499, generatorLagP99Ms: undefined, generatorCpuPercent: 12 });
+  it("explains nothing away where there are flags, and says what is not known", () => {
+    const words = wordsFor({
+      ...client,
+      iterations: 499,
+      generatorLagP99Ms: undefined,
+      generatorCpuPercent: undefined,
+    });
     assert.deepEqual(words?.sentences, [
       "The load generator sent 499 and the nodes counted 500.",
-      "It used 12 % of a core.",
+      "It did not say how late it was.",
+      "What it took of the processor is not known.",
     ]);
     assert.equal(words?.flags.length, 1);
     assert.equal(agreementWords({ client: null, agreement: undefined }), null);
+  });
+
+  it("says which process was watched and what was left to it, or why none was", () => {
+    const watched = wordsFor({ ...client, generatorSparePercent: 4, generatorProcess: "k6" });
+    assert.equal(
+      watched?.sentences[2],
+      "Its process k6 used 143 % of a core in its busiest second, in which 4 % of one were left.",
+    );
+    const lost = wordsFor({ ...client, generatorCpuPercent: undefined, generatorCpuUnknown: "it has gone" });
+    assert.equal(lost?.sentences[2], "What it took of the processor is not known: it has gone.");
   });
 
   it("says how many purchases people sent beside the load", () => {

@@ -1,7 +1,7 @@
 import { isLockError, type LockErrorCode } from "../locks/errors";
 import { log } from "../services/log";
 import { isShopError, SHOP_REFUSALS, type ShopErrorOptions } from "../shop/shop-error";
-import { currentRequestId } from "./request-id";
+import { currentRequest } from "./request-context";
 
 /** The one error shape of every route. */
 export interface ErrorBody {
@@ -67,7 +67,7 @@ export function toHttpError(error: unknown): HttpError {
       headers: retryAfterSeconds ? { "retry-after": String(retryAfterSeconds) } : undefined,
     });
   }
-  log().error({ requestId: currentRequestId(), err: error }, "unexpected error");
+  log().error({ requestId: currentRequest()?.requestId, err: error }, "unexpected error");
   return new HttpError({ status: 500, code: "internal_error", message: "Something went wrong inside the lab." });
 }
 

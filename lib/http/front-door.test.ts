@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { type RawAnswer, RawClient, type RawRequest } from "../../tests/support/raw-request";
 import { FrontDoor } from "./front-door";
-import { currentRequestId } from "./request-id";
+import { currentRequest, type RequestContext } from "./request-context";
 
 Object.assign(process.env, {
   DATABASE_URL: "postgresql://nobody@127.0.0.1:9/none",
@@ -18,12 +18,18 @@ const codeOf = ({ body }: RawAnswer) => (JSON.parse(body) as { error: { code: st
 
 describe("the front door", () => {
   /** What Next would have been handed. */
-  let seen: { url: string | undefined; headers: Record<string, unknown>; requestId: string | undefined } | null = null;
+  let seen: {
+    url: string | undefined;
+    headers: Record<string, unknown>;
+    context: RequestContext | undefined;
+    remotePort: number | undefined;
+  } | null = null;
   let release: (() => void) | null = null;
   const door = new FrontDoor({
     isDevelopment: false,
     next: async (request, response) => {
-      seen = { url: request.url, headers: { ...request.headers }, requestId: currentRequestId() };
+      const { url, headers, socket } = request;
+      seen = { url, headers: { ...headers }, context: currentRequest(), remotePort: socket.remotePort };
       if (request.url === "/slow") await new Promise<void>((resolve) => (release = resolve));
       response.end("page");
     },
@@ -100,10 +106,21 @@ describe("the front door", () => {
   it("hands a request's id on and back when it has the shape of one, and makes another otherwise", async () => {
     const own = await get("/", { "x-request-id": "trace-1.a_B" });
     assert.equal(own.headers["x-request-id"], "trace-1.a_B");
-    assert.equal(seen?.requestId, "trace-1.a_B");
+    assert.equal(seen?.context?.requestId, "trace-1.a_B");
     for (const odd of ["", "a b", '"}{', "x".repeat(65), "-a"]) {
       const id = String((await get("/", { "x-request-id": odd })).headers["x-request-id"]);
       assert.match(id, /^[0-9a-f-]{36}$/, `for "${odd}"`);
+    }
+  });
+
+  it("knows the connection that a request came on, and leaves it out behind a proxy", async () => {
+    await get("/api/runs");
+    const { port } = server.address() as AddressInfo;
+    const local = { localAddress: "127.0.0.1", localPort: port };
+    assert.deepEqual(seen?.context?.connection, { ...local, remoteAddress: "127.0.0.1", remotePort: seen?.remotePort });
+    for (const header of ["forwarded", "x-forwarded-for", "via"]) {
+      await get("/api/runs", { [header]: "192.0.2.7" });
+      assert.equal(seen?.context?.connection, null, header);
     }
   });
 

@@ -1,35 +1,30 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { runDocument } from "../../tests/support/run-fixture";
-import { agreementOf } from "./agreement";
+import { clientReport, runDocument } from "../../tests/support/run-fixture";
+import { agreementOf, starvedWords } from "./agreement";
 import type { ClientReport } from "./document";
 import { emptyPercentiles } from "./percentiles";
 
-const server = (p50: number, p99: number) => runDocument({ latencyMs: { ...emptyPercentiles, p50, p99 } });
-function client(p50: number, p99: number, changes: Partial<ClientReport> = {}): ClientReport {
-  return {
-    engine: "test",
-    iterations: 500,
-    droppedIterations: 0,
-    failedRequests: 0,
-    arrivalSkewMs: 10,
-    latencyMs: { ...emptyPercentiles, p50, p99 },
-    generatorLagP99Ms: 100,
-    ...changes,
-  };
-}
+const server = (p50: number, p99: number, buyers = 500) => {
+  const document = runDocument({ latencyMs: { ...emptyPercentiles, p50, p99 } });
+  return { ...document, config: { ...document.config, vus: buyers } };
+};
+const client = (p50: number, p99: number, changes: Partial<ClientReport> = {}) =>
+  clientReport({ latencyMs: { ...emptyPercentiles, p50, p99 }, generatorLagP99Ms: 100, ...changes });
 const flagsOf = (...args: Parameters<typeof agreementOf>) => agreementOf(...args).flags;
 
 describe("agreementOf", () => {
   it("finds nothing to flag in what two busy cores measured: figures of real runs of none, sql-guarded and zk-mutex", () => {
-    const real: [number, number, number, number, number][] = [
-      [1_901, 2_081, 2_121, 2_862, 418],
-      [196, 430, 438, 482, 289],
-      [10_093, 10_224, 10_168, 10_951, 421],
-      [10_027, 10_093, 11_811, 14_184, 3_430],
+    const real: [number, number, number, number, number, number][] = [
+      [500, 1_901, 2_081, 2_121, 2_862, 418],
+      [500, 196, 430, 438, 482, 289],
+      [500, 10_093, 10_224, 10_168, 10_951, 421],
+      [2_000, 10_027, 10_093, 11_811, 14_184, 3_430],
+      [2_000, 1_597, 1_958, 2_312, 3_434, 812],
     ];
-    for (const [p50, p99, seen50, seen99, lag] of real) {
-      const agreement = agreementOf(server(p50, p99), client(seen50, seen99, { generatorLagP99Ms: lag }));
+    for (const [buyers, p50, p99, seen50, seen99, lag] of real) {
+      const busy = { generatorLagP99Ms: lag, generatorCpuPercent: 143, generatorSparePercent: 0 };
+      const agreement = agreementOf(server(p50, p99, buyers), client(seen50, seen99, busy));
       assert.deepEqual([agreement.flags, agreement.isStarved], [[], false], `${p50} ${p99} ${seen50} ${seen99}`);
     }
   });
@@ -66,11 +61,35 @@ describe("agreementOf", () => {
     assert.deepEqual(agreementOf(server(100, 200), client(150, 2_000, { failedRequests: 1 })).gaps, []);
   });
 
-  it("calls a generator starved when most of its latency is its own lateness, and that is seconds", () => {
-    const lagging = (generatorLagP99Ms: number, p99: number) =>
-      agreementOf(server(100, 200), client(150, p99, { generatorLagP99Ms })).isStarved;
-    assert.equal(lagging(2_500, 4_000), true);
-    assert.equal(lagging(2_500, 6_000), false);
-    assert.equal(lagging(1_500, 1_600), false);
+  it("calls a generator starved that was later than its buyers, all at once, can make it", () => {
+    const isLate = (buyers: number, generatorLagP99Ms: number) =>
+      agreementOf(server(100, 200, buyers), client(150, 9_000, { generatorLagP99Ms })).isStarved;
+    assert.deepEqual([isLate(500, 2_000), isLate(500, 2_001)], [false, true]);
+    assert.deepEqual([isLate(2_000, 4_000), isLate(2_000, 4_001)], [false, true]);
+    const byRate = { ...server(100, 200), config: { ...server(100, 200).config, vus: null, rate: 5_000 } };
+    assert.equal(agreementOf(byRate, client(150, 9_000, { generatorLagP99Ms: 2_001 })).isStarved, true);
+  });
+
+  it("calls a generator starved that had all of the processor and was slower than anything explains", () => {
+    const isShort = (used: number | undefined, spare: number | undefined, p99 = 2_000) =>
+      agreementOf(server(100, 200), client(150, p99, { generatorCpuPercent: used, generatorSparePercent: spare }))
+        .isStarved;
+    assert.equal(isShort(110, 5), true, "the rest went to others, and nothing was left");
+    assert.equal(isShort(110, 30), false, "it could have had more");
+    assert.equal(isShort(110, 5, 750), false, "busy, and as fast as the nodes and the network allow");
+    assert.equal(isShort(110, undefined), false, "its own word, without the machine's");
+    assert.equal(isShort(undefined, undefined), false);
+  });
+
+  it("says of both why", () => {
+    const document = server(100, 200);
+    assert.equal(
+      starvedWords(document, client(150, 4_000, { generatorLagP99Ms: 3_100, generatorCpuPercent: 12 })),
+      "The load generator was starved: it sent purchases up to 3.1 s late (p99; 2.0 s are allowed), using 12% of a core, so this was not the rush that was asked for.",
+    );
+    assert.equal(
+      starvedWords(document, client(150, 4_000, { generatorCpuPercent: 190 })),
+      "The load generator was starved: it had all of the processor that was left to it, using 190% of a core, and buyers waited longer than the nodes, its lateness and the network explain.",
+    );
   });
 });

@@ -10,8 +10,11 @@ const NETWORK_SHARE = 0.25;
 const IMPOSSIBLE_MS = 50;
 const IMPOSSIBLE_SHARE = 0.1;
 /** A pause of the machine may make everybody late once; this is no pause. */
-const STARVED_LAG_MS = 2_000;
-const STARVED_SHARE = 0.5;
+const LATE_MS = 2_000;
+/** Buyers who start at one instant leave one after the other; this is long for one of them, on a busy machine too. */
+const LATE_MS_PER_BUYER = 2;
+/** Of what there was for the generator: its own share and what nobody used. */
+const ALL_OF_THE_PROCESSOR = 0.9;
 
 const COMPARED = ["p50", "p99"] as const;
 type Gap = Agreement["gaps"][number];
@@ -28,7 +31,7 @@ export function agreementOf(document: RunDocument, client: ClientReport): Agreem
     counted,
     serverLatencyMs: document.latencyMs,
     gaps,
-    isStarved: isStarved(client),
+    isStarved: isLate(document, client) || isShortOfProcessor(client, gaps),
     flags: [...countFlags(client, counted), ...gaps.flatMap((gap) => gapFlags(gap, client))],
   };
 }
@@ -51,9 +54,34 @@ function networkMs(clientMs: number): number {
   return Math.max(NETWORK_MS, clientMs * NETWORK_SHARE);
 }
 
-/** Half of what it calls latency, and seconds of it, passed before the purchase was on its way. */
-function isStarved({ generatorLagP99Ms: lagMs = 0, latencyMs }: ClientReport): boolean {
-  return lagMs > STARVED_LAG_MS && lagMs > (latencyMs.p99 ?? 0) * STARVED_SHARE;
+/** How late the generator may be with its purchases, at p99. k6 holds itself to it: load-tests/lib/settings.js. */
+export function latenessLimitMs({ vus, rate }: Pick<RunDocument["config"], "vus" | "rate">): number {
+  const atOnce = rate === null ? (vus ?? 1) : 0;
+  return Math.max(LATE_MS, atOnce * LATE_MS_PER_BUYER);
+}
+
+/** Its rush was not the rush that was asked for. */
+function isLate({ config }: RunDocument, { generatorLagP99Ms: lagMs = 0 }: ClientReport): boolean {
+  return lagMs > latenessLimitMs(config);
+}
+
+/** It had nothing left to be faster with, and was slower than all that is known explains. */
+function isShortOfProcessor(client: ClientReport, gaps: readonly Gap[]): boolean {
+  const { generatorCpuPercent: usedPercent, generatorSparePercent: sparePercent } = client;
+  if (usedPercent === undefined || sparePercent === undefined) return false;
+  const tookAll = usedPercent >= ALL_OF_THE_PROCESSOR * (usedPercent + sparePercent);
+  return tookAll && gaps.some(({ unexplainedMs }) => unexplainedMs > 0);
+}
+
+/** Why the generator counts as starved, in a sentence. */
+export function starvedWords(document: RunDocument, client: ClientReport): string {
+  const { generatorLagP99Ms: lagMs = 0, generatorCpuPercent: usedPercent } = client;
+  const used = usedPercent === undefined ? "" : `, using ${Math.round(usedPercent)}% of a core`;
+  const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
+  const said = isLate(document, client)
+    ? `it sent purchases up to ${seconds(lagMs)} late (p99; ${seconds(latenessLimitMs(document.config))} are allowed)${used}, so this was not the rush that was asked for`
+    : `it had all of the processor that was left to it${used}, and buyers waited longer than the nodes, its lateness and the network explain`;
+  return `The load generator was starved: ${said}.`;
 }
 
 function countFlags(client: ClientReport, counted: number): string[] {

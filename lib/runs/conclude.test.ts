@@ -132,7 +132,10 @@ describe("conclude", () => {
     });
     assert.equal(document.latencyMs.p50, 12);
     assert.equal(document.agreement?.serverLatencyMs.p50, 9);
-    assert.match(document.sentences.join(" "), /starved: .* 4\.0 s late \(p99\), using 197% of a core/);
+    assert.match(
+      document.sentences.join(" "),
+      /starved: .* 4\.0 s late \(p99; 2\.0 s are allowed\), using 197% of a core/,
+    );
     assert.equal(judge(cleanRun(), null).agreement, undefined);
   });
 });

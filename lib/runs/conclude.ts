@@ -1,4 +1,4 @@
-import { agreementOf, countedOfLoad } from "./agreement";
+import { agreementOf, countedOfLoad, starvedWords } from "./agreement";
 import type { ClientReport, RunDocument } from "./document";
 
 /** Reasons a run proves nothing, known to the coordinator and not to be seen in the document's figures. */
@@ -113,6 +113,7 @@ function doubtsAbout(document: RunDocument, client: ClientReport | null, caveats
     doubts.push("No two purchases were ever in flight at once, so nothing was put to the test.");
   if (!client)
     doubts.push("The load generator never reported, so dropped requests and the buyers' latency are not known.");
+  if (client && document.agreement?.isStarved) doubts.push(starvedWords(document, client));
   if (client && client.droppedIterations > 0)
     doubts.push(`The load generator dropped ${plural(client.droppedIterations, "iteration")}.`);
   if (client && client.failedRequests > 0) doubts.push(`${plural(client.failedRequests, "request")} got no answer.`);
@@ -120,7 +121,6 @@ function doubtsAbout(document: RunDocument, client: ClientReport | null, caveats
   if (client && client.iterations - client.failedRequests > counted) {
     doubts.push(`The load generator sent ${client.iterations} purchases, the nodes counted ${counted}.`);
   }
-  if (document.agreement?.isStarved) doubts.push(starvedWords(client));
   if (caveats.dropped > 0) doubts.push(`The recorder dropped ${plural(caveats.dropped, "operation")}.`);
   if (caveats.silentNodes.length > 0) doubts.push(`No figures from ${caveats.silentNodes.join(", ")}.`);
   if (caveats.stillRunning > 0)
@@ -132,13 +132,6 @@ function doubtsAbout(document: RunDocument, client: ClientReport | null, caveats
   if (counts.sold === 0 && counts.requests > 0)
     doubts.push(`Nothing was sold to ${plural(config.vus ?? counts.requests, "buyer")}.`);
   return doubts;
-}
-
-function starvedWords(client: ClientReport | null): string {
-  const lag = client?.generatorLagP99Ms ?? 0;
-  const cpu = client?.generatorCpuPercent;
-  const busy = cpu === undefined ? "" : `, using ${Math.round(cpu)}% of a core`;
-  return `The load generator was starved: it sent purchases up to ${(lag / 1_000).toFixed(1)} s late (p99)${busy}, so its latencies are mostly its own.`;
 }
 
 function reassurance({ stock, counts, contention }: RunDocument): string[] {

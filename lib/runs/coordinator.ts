@@ -30,12 +30,20 @@ export interface CoordinatorOptions {
   readonly versions: () => Promise<Record<string, string>>;
 }
 
+/** What goes on beside a run that was opened here. */
+interface Feed {
+  readonly sampler: Sampler;
+  readonly deadline: NodeJS.Timeout;
+  /** Aborts when the run has ended, or is left to others. */
+  readonly over: AbortController;
+}
+
 /**
  * A run's life: open (target made, every node has acknowledged), measure, close, judge. State is in PostgreSQL, so any
  * process may finish a run that another opened; what is kept here is the feed of the runs opened here.
  */
 export class Coordinator {
-  private readonly live = new Map<string, { sampler: Sampler; deadline: NodeJS.Timeout }>();
+  private readonly live = new Map<string, Feed>();
   /** Keys of the runs opened here; documents are public, so they are not in them. */
   private readonly keys = new Map<string, string>();
   private opening = false;
@@ -79,6 +87,11 @@ export class Coordinator {
     return this.keys.get(id);
   }
 
+  /** Aborted once a run that was opened here has ended, however it came to that; of other runs, at once. */
+  overOf(id: string): AbortSignal {
+    return this.live.get(id)?.over.signal ?? AbortSignal.abort();
+  }
+
   /**
    * Ends a run's load. With `awaitClientReport` the run is judged provisionally and stays `running` until the report
    * comes in a second call; without, it is finished. On a run that has ended it changes nothing.
@@ -120,7 +133,7 @@ export class Coordinator {
   async stop(): Promise<void> {
     const feeds = [...this.live.values()];
     this.live.clear();
-    for (const feed of feeds) clearTimeout(feed.deadline);
+    for (const feed of feeds) closeFeed(feed);
     await Promise.allSettled(feeds.map((feed) => feed.sampler.stop()));
   }
 
@@ -165,7 +178,7 @@ export class Coordinator {
   private startFeed(document: RunDocument, limitMs: number): void {
     const sampler = new Sampler(document, this.options.nodes);
     const deadline = this.giveUpAfter(document.id, limitMs);
-    this.live.set(document.id, { sampler, deadline });
+    this.live.set(document.id, { sampler, deadline, over: new AbortController() });
     sampler.start();
   }
 
@@ -191,7 +204,7 @@ export class Coordinator {
       });
     }, REPORT_WAIT_MS);
     deadline.unref();
-    if (feed) this.live.set(document.id, { sampler: feed.sampler, deadline });
+    if (feed) this.live.set(document.id, { ...feed, deadline });
     return document;
   }
 
@@ -200,7 +213,7 @@ export class Coordinator {
     this.live.delete(document.id);
     this.keys.delete(document.id);
     if (feed) {
-      clearTimeout(feed.deadline);
+      closeFeed(feed);
       await feed.sampler.stop();
     }
     if (await store.updateRunning(document)) return document;
@@ -265,6 +278,11 @@ export class Coordinator {
       await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
     }
   }
+}
+
+function closeFeed({ deadline, over }: Feed): void {
+  clearTimeout(deadline);
+  over.abort();
 }
 
 interface Settled<T> {

@@ -72,8 +72,14 @@ export const clientReportSchema = z.strictObject({
   latencyMs: percentilesSchema,
   /** p99 of how late the generator itself sent a purchase: a starved generator measures itself, not the lock. */
   generatorLagP99Ms: z.number().min(0).optional(),
-  /** The generator's own use of the processor, 100 = one core: over its load, of k6 in its busiest second. Absent: not known. */
+  /** The generator's own use of the processor, 100 = one core: of k6 in its busiest second, else over its load. Absent: not known. */
   generatorCpuPercent: z.number().min(0).optional(),
+  /** What nobody on the machine used in that same second, 100 = one core; where the lab watched the generator. */
+  generatorSparePercent: z.number().min(0).optional(),
+  /** The program that the lab watched. */
+  generatorProcess: z.string().max(100).optional(),
+  /** Why `generatorCpuPercent` is absent. */
+  generatorCpuUnknown: z.string().max(200).optional(),
 });
 export type ClientReport = z.infer<typeof clientReportSchema>;
 

@@ -94,6 +94,13 @@ function answersLine(document) {
   return parts.join(", ");
 }
 
+/** @param {ClientReport} client */
+function generatorLine({ generatorLagP99Ms: lagMs, generatorCpuPercent: percent, generatorCpuUnknown: why }) {
+  const late = lagMs === undefined ? "how late it was is not known" : `up to ${formatMs(lagMs)} late itself (p99)`;
+  const used = percent === undefined ? `processor not known${why ? `: ${why}` : ""}` : `${percent}% of a core`;
+  return `${late}, ${used}`;
+}
+
 /**
  * The report of one run as text.
  * @param {RunDocument} document
@@ -108,6 +115,7 @@ export function reportText(document, context) {
           "generator",
           `${client.engine}: ${client.iterations} sent, ${client.droppedIterations} dropped, ${client.failedRequests} without answer`,
         ],
+        ["", generatorLine(client)],
       ]
     : [];
   const sold = throughput.soldPerSecond === null ? "-" : `${Math.round(throughput.soldPerSecond)} sold/s`;

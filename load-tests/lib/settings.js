@@ -120,6 +120,15 @@ export function defaultMaxVus(load) {
 }
 
 /**
+ * How late k6 may be with its own purchases (p99): beyond it the lab calls the run's generator starved, by the same rule
+ * (`latenessLimitMs` in lib/runs/agreement.ts), and k6 fails.
+ * @param {{ ratePerSecond: number | null, buyers: number }} load
+ */
+export function latenessLimitMs(load) {
+  return Math.max(2_000, load.ratePerSecond === null ? 2 * load.buyers : 0);
+}
+
+/**
  * @param {Environment} env
  * @returns {Settings}
  * @throws {Error} that names every variable that is wrong

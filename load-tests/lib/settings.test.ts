@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { latenessLimitMs as latenessLimitOfLab } from "../../lib/runs/agreement";
 import { runRequestSchema } from "../../lib/runs/document";
-import { defaultMaxVus, mismatchWithRun, parseDurationMs, readSettings, runRequestOf } from "./settings.js";
+import {
+  defaultMaxVus,
+  latenessLimitMs,
+  mismatchWithRun,
+  parseDurationMs,
+  readSettings,
+  runRequestOf,
+} from "./settings.js";
 
 describe("settings of the k6 script", () => {
   it("defaults to the sale the lab is about: 100 units, 500 buyers, 5 ms of work", () => {
@@ -32,6 +40,15 @@ describe("settings of the k6 script", () => {
         return true;
       },
     );
+  });
+
+  it("calls k6 too late where the lab calls it starved", () => {
+    const loads = [1, 500, 1_000, 1_001, 2_000, 20_000].map((buyers) => ({ buyers, ratePerSecond: null }));
+    for (const load of [...loads, { buyers: 20_000, ratePerSecond: 500 }]) {
+      const { buyers, ratePerSecond: rate } = load;
+      assert.equal(latenessLimitMs(load), latenessLimitOfLab({ vus: rate === null ? buyers : null, rate }));
+    }
+    assert.equal(latenessLimitMs({ buyers: 2_000, ratePerSecond: null }), 4_000);
   });
 
   for (const text of ["1e3", "-1", "5.5", "0x10", "1001ms"]) {

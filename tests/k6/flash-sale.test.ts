@@ -51,6 +51,23 @@ describe("k6 run load-tests/flash-sale.js", () => {
     assert.ok(p50 !== null && p99 !== null && max !== null && p50 > 0 && p50 <= p99 && p99 <= max);
   });
 
+  it("leaves in the document what k6, which nobody of the lab started, took of the processor", {
+    skip: process.platform === "linux" ? false : "not applicable: there is no /proc",
+  }, async () => {
+    const { result, document } = await sale({
+      LOCK_STRATEGY: "sql-guarded",
+      STOCK: "50",
+      BUYERS: "100",
+      HOLD_MS: "10",
+    });
+    const { generatorCpuPercent, generatorSparePercent, generatorProcess, generatorCpuUnknown } = document.client ?? {};
+    assert.equal(generatorCpuUnknown, undefined, said(result));
+    assert.match(process.env.K6_BINARY ?? "k6", new RegExp(`${generatorProcess}$`));
+    assert.ok((generatorCpuPercent ?? 0) > 0, said(result));
+    assert.ok((generatorSparePercent ?? -1) >= 0, said(result));
+    assert.match(result.stdout, new RegExp(`late itself \\(p99\\), ${generatorCpuPercent}% of a core`));
+  });
+
   it("spreads the buyers over the store nodes", async () => {
     const { result, document } = await sale({ LOCK_STRATEGY: "sql-guarded", STOCK: "5", BUYERS: "30" });
     const requests = document.nodes.map(({ counts }) => counts.requests);

@@ -18,8 +18,14 @@ export function labUrl(): string {
   return url.replace(/\/+$/, "");
 }
 
-/** @throws Error when k6 cannot be run, or is not done within its bound */
-export function runK6(settings: Readonly<Record<string, string>>): Promise<K6Result> {
+/**
+ * @param onStart is handed k6's process id
+ * @throws Error when k6 cannot be run, or is not done within its bound
+ */
+export function runK6(
+  settings: Readonly<Record<string, string>>,
+  onStart: (pid: number) => void = () => undefined,
+): Promise<K6Result> {
   const flags = Object.entries({ BASE_URL: labUrl(), ...settings }).flatMap(([name, value]) => [
     "-e",
     `${name}=${value}`,
@@ -34,6 +40,7 @@ export function runK6(settings: Readonly<Record<string, string>>): Promise<K6Res
         stdio: ["ignore", "pipe", "pipe"],
       },
     );
+    if (k6.pid !== undefined) onStart(k6.pid);
     let stdout = "";
     let stderr = "";
     k6.stdout.on("data", (chunk) => {

@@ -1,4 +1,4 @@
-import type { Percentiles, RunDocument, RunSample } from "../../lib/runs/document";
+import type { ClientReport, Percentiles, RunDocument, RunSample } from "../../lib/runs/document";
 
 /** Run documents and samples for tests of the pages' view logic: true to the contract, with round numbers. */
 
@@ -58,6 +58,19 @@ export function runDocument(changes: Partial<RunDocument> = {}): RunDocument {
     client: null,
     versions: { lab: "abc1234" },
     machine: { cpus: 2, cpuModel: "Test", memoryMb: 1_024, os: "Linux" },
+    ...changes,
+  };
+}
+
+/** Of a generator that sent a run's purchases without a flaw, and says nothing of itself. */
+export function clientReport(changes: Partial<ClientReport> = {}): ClientReport {
+  return {
+    engine: "test",
+    iterations: counts.requests,
+    droppedIterations: 0,
+    failedRequests: 0,
+    arrivalSkewMs: 10,
+    latencyMs: percentiles,
     ...changes,
   };
 }

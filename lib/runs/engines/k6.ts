@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { RunDocument } from "../document";
 import { baseEnvironment, failureOf, runChild } from "./child";
-import { watchGeneratorCpu } from "./cpu-watch";
+import { watchGenerator } from "./cpu-watch";
 import { engineLimitMs } from "./limits";
 import type { EngineAvailability, LoadEngine, LoadOptions, LoadResult } from "./types";
 
@@ -85,7 +85,7 @@ async function startK6(setup: K6Setup, options: LoadOptions): Promise<LoadResult
     graceMs: GRACE_MS,
     signal: options.signal,
     // Its script cannot tell what the process takes.
-    onStart: (pid) => watchGeneratorCpu(options.runId, pid),
+    onStart: (pid) => watchChild(options.runId, pid),
   });
   const { exitCode, elapsedMs } = result;
   if (result.stoppedBecause === null && (exitCode === 0 || exitCode === THRESHOLDS_CROSSED)) {
@@ -93,6 +93,12 @@ async function startK6(setup: K6Setup, options: LoadOptions): Promise<LoadResult
   }
   const reason = await failureOf("k6", result, options.logFile);
   return { ok: false, reason, exitCode, elapsedMs };
+}
+
+function watchChild(runId: string, pid: number): () => void {
+  const over = new AbortController();
+  watchGenerator(runId, over.signal).follow(pid);
+  return () => over.abort();
 }
 
 /** The admin token goes by the environment: arguments can be read by every user of the machine. */

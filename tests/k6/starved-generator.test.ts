@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { exitCodeOf } from "../../bin/runs/exit-codes";
+import { finishRun, readRun } from "../../bin/runs/lab-client";
+import { latenessLimitMs } from "../../lib/runs/agreement";
+import type { RunDocument } from "../../lib/runs/document";
+import { clientReport } from "../support/run-fixture";
+import { waitUntil } from "../support/wait-until";
+import { labUrl, readDocument, runK6 } from "./k6";
+
+const THRESHOLDS_CROSSED = 99;
+/** Buyers by rate, for long enough that a stop in their midst has its end in it too. */
+const LOAD = { rate: 20, durationMs: 12_000, stock: 1_000 };
+const STOPPED_MS = latenessLimitMs({ vus: null, rate: LOAD.rate }) + 1_000;
+
+const adminToken = process.env.LAB_ADMIN_TOKEN;
+const lab = () => ({ baseUrl: labUrl(), adminToken });
+const headers = {
+  "content-type": "application/json",
+  ...(adminToken ? { authorization: `Bearer ${adminToken}` } : {}),
+};
+const order = (changes: object) => JSON.stringify({ strategy: "sql-guarded", holdMs: 0, ...LOAD, ...changes });
+
+async function ask<T>(path: string): Promise<T> {
+  return (await (await fetch(`${labUrl()}${path}`, { signal: AbortSignal.timeout(10_000) })).json()) as T;
+}
+
+async function purchasesOf(runId: string): Promise<number> {
+  const { samples } = await ask<{ samples: { counts: RunDocument["counts"] }[] }>(`/api/runs/${runId}/samples`);
+  return samples.at(-1)?.counts.requests ?? 0;
+}
+
+/** As a machine that has no time for the generator would do it, to the millisecond. */
+async function stopInMidRun(pid: number, runId: string): Promise<void> {
+  await waitUntil(async () => (await purchasesOf(runId)) >= 5, { what: "the first purchases" });
+  process.kill(pid, "SIGSTOP");
+  const stoppedAtMs = performance.now();
+  try {
+    await waitUntil(() => performance.now() - stoppedAtMs >= STOPPED_MS, { what: "a stop that is long enough" });
+  } finally {
+    process.kill(pid, "SIGCONT");
+  }
+}
+
+function assertStarved(document: RunDocument, said: string): void {
+  assert.ok((document.client?.generatorLagP99Ms ?? 0) > latenessLimitMs(document.config), said);
+  assert.equal(document.agreement?.isStarved, true, said);
+  assert.equal(document.verdict, "inconclusive", said);
+  assert.match(document.sentences[0] ?? "", /^The load generator was starved: it sent purchases up to \d+\.\d s late/);
+  assert.equal(exitCodeOf([document]), 2);
+}
+
+describe("a load generator that gets no processor in the middle of a sale", () => {
+  let folder = "";
+  const children: ChildProcess[] = [];
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "starved-"));
+  });
+  after(async () => {
+    for (const child of children) child.kill("SIGKILL");
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it("fails k6 with the sentence that says why, and leaves nothing proven", async () => {
+    const file = join(folder, "k6.json");
+    const opened = await ask<{ runs: RunDocument[] }>("/api/runs?limit=1");
+    let pid = 0;
+    const settings = { LOCK_STRATEGY: "sql-guarded", HOLD_MS: "0", STOCK: String(LOAD.stock), RESULT_FILE: file };
+    const load = { RATE: String(LOAD.rate), DURATION: `${LOAD.durationMs}ms`, MAX_VUS: "200" };
+    const running = runK6({ ...settings, ...load }, (id) => {
+      pid = id;
+    });
+    let runId = "";
+    const isOpen = async () => {
+      const [newest] = (await ask<{ runs: RunDocument[] }>("/api/runs?limit=1")).runs;
+      runId = newest?.id ?? "";
+      return newest?.status === "running" && newest.id !== opened.runs[0]?.id;
+    };
+    const stopped = waitUntil(isOpen, { what: "k6 to open its run" }).then(() => stopInMidRun(pid, runId));
+    const [{ exitCode, stdout, stderr }] = await Promise.all([running, stopped]);
+    const said = `exit code ${exitCode}\n${stdout}\n${stderr}`;
+    assert.equal(exitCode, THRESHOLDS_CROSSED, said);
+    assertStarved(await readDocument(file), said);
+    assert.match(stdout, /The load generator was starved/);
+    assert.match(stdout, /FAILED +start_lag: p\(99\)<=2000/);
+  });
+
+  it("makes a run of the built-in generator inconclusive too", async () => {
+    const response = await fetch(`${labUrl()}/api/runs`, {
+      method: "POST",
+      headers,
+      body: order({ engine: "builtin" }),
+    });
+    const { id } = (await response.json()) as RunDocument;
+    const generator = spawn(process.execPath, ["--import", "tsx", join("bin", "load", "builtin.ts")], {
+      env: {
+        ...process.env,
+        BASE_URL: labUrl(),
+        RUN_ID: id,
+        RUN_KEY: response.headers.get("x-run-key") ?? "",
+        ...(adminToken ? { ADMIN_TOKEN: adminToken } : {}),
+      },
+      stdio: "ignore",
+    });
+    children.push(generator);
+    const ended = once(generator, "exit");
+    await stopInMidRun(generator.pid ?? 0, id);
+    assert.deepEqual(await ended, [0, null]);
+    assertStarved(await readRun(lab(), id), id);
+  });
+});
+
+describe("a run that was opened by a process that has gone", () => {
+  it("knows nothing of the load generator's processor, and says so", async () => {
+    const script = `fetch(${JSON.stringify(`${labUrl()}/api/runs`)}, ${JSON.stringify({ method: "POST", headers, body: order({}) })})
+      .then(async (response) => console.log(await response.text()))`;
+    const opener = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+    let text = "";
+    opener.stdout.on("data", (chunk) => {
+      text += chunk;
+    });
+    await once(opener, "close");
+    const { id } = JSON.parse(text) as RunDocument;
+    const { client } = await finishRun(lab(), id, clientReport());
+    assert.equal(client?.generatorCpuPercent, undefined);
+    assert.match(client?.generatorCpuUnknown ?? "", /process/);
+  });
+});
