@@ -1,24 +1,67 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { runSample } from "../../tests/support/run-fixture";
-import { faultBandsOf } from "./fault-bands";
+import fc from "fast-check";
+import { type FaultBand, placeBands } from "./fault-bands";
 
-const clock = { host: "h", startedNs: "5000000000" };
-const fault = { faultId: "pause-holder", fromNs: "6000000000", toNs: "6500000000", proof: "stopped for 500 ms" };
-const busy = { counts: { ...runSample(1).counts, requests: 5 } };
+/** A chart of two seconds, 200 pixels wide, from 50 on. */
+const space = {
+  left: 50,
+  width: 200,
+  xOf: (seconds: number) => 50 + seconds * 100,
+  widthOf: (text: string) => text.length * 6,
+  leastWidth: 3,
+};
 
-describe("faultBandsOf", () => {
-  it("puts a fault where the charts' first second has it", () => {
-    // Quiet until 750 ms after the run was opened: there the charts begin.
-    const samples = [runSample(1), runSample(2), runSample(3), runSample(4, busy)];
-    assert.deepEqual(faultBandsOf({ faults: [fault], clock }, samples), [
-      { label: "pause-holder", fromS: 0.25, toS: 0.75 },
-    ]);
+const band = (fromS: number, toS: number, label = "kill"): FaultBand => ({ label, fromS, toS });
+const placed = (...bands: FaultBand[]) => placeBands(bands, space);
+
+describe("placeBands", () => {
+  it("puts a fault where it was", () => {
+    assert.deepEqual(placed(band(0.5, 1)), [{ x: 100, width: 50, text: "kill", textX: 103, textWidth: 24, row: 0 }]);
   });
 
-  it("cuts off what lies before the charts, and has none without the clock", () => {
-    const early = { ...fault, fromNs: "4000000000" };
-    assert.equal(faultBandsOf({ faults: [early], clock }, [runSample(1, busy)])[0]?.fromS, 0);
-    assert.deepEqual(faultBandsOf({ faults: [fault], clock: undefined }, []), []);
+  it("keeps what was over at once in sight", () => {
+    assert.deepEqual(
+      placed(band(0.5, 0.501), band(2, 2)).map(({ x, width }) => [x, width]),
+      [
+        [100, 3],
+        [247, 3],
+      ],
+    );
+  });
+
+  it("cuts off what goes beyond the chart, and shows at its edge, with an arrow, what lies outside of it", () => {
+    const all = placed(band(-1, 0.5), band(1.5, 9), band(3, 4), band(-2, -1));
+    assert.deepEqual(
+      all.map(({ x, width, text }) => [x, width, text]),
+      [
+        [50, 50, "kill"],
+        [50, 3, "← kill"],
+        [200, 50, "kill"],
+        [247, 3, "kill →"],
+      ],
+    );
+  });
+
+  it("writes names one below the other where they would run into each other, and none outside of the chart", () => {
+    const seconds = fc.double({ min: -1, max: 4, noNaN: true });
+    const label = fc.string({ minLength: 1, maxLength: 20 });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(seconds, seconds, label), { maxLength: 12 }), (faults) => {
+        const all = placeBands(
+          faults.map(([a, b, name]) => band(Math.min(a, b), Math.max(a, b), name)),
+          space,
+        );
+        assert.equal(all.length, faults.length);
+        for (const one of all) {
+          assert.ok(one.x >= 50 && one.x + one.width <= 250 && one.width >= 3);
+          assert.ok(one.textX >= 50 && one.textX + one.textWidth <= 250);
+          for (const other of all) {
+            if (other === one || other.row !== one.row) continue;
+            assert.ok(other.textX + other.textWidth <= one.textX || one.textX + one.textWidth <= other.textX);
+          }
+        }
+      }),
+    );
   });
 });

@@ -7,6 +7,7 @@ import {
   formatMsCell,
   formatRate,
   formatSeconds,
+  formatTick,
   formatWhen,
   NO_VALUE,
   plural,
@@ -42,6 +43,21 @@ describe("formatDuration", () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 6_000_000, noNaN: true }), (ms) => formatDuration(ms).text.length <= 5),
     );
+  });
+});
+
+describe("numbers beside an axis", () => {
+  it("are short enough for it", () => {
+    assert.deepEqual([0, 0.25, 7.5, 1_000, 9_999, 10_000, 12_500, 1_000_000].map(formatTick), [
+      "0",
+      "0.25",
+      "7.5",
+      "1,000",
+      "9,999",
+      "10k",
+      "12.5k",
+      "1,000k",
+    ]);
   });
 });
 

@@ -13,6 +13,13 @@ export function formatCount(value: number | null | undefined): string {
   return value === null || value === undefined ? NO_VALUE : grouped.format(value);
 }
 
+const finely = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
+
+/** A number beside an axis, no wider than there is room for: 7.5, 1,000, 15k. */
+export function formatTick(value: number): string {
+  return value >= 10_000 ? `${finely.format(value / 1_000)}k` : finely.format(value);
+}
+
 /** A duration in the unit a reader would choose: 0.42 ms, 3.4 ms, 121 ms, 1.24 s. */
 export function formatDuration(ms: number | null | undefined): Quantity {
   if (ms === null || ms === undefined) return { text: NO_VALUE, unit: "ms" };

@@ -1,8 +1,9 @@
 import type { Percentiles, RunDocument, RunSample, RunViolations } from "@/lib/runs/document";
-import { type FaultBand, faultBandsOf } from "./fault-bands";
 import type { SaleConfig } from "./run-config";
+import { blankSeries, type RunSeries } from "./run-series";
 import { type Figures, figuresOf, type NodeRow, nodeRowsOf } from "./run-view";
 import { runningWords } from "./running-words";
+import { seriesOfSamples } from "./samples-series";
 import { answersOf, type Check, checksOf, evidenceOf, verdictWords } from "./verdict";
 
 /** Everything the body of a run shows, whether the run is being opened, runs, or is over. */
@@ -14,9 +15,8 @@ export interface RunModel {
   readonly rest: readonly string[];
   /** Facts under the bar: why one may believe it. */
   readonly evidence: readonly string[];
-  readonly samples: readonly RunSample[];
-  /** Faults, on the charts' own time. */
-  readonly bands: readonly FaultBand[];
+  /** Over time, as it was sampled. */
+  readonly series: RunSeries;
   readonly nodeRows: readonly NodeRow[];
   readonly answers: readonly string[];
   readonly checks: readonly Check[];
@@ -46,8 +46,7 @@ export function modelOf(document: RunDocument, samples: readonly RunSample[]): R
     figures,
     ...words,
     evidence: pending ? CHECKS_FOLLOW : evidenceOf(document),
-    samples,
-    bands: faultBandsOf(document, samples),
+    series: seriesOfSamples(document, samples),
     nodeRows: nodeRowsOf(document, samples),
     answers: answersOf((pending ? samples.at(-1)?.counts : undefined) ?? document.counts),
     checks: checksOf(document),
@@ -76,8 +75,7 @@ export function openingModel(config: SaleConfig): RunModel {
     lead: "The sale starts once every store node has acknowledged it.",
     rest: [],
     evidence: CHECKS_FOLLOW,
-    samples: [],
-    bands: [],
+    series: blankSeries("No samples yet"),
     nodeRows: Array.from({ length: config.nodes }, (_, index) => ({
       node: `node-${index + 1}`,
       requests: 0,

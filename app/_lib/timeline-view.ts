@@ -169,6 +169,19 @@ export function densityOf(spans: Spans, view: { range: TimeRange; width: number;
 /** Overlaps, stale writes and lost updates; not what fencing kept harmless. */
 export const ALARM_MARKS = 1 | 2 | 4;
 
+const MARK_WORDS: readonly (readonly [mark: number, word: string])[] = [
+  [1, "overlap"],
+  [2, "stale write"],
+  [4, "lost update"],
+  [8, "harmless overlap"],
+];
+
+export function markWords(marks: number): string {
+  return MARK_WORDS.filter(([mark]) => marks & mark)
+    .map(([, word]) => word)
+    .join(", ");
+}
+
 function add(changes: Float32Array, left: number, right: number): void {
   changes[left] = (changes[left] ?? 0) + 1;
   changes[right] = (changes[right] ?? 0) - 1;
@@ -189,9 +202,9 @@ const LEAST_LANE = 36;
 const MOST_LANE = 76;
 const ROW = 14;
 
-/** Lanes one below the other; a lane is as high as its rows need, up to a limit that keeps all of them in sight. */
-export function laneBoxes(depths: readonly number[]): { boxes: LaneBox[]; height: number } {
-  let top = LANE_GAP / 2;
+/** Lanes one below the other, below what is kept free above them; a lane is as high as its rows need, up to a limit that keeps all of them in sight. */
+export function laneBoxes(depths: readonly number[], headPx = 0): { boxes: LaneBox[]; height: number } {
+  let top = headPx + LANE_GAP / 2;
   const boxes = depths.map((depth) => {
     const height = Math.min(MOST_LANE, Math.max(LEAST_LANE, depth * ROW));
     const box = { top, height, rowHeight: height / Math.max(1, depth) };

@@ -29,6 +29,7 @@ export interface Operation {
   readonly releasedNs: number | undefined;
   readonly leaseLostNs: number | undefined;
   readonly answeredNs: number | undefined;
+  readonly poolWaitUs: number | undefined;
   readonly outcome: OperationOutcome;
   readonly orderId: string | undefined;
 }
@@ -69,6 +70,7 @@ export class OperationReader {
       releasedNs: since(clock, line.releasedNs),
       leaseLostNs: since(clock, line.leaseLostNs),
       answeredNs: since(clock, line.answeredNs),
+      poolWaitUs: line.poolWaitUs,
       outcome: line.outcome,
       orderId: line.orderId,
     };

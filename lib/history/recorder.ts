@@ -65,6 +65,7 @@ export class Recorder {
       releasedNs: trace.releasedNs?.toString(),
       leaseLostNs: trace.leaseLostNs?.toString(),
       answeredNs: trace.answeredNs?.toString(),
+      poolWaitUs: trace.poolWaitNs === undefined ? undefined : Number(trace.poolWaitNs / 1_000n),
       outcome: facts.outcome,
       orderId: facts.orderId,
     };

@@ -43,6 +43,7 @@ const opLine = z
     releasedNs: z.string().optional(),
     leaseLostNs: z.string().optional(),
     answeredNs: z.string().optional(),
+    poolWaitUs: z.int().min(0).optional(),
     outcome: z.enum(["sold", "sold_out", "contended", "rejected", "error", "unknown"]),
     orderId: z.string().optional(),
   })

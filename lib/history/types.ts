@@ -40,6 +40,8 @@ export interface HistoryOpLine {
   readonly releasedNs?: string;
   readonly leaseLostNs?: string;
   readonly answeredNs?: string;
+  /** Time spent waiting for pooled connections, in whole microseconds; absent also where nobody measured it. */
+  readonly poolWaitUs?: number;
   readonly outcome: OperationOutcome;
   readonly orderId?: string;
 }

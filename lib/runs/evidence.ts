@@ -4,6 +4,7 @@ import type { History } from "../history/history";
 import { type Interleaving, interleavingOf, ordinaryTurns } from "../history/interleaving";
 import { type Judgement, judgeParsed } from "../history/judge-history";
 import { parseHistory } from "../history/parse";
+import { SERIES_PARTS, type Series, seriesOf } from "../history/series";
 import { firstInvocations, type Timeline, timelineOf } from "../history/timeline";
 import { processSingleton } from "../services/singleton";
 import type { RunDocument } from "./document";
@@ -39,6 +40,8 @@ export interface Evidence {
   readonly operations: number;
   readonly timeline: Timeline;
   readonly faults: readonly TimelineFault[];
+  /** The run over time; null: nothing was recorded, or several clocks timed it. */
+  readonly series: Series | null;
   /** Most telling kind first, each kind in the order of time. */
   readonly findings: readonly NamedFinding[];
   /** The first buyers in their turns, for runs in which nothing went wrong. */
@@ -99,6 +102,10 @@ async function gather(document: RunDocument): Promise<Evidence> {
   await turn();
   const { history } = parsed;
   const { timeline, indexOf } = timelineOf(history);
+  for (const part of SERIES_PARTS) {
+    await turn();
+    part(history);
+  }
   const named = nameFindings(history, findings);
   const byName = new Map(named.map((finding) => [finding.name, finding]));
   const explained = (interleaving: Interleaving) => ({
@@ -111,6 +118,7 @@ async function gather(document: RunDocument): Promise<Evidence> {
     operations: measures.operations,
     timeline,
     faults: faultsOf(document, history),
+    series: seriesOf(history),
     findings: named,
     ordinary: explained(ordinaryTurns(history)),
     explain(name) {

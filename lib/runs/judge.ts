@@ -3,12 +3,13 @@ import { type History, makeHistory } from "../history/history";
 import { byHost, peakInFlight, peakOverlap, waitsOf } from "../history/intervals";
 import { findViolations } from "../history/judge-history";
 import { type Operation, readOperations, toFault } from "../history/operation";
+import { PHASES, type Phase } from "../history/phases";
 import type { HistoryOpLine, HistoryOrder } from "../history/types";
 import { isVisitorId } from "../shop/buyer-id";
 import type { StockDrift } from "../stock/types";
 import type { NodeResult, RunCounts, RunDocument, RunHistograms, RunPhases } from "./document";
 import { decodeHistogram, encodeHistogram, type LatencyHistogram, mergeHistograms, percentilesOf } from "./percentiles";
-import { emptyCounts, type NodeRunStats, PHASES, type Phase } from "./run-meter";
+import { emptyCounts, type NodeRunStats } from "./run-meter";
 
 /** What was found out about a run once its load was over. */
 export interface RunFacts {

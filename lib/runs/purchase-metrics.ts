@@ -1,8 +1,9 @@
+import type { Phase } from "../history/phases";
 import type { OperationOutcome } from "../history/types";
 import { gauge, type Metrics, metrics } from "../services/metrics";
 import { processSingleton } from "../services/singleton";
 import type { OperationTrace } from "../stock/types";
-import { type Phase, phaseDurations } from "./run-meter";
+import { phaseDurations } from "./run-meter";
 
 const PHASE_LABEL: Record<Phase, string> = { poolWait: "pool_wait", wait: "wait", hold: "hold", commit: "commit" };
 

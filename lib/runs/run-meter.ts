@@ -1,10 +1,8 @@
+import { type Phase, phaseSpans } from "../history/phases";
 import type { OperationOutcome } from "../history/types";
 import type { OperationTrace } from "../stock/types";
 import type { RunCounts } from "./document";
 import { createHistogram, encodeHistogram, type LatencyHistogram, recordMs } from "./percentiles";
-
-export const PHASES = ["poolWait", "wait", "hold", "commit"] as const;
-export type Phase = (typeof PHASES)[number];
 
 /** What a node answers when it is asked how its run goes; histograms are base64 HdrHistogram V2, in microseconds. */
 export interface NodeRunStats {
@@ -87,21 +85,7 @@ function millis(fromNs: bigint | undefined, toNs: bigint | undefined): number {
   return fromNs === undefined || toNs === undefined ? 0 : Number(toNs - fromNs) / 1e6;
 }
 
-/**
- * The phases a purchase went through. Wait ends at the grant, or at the read that led to the write where there is no
- * lock; hold ends where the write begins; commit is the write's round trip.
- */
+/** How long each phase took that a purchase went through. */
 export function phaseDurations(trace: OperationTrace): readonly (readonly [Phase, number])[] {
-  const found: [Phase, number][] = [];
-  const insideNs = trace.grantedNs ?? trace.readNs;
-  const waitEndNs = insideNs ?? trace.answeredNs;
-  if (trace.waitNs !== undefined && waitEndNs !== undefined) found.push(["wait", millis(trace.waitNs, waitEndNs)]);
-  const holdEndNs = trace.writeNs ?? trace.releasedNs;
-  if (insideNs !== undefined && holdEndNs !== undefined && holdEndNs > insideNs) {
-    found.push(["hold", millis(insideNs, holdEndNs)]);
-  }
-  if (trace.writeNs !== undefined && trace.committedNs !== undefined) {
-    found.push(["commit", millis(trace.writeNs, trace.committedNs)]);
-  }
-  return found;
+  return phaseSpans(trace).map(([phase, fromNs, toNs]) => [phase, millis(fromNs, toNs)]);
 }

@@ -1,10 +1,11 @@
+import { PHASES, type Phase } from "../history/phases";
 import { log } from "../services/log";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import type { RunDocument, RunSample } from "./document";
 import { sumCounts } from "./judge";
 import type { NodeClient } from "./node-client";
 import { createHistogram, decodeHistogram, type LatencyHistogram, mergeHistograms, percentilesOf } from "./percentiles";
-import { type NodeRunStats, PHASES, type Phase } from "./run-meter";
+import type { NodeRunStats } from "./run-meter";
 import { insertSample, readStockFacts } from "./run-store";
 
 const SAMPLE_EVERY_MS = 250;

@@ -35,7 +35,7 @@ test("the HTML file opens from a disk without a network, with its charts and its
   expect(Number((await page.locator("#oversold").innerText()).replaceAll(",", ""))).toBeGreaterThan(0);
   await expect(page.locator(".findings li").first()).toBeVisible();
   const charts = page.locator("figure > svg");
-  await expect(charts).toHaveCount(5);
+  await expect(charts).toHaveCount(6);
   for (const chart of await charts.all()) {
     const box = await chart.locator("path.line, rect").first().boundingBox();
     expect(box?.width ?? 0, "something is drawn").toBeGreaterThan(0);

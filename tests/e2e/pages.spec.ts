@@ -86,7 +86,7 @@ test("a run has a page of its own with its evidence and its data", async ({ page
   for (const region of ["Verdict", "Node by node", "The checks", "The phases of a purchase", "Versions and machine"]) {
     await expect(page.getByRole("region", { name: region, exact: true })).toBeVisible();
   }
-  await expect(page.locator("figure canvas")).toHaveCount(5);
+  await expect(page.locator("figure canvas")).toHaveCount(6);
   const document = await request.get((await page.getByRole("link", { name: "Document" }).getAttribute("href")) ?? "");
   expect(((await document.json()) as { id: string }).id).toBe(id);
   const history = await request.get((await page.getByRole("link", { name: "History" }).getAttribute("href")) ?? "");

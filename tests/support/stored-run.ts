@@ -5,6 +5,10 @@ import { runDocument } from "./run-fixture";
 
 /** An ended run of any length, written straight into the database: what its page shows needs nothing else. */
 
+/** More than a double holds exactly. */
+const ORIGIN_NS = 9_007_199_254_740_993n;
+/** The first purchase is asked for so much later, and goes in so much later than it was asked for. */
+const ASKED_US = 5_000;
 const NODES = ["node-1", "node-2", "node-3"] as const;
 const SOLD = 201;
 const STOCK = 200;
@@ -17,8 +21,8 @@ export const INTRUDER = 100;
 export function longHistory(operations: number): HistoryOpLine[] {
   return Array.from({ length: operations }, (_, index): HistoryOpLine => {
     const isIntruder = index === INTRUDER;
-    const enteredUs = 10_000 + index * TURN_US - (isIntruder ? TURN_US - 10 : 0);
-    const at = (us: number) => String(BigInt(enteredUs + us) * 1_000n + 9_007_199_254_740_993n);
+    const enteredUs = 2 * ASKED_US + index * TURN_US - (isIntruder ? TURN_US - 10 : 0);
+    const at = (us: number) => String(BigInt(enteredUs + us) * 1_000n + ORIGIN_NS);
     const isSold = index < SOLD;
     const readValue = Math.max(0, index < INTRUDER ? STOCK - index : STOCK - index + 1);
     const base = {
@@ -28,7 +32,7 @@ export function longHistory(operations: number): HistoryOpLine[] {
       host: "h",
       buyerId: `buyer-${index}`,
       quantity: 1,
-      invokedNs: at(-5_000),
+      invokedNs: at(-ASKED_US),
       waitNs: at(-4_900),
       grantedNs: at(0),
       readNs: at(15),
@@ -42,13 +46,24 @@ export function longHistory(operations: number): HistoryOpLine[] {
   });
 }
 
-export async function storeRun(databaseUrl: string, operations: number): Promise<string> {
+/** A fault, in milliseconds after the first purchase was asked for. */
+export interface StoredFault {
+  readonly faultId: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export async function storeRun(
+  databaseUrl: string,
+  operations: number,
+  faults: readonly StoredFault[] = [],
+): Promise<string> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     await client.query("BEGIN");
     const id = `stored-${operations}-${process.pid}-${Date.now().toString(36)}`;
-    await insert(client, id, longHistory(operations));
+    await insert(client, { id, ops: longHistory(operations), faults });
     await client.query("COMMIT");
     return id;
   } finally {
@@ -56,7 +71,13 @@ export async function storeRun(databaseUrl: string, operations: number): Promise
   }
 }
 
-async function insert(client: pg.Client, id: string, ops: readonly HistoryOpLine[]): Promise<void> {
+interface Stored {
+  readonly id: string;
+  readonly ops: readonly HistoryOpLine[];
+  readonly faults: readonly StoredFault[];
+}
+
+async function insert(client: pg.Client, { id, ops, faults }: Stored): Promise<void> {
   const product = await client.query(
     "INSERT INTO products (slug, name, price_cents, stock, run_id) VALUES ($1, $1, 1, 0, $1) RETURNING id",
     [id],
@@ -69,7 +90,9 @@ async function insert(client: pg.Client, id: string, ops: readonly HistoryOpLine
      FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS rows (buyer, op, place) ORDER BY place`,
     [targetId, id, sold.map(({ buyerId }) => buyerId), sold.map(({ opId }) => opId)],
   );
-  const document = documentOf(id, targetId, { requests: ops.length, sold: sold.length });
+  const clock = { host: "h", startedNs: String(ORIGIN_NS) };
+  const counts = { requests: ops.length, sold: sold.length };
+  const document = { ...documentOf(id, targetId, counts), clock, faults: faults.map(faultOf) };
   await client.query(
     `INSERT INTO runs (id, strategy, status, verdict, config, document, deadline_at, finished_at)
      VALUES ($1, 'redis-lock', 'finished', 'unsafe', $2, $3, now(), now())`,
@@ -82,6 +105,11 @@ async function insert(client: pg.Client, id: string, ops: readonly HistoryOpLine
       [id, node, lines.length, gzipSync(lines.join(""), { level: 1 })],
     );
   }
+}
+
+function faultOf({ faultId, fromMs, toMs }: StoredFault) {
+  const at = (ms: number) => String(ORIGIN_NS + BigInt(Math.round(ASKED_US * 1_000 + ms * 1e6)));
+  return { faultId, fromNs: at(fromMs), toNs: at(toMs), proof: `made by a test, ${toMs - fromMs} ms` };
 }
 
 function documentOf(id: string, targetId: number, { requests, sold }: { requests: number; sold: number }) {

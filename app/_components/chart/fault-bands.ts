@@ -1,31 +1,120 @@
 import type uPlot from "uplot";
-import type { FaultBand } from "@/app/_lib/fault-bands";
+import { type BandSpace, type FaultBand, type PlacedBand, placeBands } from "@/app/_lib/fault-bands";
 import { hatch, type Palette } from "./colours";
 
-const FACE = 'ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
+/** Faults on a canvas: the time of each hatched behind what is drawn, its name above it. */
 
-/** Hatches the time of each fault behind the lines, with its name at the top. */
+export const FACE = 'ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
+const NAME_FONT_PX = 11;
+export const NAME_ROW_PX = 15;
+const LEAST_BAND_PX = 3;
+
+/** Rows of names that a chart makes room for above itself; more than that stand in the chart. */
+const MOST_ROWS = 4;
+
+/** Where bands are drawn, in the pen's own pixels; `scale` of them make one of CSS. */
+export interface BandBox {
+  readonly top: number;
+  readonly height: number;
+  /** Room for names above `top`. */
+  readonly head: number;
+  readonly scale: number;
+}
+
+interface Onto {
+  readonly palette: Palette;
+  readonly box: BandBox;
+}
+
+/** Height of the names above a chart, in CSS pixels. */
+export function headOf(bands: readonly Pick<PlacedBand, "row">[]): number {
+  const rows = bands.reduce((most, { row }) => Math.max(most, row + 1), 0);
+  return Math.min(MOST_ROWS, rows) * NAME_ROW_PX;
+}
+
+/** Behind what is drawn. */
+export function paintBands(pen: CanvasRenderingContext2D, bands: readonly PlacedBand[], { palette, box }: Onto): void {
+  pen.save();
+  pen.globalAlpha = 0.2;
+  pen.fillStyle = hatch(pen, palette.ink, palette.paper);
+  for (const { x, width } of bands) pen.fillRect(x, box.top, width, box.height);
+  pen.restore();
+}
+
+/** Over what is drawn: the bands' edges, which are what is left of a fault that was over at once, and their names. */
+export function paintBandNames(
+  pen: CanvasRenderingContext2D,
+  bands: readonly PlacedBand[],
+  { palette, box }: Onto,
+): void {
+  const { top, height, head, scale } = box;
+  const nameTop = (row: number) => top - head + row * NAME_ROW_PX * scale;
+  pen.save();
+  setNameFont(pen, scale);
+  pen.textBaseline = "middle";
+  pen.textAlign = "left";
+  pen.globalAlpha = 0.55;
+  pen.fillStyle = palette.ink;
+  for (const { x, width, row } of bands) {
+    pen.fillRect(x, nameTop(row), scale, top + height - nameTop(row));
+    pen.fillRect(x + width - scale, top, scale, height);
+  }
+  pen.globalAlpha = 1;
+  for (const { text, textX, textWidth, row } of bands) {
+    pen.fillStyle = palette.paper;
+    pen.fillRect(textX - 2 * scale, nameTop(row), textWidth + 4 * scale, NAME_ROW_PX * scale);
+    pen.fillStyle = palette.ink;
+    pen.fillText(text, textX, nameTop(row) + (NAME_ROW_PX / 2) * scale);
+  }
+  pen.restore();
+}
+
+function setNameFont(pen: CanvasRenderingContext2D, scale: number): void {
+  pen.font = `${NAME_FONT_PX * scale}px ${FACE}`;
+}
+
+/** Measures with the font the names are drawn in. */
+export function placeOn(
+  pen: CanvasRenderingContext2D,
+  bands: readonly FaultBand[],
+  space: Pick<BandSpace, "left" | "width" | "xOf"> & { readonly scale: number },
+): PlacedBand[] {
+  const { scale, ...where } = space;
+  pen.save();
+  setNameFont(pen, scale);
+  const widthOf = (text: string) => pen.measureText(text).width;
+  const placed = placeBands(bands, { ...where, widthOf, leastWidth: LEAST_BAND_PX * scale });
+  pen.restore();
+  return placed;
+}
+
+function onPlot(plot: uPlot, bands: readonly FaultBand[]): { placed: PlacedBand[]; box: BandBox } {
+  const { left, top, width, height } = plot.bbox;
+  const scale = devicePixelRatio;
+  const xOf = (seconds: number) => plot.valToPos(seconds, "x", true);
+  const placed = placeOn(plot.ctx, bands, { left, width, xOf, scale });
+  return { placed, box: { top, height, head: headOf(placed) * scale, scale } };
+}
+
 export function drawBands(plot: uPlot, palette: Palette, bands: readonly FaultBand[]): void {
   if (bands.length === 0) return;
-  const { ctx } = plot;
-  const { left, top, width, height } = plot.bbox;
-  const ratio = devicePixelRatio;
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(left, top, width, height);
-  ctx.clip();
-  for (const { label, fromS, toS } of bands) {
-    const from = plot.valToPos(fromS, "x", true);
-    // A fault may be over in less than a pixel.
-    const across = Math.max(2 * ratio, plot.valToPos(toS, "x", true) - from);
-    ctx.globalAlpha = 0.2;
-    ctx.fillStyle = hatch(ctx, palette.ink, palette.paper);
-    ctx.fillRect(from, top, across, height);
-    ctx.globalAlpha = 1;
-    ctx.fillStyle = palette.ink;
-    ctx.font = `${11 * ratio}px ${FACE}`;
-    ctx.textBaseline = "top";
-    ctx.fillText(label, from + 3 * ratio, top + 2 * ratio);
-  }
-  ctx.restore();
+  const { placed, box } = onPlot(plot, bands);
+  paintBands(plot.ctx, placed, { palette, box });
+}
+
+export function drawBandNames(plot: uPlot, palette: Palette, bands: readonly FaultBand[]): void {
+  if (bands.length === 0) return;
+  const { placed, box } = onPlot(plot, bands);
+  paintBandNames(plot.ctx, placed, { palette, box });
+}
+
+/** The room that names need above a plot of this width which shows the time up to `endS`, in CSS pixels. */
+export function headFor(
+  plot: uPlot,
+  bands: readonly FaultBand[],
+  { width, endS }: { width: number; endS: number },
+): number {
+  if (bands.length === 0) return 0;
+  const xOf = (seconds: number) => (seconds / endS) * width;
+  return headOf(placeOn(plot.ctx, bands, { left: 0, width, xOf, scale: 1 }));
 }

@@ -1,11 +1,13 @@
 import type uPlot from "uplot";
+import { formatCount, formatTick } from "@/app/_lib/format";
 import type { Palette, PaletteName } from "./colours";
 import { hatch } from "./colours";
+import { FACE } from "./fault-bands";
 import type { BuildOptions } from "./uplot-canvas";
 
 /** The look all charts share, and the two kinds of them: lines over time, and bars stacked over time. */
 
-const FACE = 'ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
+export const Y_AXIS_PX = 44;
 const FONT = `11px ${FACE}`;
 
 export interface LineSeries {
@@ -15,8 +17,6 @@ export interface LineSeries {
   readonly width?: number;
 }
 
-const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
-
 function axes(palette: Palette): uPlot.Axis[] {
   const shared: uPlot.Axis = {
     stroke: palette.muted,
@@ -25,20 +25,10 @@ function axes(palette: Palette): uPlot.Axis[] {
     grid: { stroke: palette.line, width: 1 },
   };
   return [
-    {
-      ...shared,
-      grid: { show: false },
-      size: 26,
-      gap: 6,
-      space: 60,
-      values: (_, splits) => splits.map((value, index) => `${value}${index === splits.length - 1 ? " s" : ""}`),
-    },
-    { ...shared, size: 44, gap: 6, space: 34, values: (_, splits) => splits.map((value) => grouped.format(value)) },
+    { ...shared, grid: { show: false }, size: 26, gap: 6, space: 60 },
+    { ...shared, size: Y_AXIS_PX, gap: 6, space: 34, values: (_, splits) => splits.map(formatTick) },
   ];
 }
-
-/** At least a second wide and from nought, so that the first samples do not jump about. */
-const xRange: uPlot.Range.Function = (plot) => [0, Math.max(1, plot.data[0].at(-1) ?? 0)];
 
 function yRange(floor: number): uPlot.Range.Function {
   return (_, min, max) => [
@@ -50,9 +40,8 @@ function yRange(floor: number): uPlot.Range.Function {
 function base(palette: Palette, floor: number): Omit<uPlot.Options, "width" | "height" | "series"> {
   return {
     legend: { show: false },
-    padding: [10, 20, 0, 0],
     axes: axes(palette),
-    scales: { x: { time: false, range: xRange }, y: { range: yRange(floor) } },
+    scales: { y: { range: yRange(floor) } },
     cursor: { y: false, drag: { x: false, y: false, setScale: false }, points: { size: 6 } },
   };
 }
@@ -63,10 +52,16 @@ function lineSeries(palette: Palette, { label, colour, dash, width }: LineSeries
     stroke: palette[colour],
     width: width ?? 2,
     ...(dash ? { dash: [...dash] } : {}),
-    spanGaps: true,
-    points: { show: false },
+    points: { show: true, size: 4, stroke: palette[colour], fill: palette[colour], filter: alone },
   };
 }
+
+/** Values with nothing beside them: no line shows them. */
+const alone: uPlot.Series.Points.Filter = (plot, index) => {
+  const values = plot.data[index] ?? [];
+  const isEmpty = (at: number) => (values[at] ?? null) === null;
+  return [...values.keys()].filter((at) => !isEmpty(at) && isEmpty(at - 1) && isEmpty(at + 1));
+};
 
 /** Lines over time. `floor`: the least the y axis reaches to. */
 export function lineOptions(series: readonly LineSeries[], floor: number): BuildOptions {
@@ -123,7 +118,7 @@ function drawBeyond(plot: uPlot, palette: Palette, initial: number): void {
   ctx.font = `${11 * devicePixelRatio}px ${FACE}`;
   ctx.textAlign = "left";
   ctx.textBaseline = "alphabetic";
-  ctx.fillText(`stock ${grouped.format(initial)}`, left + 6 * devicePixelRatio, limitY - 5 * devicePixelRatio);
+  ctx.fillText(`stock ${formatCount(initial)}`, left + 6 * devicePixelRatio, limitY - 5 * devicePixelRatio);
   ctx.restore();
 }
 

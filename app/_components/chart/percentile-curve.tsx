@@ -1,9 +1,10 @@
 "use client";
 
-import { type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
+import { type PointerEvent, useCallback, useMemo, useState } from "react";
 import { durationWords, formatMsCell } from "@/app/_lib/format";
 import { type CurvePoint, layOutCurves, msAt, type PercentilePlot, shareTicks } from "@/lib/runs/percentile-axis";
 import chart from "./chart.module.css";
+import { ChartFrame } from "./chart-frame";
 import styles from "./percentile-curve.module.css";
 
 export interface LabelledCurve {
@@ -53,19 +54,16 @@ export function CurveMark({ index }: { index: number }) {
   );
 }
 
+/** Follows the width of the element it is given to. */
 function useWidth() {
-  const element = useRef<HTMLDivElement>(null);
   const [widthPx, setWidthPx] = useState(FIRST_WIDTH_PX);
-  useEffect(() => {
-    const host = element.current;
+  const measured = useCallback((host: HTMLDivElement | null) => {
     if (host === null) return;
-    const measure = () => setWidthPx(Math.max(240, host.clientWidth));
-    measure();
-    const observer = new ResizeObserver(measure);
+    const observer = new ResizeObserver(() => setWidthPx(Math.max(240, host.clientWidth)));
     observer.observe(host);
     return () => observer.disconnect();
   }, []);
-  return { element, widthPx };
+  return { measured, widthPx };
 }
 
 function Axes({ plot, widthPx, height }: { plot: PercentilePlot; widthPx: number; height: number }) {
@@ -143,9 +141,8 @@ function PercentileTable({ title, curves }: Pick<PercentileCurveProps, "title" |
 
 /** Latency by percentile, curve over curve, the axis stretched towards the slowest; its numbers one press away. */
 export function PercentileCurve({ title, curves, height = 260 }: PercentileCurveProps) {
-  const [asTable, setAsTable] = useState(false);
   const [share, setShare] = useState<number | null>(null);
-  const { element, widthPx } = useWidth();
+  const { measured, widthPx } = useWidth();
   const box = {
     left: MARGIN.left,
     top: MARGIN.top,
@@ -162,69 +159,51 @@ export function PercentileCurve({ title, curves, height = 260 }: PercentileCurve
     setShare(position < 0 || position > plot.maxPosition ? null : 1 - 10 ** -position);
   };
   const isEmpty = curves.every(({ points }) => points.length === 0);
+  const keys = curves.map(({ id, label, points }, index) => (
+    <li key={id} className={chart.key}>
+      <CurveMark index={index} />
+      {label}
+      {share === null ? null : <span className={chart.value}>{durationWords(msAt(points, share))}</span>}
+    </li>
+  ));
   return (
-    <figure className={chart.frame} data-testid="percentile-curve">
-      <figcaption className={chart.head}>
-        <h2>{title}</h2>
-        <button
-          type="button"
-          className={chart.toggle}
-          aria-pressed={asTable}
-          aria-label={`${title}: show the numbers as a table`}
-          onClick={() => setAsTable(!asTable)}
+    <ChartFrame
+      title={title}
+      unit={share === null ? "answered within, by share of the buyers" : `at ${shareWords(share)}`}
+      keys={keys}
+      hasLongKeys
+      height={height}
+      table={<PercentileTable title={title} curves={curves} />}
+      blank={isEmpty ? "Nothing measured" : null}
+      testId="percentile-curve"
+    >
+      <div ref={measured}>
+        <svg
+          className={styles.plot}
+          width={widthPx}
+          height={height}
+          role="img"
+          aria-label={summaryOf(curves)}
+          onPointerMove={point}
+          onPointerLeave={() => setShare(null)}
         >
-          {asTable ? "chart" : "table"}
-        </button>
-      </figcaption>
-      <div className={styles.legend}>
-        <span className={chart.unit}>
-          {share === null ? "answered within, by share of the buyers" : `at ${shareWords(share)}`}
-        </span>
-        <ul className={styles.keys}>
-          {curves.map(({ id, label, points }, index) => (
-            <li key={id} className={styles.key}>
-              <CurveMark index={index} />
-              {label}
-              {share === null ? null : <span className={chart.value}>{durationWords(msAt(points, share))}</span>}
-            </li>
-          ))}
-        </ul>
+          <Axes plot={plot} widthPx={widthPx} height={height} />
+          {plot.paths.map((path, index) => {
+            const { colour, dash } = curveStyle(index);
+            return <path key={curves[index]?.id} d={path} stroke={colour} strokeDasharray={dash} />;
+          })}
+          {share === null ? null : (
+            <line
+              className={styles.cursor}
+              x1={plot.x(share)}
+              x2={plot.x(share)}
+              y1={box.top}
+              y2={box.top + box.height}
+            />
+          )}
+        </svg>
       </div>
-      <div ref={element} className={chart.body} style={asTable ? { minHeight: height } : { height }}>
-        {asTable ? (
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
-          <section className={chart.scroll} tabIndex={0} aria-label={`${title}, numbers`}>
-            <PercentileTable title={title} curves={curves} />
-          </section>
-        ) : (
-          <svg
-            className={styles.plot}
-            width={widthPx}
-            height={height}
-            role="img"
-            aria-label={summaryOf(curves)}
-            onPointerMove={point}
-            onPointerLeave={() => setShare(null)}
-          >
-            <Axes plot={plot} widthPx={widthPx} height={height} />
-            {plot.paths.map((path, index) => {
-              const { colour, dash } = curveStyle(index);
-              return <path key={curves[index]?.id} d={path} stroke={colour} strokeDasharray={dash} />;
-            })}
-            {share === null ? null : (
-              <line
-                className={styles.cursor}
-                x1={plot.x(share)}
-                x2={plot.x(share)}
-                y1={box.top}
-                y2={box.top + box.height}
-              />
-            )}
-          </svg>
-        )}
-        {isEmpty && !asTable ? <p className={chart.empty}>Nothing measured</p> : null}
-      </div>
-    </figure>
+    </ChartFrame>
   );
 }
 

@@ -1,25 +1,17 @@
 "use client";
 
-import { useMemo } from "react";
-import type { FaultBand } from "@/app/_lib/fault-bands";
+import { type ReactNode, useMemo } from "react";
 import { formatCount, formatMsCell, formatRate } from "@/app/_lib/format";
-import {
-  latencyColumns,
-  PHASE_LABELS,
-  PHASE_MEANINGS,
-  phaseColumns,
-  rateColumns,
-  STACK_ORDER,
-  stacked,
-  stockColumns,
-} from "@/app/_lib/series";
-import type { RunSample } from "@/lib/runs/document";
+import { PHASE_LABELS, PHASE_MEANINGS, type RunSeries, STACK_ORDER, stacked } from "@/app/_lib/run-series";
+import { timeWords } from "@/app/_lib/time-axis";
+import styles from "./chart-grid.module.css";
 import { lineOptions, stackOptions, stockOptions } from "./options";
 import { type ChartKey, TimeChart } from "./time-chart";
 
-interface SamplesProps {
-  readonly samples: readonly RunSample[];
-  readonly bands?: readonly FaultBand[] | undefined;
+/** The charts of a run over time, all on one time axis. */
+
+interface ChartProps {
+  readonly series: RunSeries;
 }
 
 const STOCK_KEYS: readonly ChartKey[] = [
@@ -29,26 +21,27 @@ const STOCK_KEYS: readonly ChartKey[] = [
 
 const BEYOND_KEY: ChartKey = { label: "beyond stock", colour: "alarm", mark: "hatched", format: formatCount };
 
-export function StockChart({ initial, samples, bands }: SamplesProps & { initial: number }) {
-  const columns = useMemo(() => stockColumns(initial, samples), [initial, samples]);
+function stockSummary({ stock, axis, source, blank }: RunSeries, initial: number): string {
+  const [orders, left] = stock.ys.map((column) => column.at(-1) ?? null);
+  if (stock.x.length === 0) return `${blank}.`;
+  return `Within ${timeWords(axis, axis.endS)} orders rose to ${formatCount(orders)}, and the stock went from ${formatCount(initial)} to ${formatCount(left)}; ${source}.`;
+}
+
+export function StockChart({ initial, series }: ChartProps & { initial: number }) {
+  const columns = series.stock;
   const build = useMemo(() => stockOptions(initial), [initial]);
-  const last = samples.at(-1);
-  const keys = last !== undefined && last.oversold > 0 ? [...STOCK_KEYS, BEYOND_KEY] : STOCK_KEYS;
+  const isBeyond = columns.ys[2]?.some((units) => units !== null && units > 0) ?? false;
   const drawn = useMemo(() => columns.ys.slice(0, 2), [columns]);
   return (
     <TimeChart
       title="Stock left and orders taken"
       unit="units"
-      keys={keys}
+      keys={isBeyond ? [...STOCK_KEYS, BEYOND_KEY] : STOCK_KEYS}
       columns={columns}
-      bands={bands}
       drawn={drawn}
       build={build}
-      summary={
-        last === undefined
-          ? "No samples yet."
-          : `Over ${(last.atMs / 1000).toFixed(1)} s, orders rose to ${last.orders} and stock left fell from ${initial} to ${last.stockLeft}.`
-      }
+      series={series}
+      summary={stockSummary(series, initial)}
     />
   );
 }
@@ -76,19 +69,18 @@ const buildPhases = stackOptions(
   })),
 );
 
-export function PhaseChart({ samples, bands }: SamplesProps) {
-  const columns = useMemo(() => phaseColumns(samples), [samples]);
-  const drawn = useMemo(() => stacked(columns.ys), [columns]);
+export function PhaseChart({ series }: ChartProps) {
+  const drawn = useMemo(() => stacked(series.phases.ys), [series.phases]);
   return (
     <TimeChart
       title="Where the time goes"
       unit="median ms"
       keys={PHASE_KEYS}
-      columns={columns}
-      bands={bands}
+      columns={series.phases}
       drawn={drawn}
       build={buildPhases}
-      summary={`Median time in each phase, interval by interval, over ${samples.length} samples.`}
+      series={series}
+      summary={`Median time in each phase of the purchases answered, interval by interval; ${series.source}.`}
     />
   );
 }
@@ -106,24 +98,30 @@ const buildRates = lineOptions(
   10,
 );
 
-export function RateChart({ samples, bands }: SamplesProps) {
-  const columns = useMemo(() => rateColumns(samples), [samples]);
+export function RateChart({ series }: ChartProps) {
   return (
     <TimeChart
       title="Throughput"
       unit="per second"
       keys={RATE_KEYS}
-      columns={columns}
-      bands={bands}
+      columns={series.rates}
       build={buildRates}
-      summary={`Sold and answered purchases per second over ${samples.length} samples.`}
+      series={series}
+      summary={`Sold and answered purchases per second; ${series.source}.`}
     />
   );
 }
 
 const LATENCY_KEYS: readonly ChartKey[] = [
   { label: "p50", heading: "p50, ms", colour: "accent", mark: "line", format: formatMsCell },
-  { label: "p99", heading: "p99, ms", colour: "ink", mark: "dashed", format: formatMsCell },
+  {
+    label: "p99",
+    heading: "p99, ms",
+    hint: "of under 100 purchases the slowest",
+    colour: "ink",
+    mark: "dashed",
+    format: formatMsCell,
+  },
 ];
 
 const buildLatency = lineOptions(
@@ -134,17 +132,55 @@ const buildLatency = lineOptions(
   10,
 );
 
-export function LatencyChart({ samples, bands }: SamplesProps) {
-  const columns = useMemo(() => latencyColumns(samples), [samples]);
+export function LatencyChart({ series }: ChartProps) {
   return (
     <TimeChart
-      title="Latency inside the nodes, run so far"
-      unit="ms"
+      title="Latency inside the nodes"
+      unit={`ms, ${series.span}`}
       keys={LATENCY_KEYS}
-      columns={columns}
-      bands={bands}
+      columns={series.latency}
       build={buildLatency}
-      summary={`Median and 99th percentile over ${samples.length} samples.`}
+      series={series}
+      summary={`Median and 99th percentile, ${series.span}; ${series.source}.`}
     />
+  );
+}
+
+const INSIDE_KEYS: readonly ChartKey[] = [
+  { label: "in flight", colour: "accent", mark: "line", hint: "asked and not answered yet", format: formatCount },
+  { label: "waiting", colour: "phase-wait", mark: "dashed", hint: "of these, for their turn", format: formatCount },
+];
+
+const buildInside = lineOptions(
+  [
+    { label: "in flight", colour: "accent" },
+    { label: "waiting", colour: "phase-wait", dash: [5, 4] },
+  ],
+  2,
+);
+
+export function InsideChart({ series }: ChartProps) {
+  return (
+    <TimeChart
+      title="In flight and waiting"
+      unit={series.moment}
+      keys={INSIDE_KEYS}
+      columns={series.inside}
+      build={buildInside}
+      series={series}
+      summary={`Purchases in flight, and those of them that wait for their turn; ${series.source}.`}
+    />
+  );
+}
+
+/** Charts side by side under a line that says what they were made from. */
+export function ChartGrid({ series, children }: ChartProps & { children: ReactNode }) {
+  return (
+    <section className={styles.grid} aria-label="Over time">
+      <p className={styles.source} data-testid="source">
+        Over time, {series.source}
+      </p>
+      {children}
+    </section>
   );
 }

@@ -4,9 +4,11 @@ import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { FaultBand } from "@/app/_lib/fault-bands";
+import { type TimeAxis, tickLabels } from "@/app/_lib/time-axis";
 import styles from "./chart.module.css";
 import { onThemeChange, type Palette, readPalette } from "./colours";
-import { drawBands } from "./fault-bands";
+import { drawBandNames, drawBands, headFor } from "./fault-bands";
+import { Y_AXIS_PX } from "./options";
 
 export type BuildOptions = (palette: Palette) => Omit<uPlot.Options, "width" | "height">;
 
@@ -14,6 +16,7 @@ interface UplotCanvasProps {
   /** Must keep its identity while the chart is the same chart (module constant or memo): a new one builds anew. */
   readonly build: BuildOptions;
   readonly data: uPlot.AlignedData;
+  readonly axis: TimeAxis;
   readonly height: number;
   /** What a reader who cannot see the canvas is told; the table behind the chart has the numbers. */
   readonly label: string;
@@ -23,12 +26,20 @@ interface UplotCanvasProps {
   readonly bands: readonly FaultBand[];
 }
 
+/** Room round the plot: for half of the highest label, and for half of the last one. */
+const TOP = 10;
+const RIGHT = 20;
+
+function headIn(plot: uPlot, { bands, axis }: Pick<UplotCanvasProps, "bands" | "axis">): number {
+  return headFor(plot, bands, { width: plot.width - Y_AXIS_PX - RIGHT, endS: axis.endS });
+}
+
 /** uPlot in a box of fixed height: built once, fed with data, resized with its box, rebuilt when the theme changes. */
-export function UplotCanvas({ build, data, height, label, onPoint, bands }: UplotCanvasProps) {
+export function UplotCanvas({ build, data, axis, height, label, onPoint, bands }: UplotCanvasProps) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
-  const latest = useRef({ data, onPoint, bands });
-  latest.current = { data, onPoint, bands };
+  const latest = useRef({ data, axis, onPoint, bands });
+  latest.current = { data, axis, onPoint, bands };
 
   useEffect(() => {
     const host = box.current;
@@ -37,10 +48,27 @@ export function UplotCanvas({ build, data, height, label, onPoint, bands }: Uplo
       plot.current?.destroy();
       const palette = readPalette(host);
       const options = build(palette);
-      const setCursor = (self: uPlot) => latest.current.onPoint(self.cursor.idx ?? null);
-      const drawClear = [(self: uPlot) => drawBands(self, palette, latest.current.bands)];
-      const hooks = { ...options.hooks, setCursor: [setCursor], drawClear };
-      plot.current = new uPlot({ ...options, hooks, width: host.clientWidth, height }, latest.current.data, host);
+      const [xAxis, ...yAxes] = options.axes ?? [];
+      const time = { ...xAxis, values: (_: uPlot, at: number[]) => tickLabels(latest.current.axis.unit, at) };
+      const range: uPlot.Range.Function = () => [0, latest.current.axis.endS];
+      plot.current = new uPlot(
+        {
+          ...options,
+          axes: [time, ...yAxes],
+          padding: [(self) => TOP + headIn(self, latest.current), RIGHT, 0, 0],
+          scales: { ...options.scales, x: { time: false, range } },
+          hooks: {
+            ...options.hooks,
+            setCursor: [(self) => latest.current.onPoint(self.cursor.idx ?? null)],
+            drawClear: [(self) => drawBands(self, palette, latest.current.bands)],
+            draw: [...(options.hooks?.draw ?? []), (self) => drawBandNames(self, palette, latest.current.bands)],
+          },
+          width: host.clientWidth,
+          height,
+        },
+        latest.current.data,
+        host,
+      );
     };
     create();
     const stopTheme = onThemeChange(create);

@@ -1,13 +1,17 @@
 "use client";
 
+import { useMemo } from "react";
 import { LabLink } from "@/app/_components/ui/lab-link";
 import type { Lab } from "@/app/_hooks/use-lab";
+import { useRecordedSeries } from "@/app/_hooks/use-recorded-series";
 import { settingsLine } from "@/app/_lib/compare-rows";
 import { durationWords } from "@/app/_lib/format";
 import type { SaleConfig } from "@/app/_lib/run-config";
-import { modelOf, openingModel } from "@/app/_lib/run-model";
+import { modelOf, openingModel, type RunModel } from "@/app/_lib/run-model";
+import type { RunSeries } from "@/app/_lib/run-series";
 import type { RunView } from "@/app/_lib/run-view";
 import type { RunDocument, RunSample } from "@/lib/runs/document";
+import { ChartGrid, PhaseChart, StockChart } from "../chart/run-charts";
 import { RunBody } from "../run/run-body";
 import { shopHrefOf } from "../shop/run-strip";
 import button from "../ui/button.module.css";
@@ -26,9 +30,27 @@ export function Stage({ lab }: { lab: Lab }) {
     <article className={styles.stage} data-testid="stage" data-status={document.status} data-run={document.id}>
       <RunLine document={document} samples={samples} isLast={view.document === null} />
       <StreamNotice view={view} onReconnect={lab.reconnect} />
-      <RunBody model={modelOf(document, samples)} />
+      <RunStage document={document} samples={samples} />
     </article>
   );
+}
+
+/** Live as it is sampled; once it is over, as finely as it was recorded. */
+function RunStage({ document, samples }: { document: RunDocument; samples: readonly RunSample[] }) {
+  const model = useMemo(() => modelOf(document, samples), [document, samples]);
+  const recorded = useRecordedSeries(document);
+  return <StageBody model={model} series={recorded ?? model.series} />;
+}
+
+function StageBody({ model, series }: { model: RunModel; series: RunSeries }) {
+  const { figures } = model;
+  const charts = (
+    <ChartGrid series={series}>
+      <StockChart initial={figures.initial} series={series} />
+      <PhaseChart series={series} />
+    </ChartGrid>
+  );
+  return <RunBody model={model} charts={charts} />;
 }
 
 interface RunLineProps {
@@ -83,6 +105,7 @@ function StreamNotice({ view, onReconnect }: { view: RunView; onReconnect: () =>
 }
 
 function OpeningStage({ config }: { config: SaleConfig }) {
+  const model = openingModel(config);
   return (
     <article className={styles.stage} data-testid="stage" data-status="opening">
       <header className={styles.line}>
@@ -90,7 +113,7 @@ function OpeningStage({ config }: { config: SaleConfig }) {
           <code>{config.strategy}</code> <span>every store node is being told the strategy and the settings</span>
         </p>
       </header>
-      <RunBody model={openingModel(config)} />
+      <StageBody model={model} series={model.series} />
     </article>
   );
 }

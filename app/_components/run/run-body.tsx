@@ -1,6 +1,5 @@
 import type { ReactNode } from "react";
 import type { RunModel } from "@/app/_lib/run-model";
-import { PhaseChart, StockChart } from "../chart/run-charts";
 import { CheckList } from "./check-list";
 import { FigureRow } from "./figure-row";
 import { NodeTable } from "./node-table";
@@ -11,20 +10,19 @@ interface RunBodyProps {
   readonly model: RunModel;
   /** Who was inside, and how it came about: on a run's own page, where it stands before time so that it is in sight. */
   readonly evidence?: ReactNode;
+  /** The run over time. */
+  readonly charts: ReactNode;
 }
 
 /** A run from *what* to *why*: the verdict, the six figures, the proof, time. The Lab and a run's own page share it. */
-export function RunBody({ model, evidence }: RunBodyProps) {
-  const { figures, samples, bands } = model;
+export function RunBody({ model, evidence, charts }: RunBodyProps) {
+  const { figures } = model;
   return (
     <>
       <VerdictHead key={model.key} figures={figures} lead={model.lead} evidence={model.evidence} />
       <FigureRow figures={figures} />
       {evidence}
-      <div className={styles.charts}>
-        <StockChart initial={figures.initial} samples={samples} bands={bands} />
-        <PhaseChart samples={samples} bands={bands} />
-      </div>
+      {charts}
       <div className={styles.proof}>
         <NodeTable rows={model.nodeRows} running={model.pending} answers={model.answers} />
         <CheckList checks={model.checks} pending={model.pending} />

@@ -1,10 +1,17 @@
-import type { FaultBand } from "@/app/_lib/fault-bands";
+import type { RunSeries } from "@/app/_lib/run-series";
+import { timeWords } from "@/app/_lib/time-axis";
 import type { RunDocument } from "@/lib/runs/document";
 import styles from "./fault-list.module.css";
 
-/** What was done to the run, when, and how one knows that it took effect. */
-export function FaultList({ faults, bands }: { faults: RunDocument["faults"]; bands: readonly FaultBand[] }) {
+interface FaultListProps {
+  readonly faults: RunDocument["faults"];
+  readonly series: RunSeries;
+}
+
+/** What was done to the run, when on the charts, and how one knows that it took effect. */
+export function FaultList({ faults, series }: FaultListProps) {
   if (faults.length === 0) return null;
+  const { axis, bands } = series;
   return (
     <section className={styles.block} aria-label="Faults">
       <h2>Faults</h2>
@@ -16,7 +23,7 @@ export function FaultList({ faults, bands }: { faults: RunDocument["faults"]; ba
               <code>{faultId}</code>{" "}
               {band ? (
                 <span className={styles.when}>
-                  {band.fromS.toFixed(2)} to {band.toS.toFixed(2)} s
+                  {timeWords(axis, band.fromS)} to {timeWords(axis, band.toS)}
                 </span>
               ) : null}{" "}
               {proof}

@@ -1,6 +1,7 @@
 import { agreementWords } from "@/app/_lib/agreement-words";
 import { formatMsCell } from "@/app/_lib/format";
-import { PHASE_LABELS, PHASE_MEANINGS, PHASES } from "@/app/_lib/series";
+import { PHASE_LABELS, PHASE_MEANINGS } from "@/app/_lib/run-series";
+import { PHASES } from "@/lib/history/phases";
 import type { Percentiles, RunDocument } from "@/lib/runs/document";
 import styles from "./phase-table.module.css";
 

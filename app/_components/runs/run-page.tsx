@@ -6,12 +6,13 @@ import { durationWords } from "@/app/_lib/format";
 import { configOfRun, queryOf } from "@/app/_lib/run-config";
 import { modelOf } from "@/app/_lib/run-model";
 import type { RunDocument, RunSample } from "@/lib/runs/document";
-import { LatencyChart, RateChart } from "../chart/run-charts";
+import { ChartGrid, InsideChart, LatencyChart, PhaseChart, RateChart, StockChart } from "../chart/run-charts";
 import { RunBody } from "../run/run-body";
 import { EvidenceSection, EvidenceToCome } from "../timeline/evidence-section";
 import { When } from "../ui/when";
 import { ContentionCertificate } from "./contention-certificate";
 import { FaultList } from "./fault-list";
+import { OverTime } from "./over-time";
 import { PhaseTable } from "./phase-table";
 import { RunAgain } from "./run-again";
 import { RunCurve } from "./run-curve";
@@ -72,14 +73,29 @@ export function RunPage({ document, samples, link }: RunPageProps) {
             </Suspense>
           )
         }
+        charts={
+          <OverTime document={document} sampled={model.series}>
+            {(series) => (
+              <>
+                <ChartGrid series={series}>
+                  <StockChart initial={document.stock.initial} series={series} />
+                  <PhaseChart series={series} />
+                  <RateChart series={series} />
+                  <LatencyChart series={series} />
+                </ChartGrid>
+                <FaultList faults={document.faults} series={series} />
+              </>
+            )}
+          </OverTime>
+        }
       />
       <div className={styles.charts}>
-        <RateChart samples={samples} bands={model.bands} />
-        <LatencyChart samples={samples} bands={model.bands} />
-        <RunCurve document={document} />
+        <OverTime document={document} sampled={model.series}>
+          {(series) => <InsideChart series={series} />}
+        </OverTime>
         <ContentionCertificate document={document} />
       </div>
-      <FaultList faults={document.faults} bands={model.bands} />
+      <RunCurve document={document} />
       <PhaseTable document={document} />
       <div className={styles.facts}>
         <FactList title="Configuration" facts={configFacts(document)} />

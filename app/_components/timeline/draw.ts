@@ -1,3 +1,4 @@
+import type { PlacedBand } from "@/app/_lib/fault-bands";
 import {
   ALARM_MARKS,
   type Density,
@@ -10,6 +11,7 @@ import {
 } from "@/app/_lib/timeline-view";
 import type { TimelineFault } from "@/lib/runs/evidence";
 import { hatch, mixed, type Palette } from "../chart/colours";
+import { FACE, paintBandNames, paintBands, placeOn } from "../chart/fault-bands";
 
 /** Everything the timeline's canvas shows. Sizes are CSS pixels. */
 export interface Scene {
@@ -18,6 +20,8 @@ export interface Scene {
   readonly boxes: readonly LaneBox[];
   readonly range: TimeRange;
   readonly faults: readonly TimelineFault[];
+  /** Room for the faults' names above the lanes. */
+  readonly head: number;
   /** Columns of the purchases whose lines are being read. */
   readonly chosen: readonly number[];
   /** The chosen ones did something wrong together. */
@@ -28,7 +32,6 @@ export interface Scene {
 
 export const LABEL_WIDTH = 60;
 export const AXIS_HEIGHT = 26;
-const FACE = 'ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
 /** More bars than this are drawn as how many there were: single ones would be thinner than dust, and slower. */
 const MOST_BARS = 3_000;
 const CHOSEN_HEIGHT = 18;
@@ -71,12 +74,16 @@ class Painter {
     const { pen, scene } = this;
     pen.clearRect(0, 0, scene.width, scene.height);
     this.drawLanes();
-    for (const fault of scene.faults) this.drawFault(fault);
+    const faults = this.placeFaults();
+    const { head } = scene;
+    const onto = { palette: this.palette, box: { top: head, height: this.bottom - head, head, scale: 1 } };
+    paintBands(pen, faults, onto);
     const together = this.drawTogether();
     const inView = spansInView(scene.spans, scene.range, MOST_BARS + 1);
     if (inView.length > MOST_BARS) this.drawDensities();
     else this.drawBars(inView);
     this.drawChosen();
+    paintBandNames(pen, faults, onto);
     this.drawAxis(together);
   }
 
@@ -110,18 +117,13 @@ class Painter {
     }
   }
 
-  private drawFault({ faultId, fromUs, toUs }: TimelineFault): void {
-    const { pen, palette } = this;
-    const at = this.across(fromUs, toUs);
-    if (!at) return;
-    pen.globalAlpha = 0.22;
-    pen.fillStyle = hatch(pen, palette.ink, palette.paper);
-    pen.fillRect(at.x, 0, at.w, this.bottom);
-    pen.globalAlpha = 1;
-    pen.fillStyle = palette.ink;
-    pen.font = `11px ${FACE}`;
-    pen.textBaseline = "top";
-    pen.fillText(faultId, at.x + 3, 1);
+  /** Those in view; between its edges a fault is where it was, however far one looks into the run. */
+  private placeFaults(): PlacedBand[] {
+    const { pen, scene, width } = this;
+    const { fromUs, toUs } = scene.range;
+    const inView = scene.faults.filter((fault) => fault.fromUs <= toUs && fault.toUs >= fromUs);
+    const bands = inView.map((fault) => ({ label: fault.faultId, fromS: fault.fromUs / 1e6, toS: fault.toUs / 1e6 }));
+    return placeOn(pen, bands, { left: LABEL_WIDTH, width, xOf: (seconds) => this.x(seconds * 1e6), scale: 1 });
   }
 
   /** The time that the chosen ones spent inside together. */

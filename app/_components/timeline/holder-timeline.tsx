@@ -3,9 +3,17 @@
 import { useState } from "react";
 import type { TimelineState } from "@/app/_hooks/use-timeline";
 import { formatCount, plural } from "@/app/_lib/format";
-import { panRange, rangeWords, type Spans, spansInView, type TimeRange, zoomRange } from "@/app/_lib/timeline-view";
+import {
+  markWords,
+  panRange,
+  rangeWords,
+  type Spans,
+  spansInView,
+  type TimeRange,
+  zoomRange,
+} from "@/app/_lib/timeline-view";
 import type { TimelineFault } from "@/lib/runs/evidence";
-import { markWords, SpanTable } from "./span-table";
+import { SpanTable } from "./span-table";
 import styles from "./timeline.module.css";
 import { canvasHeight, TimelineCanvas } from "./timeline-canvas";
 
@@ -80,7 +88,7 @@ function Keys({ hasHolds, isAlarm, hasMarks }: { hasHolds: boolean; isAlarm: boo
 
 /** One lane a node, one bar a purchase that was inside. */
 export function HolderTimeline(props: HolderTimelineProps) {
-  const { timeline, lanes, depths, hasHolds, endUs, range, onRange } = props;
+  const { timeline, lanes, hasHolds, endUs, range, onRange } = props;
   const [asTable, setAsTable] = useState(false);
   const [hovered, setHovered] = useState<number | null>(null);
   const spans = timeline.phase === "ready" ? timeline.spans : null;
@@ -104,7 +112,7 @@ export function HolderTimeline(props: HolderTimelineProps) {
       <p className={styles.readout} data-testid="range">
         {spans && hovered !== null ? readout(spans, lanes, hovered) : words}
       </p>
-      <div className={styles.body} style={{ height: canvasHeight(depths) }}>
+      <div className={styles.body} style={{ height: canvasHeight(props) }}>
         {spans === null ? (
           <p className={styles.waiting}>
             {timeline.phase === "failed" ? timeline.message : "Reading the recorded purchases …"}

@@ -1,22 +1,9 @@
 import { formatMsCell, NO_VALUE, plural } from "@/app/_lib/format";
-import { ALARM_MARKS, type Spans, spansInView, type TimeRange } from "@/app/_lib/timeline-view";
+import { ALARM_MARKS, markWords, type Spans, spansInView, type TimeRange } from "@/app/_lib/timeline-view";
 import styles from "./timeline.module.css";
 
 /** Rows a reader may still go through; the rest comes into view by zooming. */
 const MOST_ROWS = 200;
-
-const MARK_WORDS: readonly (readonly [mark: number, word: string])[] = [
-  [1, "overlap"],
-  [2, "stale write"],
-  [4, "lost update"],
-  [8, "harmless overlap"],
-];
-
-export function markWords(marks: number): string {
-  return MARK_WORDS.filter(([mark]) => marks & mark)
-    .map(([, word]) => word)
-    .join(", ");
-}
 
 interface SpanTableProps {
   readonly spans: Spans;

@@ -4,6 +4,7 @@ import { type KeyboardEvent, type PointerEvent, useCallback, useEffect, useRef }
 import { laneBoxes, panRange, rangeByKey, type Spans, type TimeRange, zoomRange } from "@/app/_lib/timeline-view";
 import type { TimelineFault } from "@/lib/runs/evidence";
 import { onThemeChange, readPalette } from "../chart/colours";
+import { NAME_ROW_PX } from "../chart/fault-bands";
 import { AXIS_HEIGHT, drawTimeline, LABEL_WIDTH, type Scene } from "./draw";
 import { spanAt } from "./span-at";
 import styles from "./timeline.module.css";
@@ -22,8 +23,17 @@ export interface TimelineCanvasProps {
   readonly onHover: (index: number | null) => void;
 }
 
-export function canvasHeight(depths: readonly number[]): number {
-  return laneBoxes(depths).height + AXIS_HEIGHT;
+/** Names of faults that begin soon after each other stand one below the other. */
+const MOST_FAULT_ROWS = 2;
+
+type Sized = Pick<TimelineCanvasProps, "depths" | "faults">;
+
+function headOf({ faults }: Pick<TimelineCanvasProps, "faults">): number {
+  return Math.min(MOST_FAULT_ROWS, faults.length) * NAME_ROW_PX;
+}
+
+export function canvasHeight({ depths, faults }: Sized): number {
+  return laneBoxes(depths, headOf({ faults })).height + AXIS_HEIGHT;
 }
 
 /** The scene on a canvas that follows its box and the theme; drawn at most once a frame. */
@@ -34,8 +44,9 @@ function useScene(props: TimelineCanvasProps) {
   const frame = useRef(0);
 
   const sceneOf = useCallback((element: HTMLCanvasElement): Scene => {
-    const { boxes, height } = laneBoxes(latest.current.depths);
-    return { ...latest.current, boxes, width: element.clientWidth, height: height + AXIS_HEIGHT };
+    const head = headOf(latest.current);
+    const { boxes, height } = laneBoxes(latest.current.depths, head);
+    return { ...latest.current, boxes, head, width: element.clientWidth, height: height + AXIS_HEIGHT };
   }, []);
 
   const draw = useCallback(() => {
@@ -75,7 +86,7 @@ export function TimelineCanvas(props: TimelineCanvasProps) {
   const { canvas, sceneOf, latest } = useScene(props);
   const frame = useRef<HTMLButtonElement>(null);
   const drag = useRef<{ x: number; range: TimeRange } | null>(null);
-  const { range, endUs, depths, label, onRange, onHover } = props;
+  const { range, endUs, label, onRange, onHover } = props;
 
   useEffect(() => {
     const element = frame.current;
@@ -136,7 +147,7 @@ export function TimelineCanvas(props: TimelineCanvasProps) {
       onPointerUp={endDrag}
       onPointerCancel={endDrag}
       onPointerLeave={() => onHover(null)}
-      style={{ height: canvasHeight(depths) }}
+      style={{ height: canvasHeight(props) }}
     >
       <canvas ref={canvas} />
     </button>

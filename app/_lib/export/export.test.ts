@@ -2,9 +2,13 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { Interleaving } from "../../../lib/history/interleaving";
+import { timelineOf } from "../../../lib/history/timeline";
 import type { HistoryOpLine } from "../../../lib/history/types";
 import { createHistogram, encodeHistogram, recordMs } from "../../../lib/runs/percentiles";
+import { history } from "../../../tests/history/make";
 import { runDocument, runSample } from "../../../tests/support/run-fixture";
+import { longHistory } from "../../../tests/support/stored-run";
+import { seriesOfSamples } from "../samples-series";
 import { distinct } from "./distinct";
 import { markup } from "./markup";
 import { operationsCsv, samplesCsv } from "./run-csv";
@@ -122,32 +126,42 @@ const first: Interleaving = {
 
 describe("HTML of a run", () => {
   const samples = [runSample(1, { orders: 40, inFlight: 3 }), runSample(2, { orders: 131, oversold: 31 })];
+  const series = seriesOfSamples(runDocument(), samples);
   const curve = [
     { share: 0.5, ms: 40 },
     { share: 0.99, ms: 120 },
   ];
+  const { timeline } = timelineOf(history({ ops: longHistory(20) }));
+  const holders = {
+    timeline,
+    faults: [{ faultId: "kill-holder", fromUs: 5_100, toUs: 5_100, proof: "process 1 ended" }],
+    range: { fromUs: 5_000, toUs: 6_000 },
+    chosen: [1, 2],
+    isAlarm: true,
+  };
   const html = (change: Parameters<typeof runDocument>[0] = {}, findings: string[] = []) =>
     runHtml({
       document: runDocument(change),
-      samples,
+      series,
       curve,
       curveOf: "nodes",
       findings,
       findingCount: findings.length,
       first: findings.length === 0 ? null : first,
+      holders,
     });
 
   it("fetches nothing and runs nothing", () => {
     const text = html();
-    assert.doesNotMatch(text, /<script|<link|<img|<iframe|\ssrc=|\shref=|url\(|@import|https?:/i);
+    assert.doesNotMatch(text, /<script|<link|<img|<iframe|\ssrc=|\shref=|url\((?!#)|@import|https?:/i);
     assert.match(text, /Content-Security-Policy" content="default-src 'none'/);
   });
 
-  it("draws five charts, each with its numbers behind it", () => {
+  it("draws six charts, each with its numbers behind it", () => {
     const figures = html().split("<figure>").slice(1);
-    assert.equal(figures.length, 5);
+    assert.equal(figures.length, 6);
     for (const figure of figures) {
-      assert.match(figure, /<svg viewBox="0 0 560 220" role="img" aria-label="[^"]+"/);
+      assert.match(figure, /<svg viewBox="0 0 500 220" role="img" aria-label="[^"]+"/);
       assert.match(figure, /<details><summary>[^<]+: the numbers<\/summary>.*<tbody><tr>/s);
       assert.doesNotMatch(figure, /NaN|undefined|Infinity/);
     }
@@ -162,17 +176,46 @@ describe("HTML of a run", () => {
     assert.match(text, /node-1 &lt;read&gt; &quot;17&quot; &amp; wrote it&#39;s own/);
   });
 
+  it("shows who was inside, those of the lines marked, and the faults meanwhile, each with its numbers", () => {
+    const [, figure = ""] = html().split('<figure class="wide">');
+    const [drawing = "", numbers = ""] = figure.split("<details>");
+    assert.equal(drawing.match(/<rect class="inside" x=/g)?.length, 15);
+    assert.equal(drawing.match(/<rect class="told alarm" x=/g)?.length, 2);
+    assert.match(drawing, /<rect class="band"[^>]*width="3.0"/);
+    assert.match(drawing, />kill-holder</);
+    assert.equal(numbers.split("</table>")[0]?.match(/<tr><th scope="row">node-/g)?.length, 17);
+  });
+
+  it("draws the faults of the run on every chart over time, and says when and what they were", () => {
+    const fault = { faultId: "pause-holder", fromNs: "6000000000", toNs: "6001000000", proof: "stopped for 1 ms" };
+    const document = runDocument({ faults: [fault], clock: { host: "h", startedNs: "5900000000" } });
+    const text = runHtml({
+      document,
+      series: seriesOfSamples(document, samples),
+      curve,
+      curveOf: "nodes",
+      findings: [],
+      findingCount: 0,
+      first: null,
+      holders: null,
+    });
+    assert.equal(text.match(/<rect class="band"/g)?.length, 5);
+    assert.equal(text.match(/<text class="fault"[^>]*>pause-holder</g)?.length, 5);
+    assert.match(text, /<code>pause-holder<\/code> <span class="muted">100 ms to 101 ms<\/span> stopped for 1 ms/);
+  });
+
   it("is whole for a run that measured nothing", () => {
     const none = { p50: null, p90: null, p95: null, p99: null, p999: null, max: null };
     const document = runDocument({ latencyMs: none, nodes: [], status: "failed", verdict: "inconclusive" });
     const text = runHtml({
       document,
-      samples: [],
+      series: seriesOfSamples(document, []),
       curve: [],
       curveOf: "buyers",
       findings: [],
       findingCount: 0,
       first: null,
+      holders: null,
     });
     assert.doesNotMatch(text, /NaN|undefined|Infinity/);
     assert.match(text, /<\/html>/);

@@ -1,13 +1,17 @@
 import type { HistoryOpLine } from "@/lib/history/types";
 import type { RunDocument } from "@/lib/runs/document";
-import { evidenceOf } from "@/lib/runs/evidence";
+import { type Evidence, type ExplainedFinding, evidenceOf } from "@/lib/runs/evidence";
 import { curveOfHistogram, medianCurve, mergedLatency } from "@/lib/runs/histogram-curve";
 import { historyLines } from "@/lib/runs/history-export";
 import { readSamples } from "@/lib/runs/queries";
+import { seriesOfHistory } from "../history-series";
+import { seriesOfSamples } from "../samples-series";
+import { rangeAround } from "../timeline-view";
 import { distinct } from "./distinct";
 import { operationsCsv, samplesCsv } from "./run-csv";
 import { type HISTOGRAM_NAMES, hgrm } from "./run-hgrm";
 import { runHtml } from "./run-html";
+import type { HolderView } from "./svg-timeline";
 
 /** A run as a file. */
 
@@ -56,16 +60,28 @@ export async function exportRun(
 }
 
 async function htmlOf(document: RunDocument): Promise<string> {
-  const [samples, { findings, explain }] = await Promise.all([readSamples(document.id), evidenceOf(document)]);
+  const [samples, evidence] = await Promise.all([readSamples(document.id), evidenceOf(document)]);
+  const { findings, faults, series } = evidence;
   const whole = mergedLatency([document]);
+  const told = findings[0] === undefined ? null : evidence.explain(findings[0].name);
   return runHtml({
     document,
-    samples,
+    series: series === null ? seriesOfSamples(document, samples) : seriesOfHistory(series, faults),
     curve: whole === null ? medianCurve([document]) : curveOfHistogram(whole),
     curveOf: whole === null ? "buyers" : "nodes",
     ...distinct(findings.map(({ sentence }) => sentence)),
-    first: findings[0] === undefined ? null : (explain(findings[0].name)?.interleaving ?? null),
+    first: told?.interleaving ?? null,
+    holders: holdersOf(evidence, told),
   });
+}
+
+/** The stretch that the page opens with. */
+function holdersOf({ timeline, faults, ordinary }: Evidence, told: ExplainedFinding | null): HolderView | null {
+  const { spans, endUs } = timeline;
+  if (spans.fromUs.length === 0) return null;
+  const chosen = (told ?? ordinary).spans;
+  const range = rangeAround(spans, chosen, endUs) ?? { fromUs: 0, toUs: Math.max(1, endUs) };
+  return { timeline, faults, range, chosen, isAlarm: told?.finding.isViolation ?? false };
 }
 
 async function readOperations(document: RunDocument): Promise<HistoryOpLine[]> {

@@ -1,17 +1,10 @@
-import { formatMsCell, NO_VALUE } from "../format";
-import {
-  type Columns,
-  latencyColumns,
-  PHASE_LABELS,
-  phaseColumns,
-  rateColumns,
-  STACK_ORDER,
-  stacked,
-  stockColumns,
-} from "../series";
+import { formatCount, formatMsCell, NO_VALUE } from "../format";
+import { type Columns, PHASE_LABELS, type RunSeries, STACK_ORDER, stacked } from "../run-series";
+import { type TimeAxis, timeCell } from "../time-axis";
 import { type Markup, markup } from "./markup";
 import type { ExportedRun } from "./run-html";
 import { barChart, curveChart, type Line, lineChart } from "./svg-charts";
+import { type HolderView, holderTimeline } from "./svg-timeline";
 
 /** The charts of an exported run, each with its numbers folded under it. */
 
@@ -28,6 +21,10 @@ const LINES = {
     { label: "p50, ms", style: "accent" },
     { label: "p99, ms", style: "dashed" },
   ],
+  inside: [
+    { label: "in flight", style: "accent" },
+    { label: "waiting", style: "wait-line" },
+  ],
 } as const satisfies Record<string, readonly Line[]>;
 
 const PHASE_LINES: readonly Line[] = STACK_ORDER.map((phase) => ({
@@ -35,37 +32,35 @@ const PHASE_LINES: readonly Line[] = STACK_ORDER.map((phase) => ({
   style: `phase ${phase}`,
 }));
 
-export function charts({ document, samples, curve, curveOf }: ExportedRun): Markup[] {
-  const stock = stockColumns(document.stock.initial, samples);
-  const phases = phaseColumns(samples);
-  const rates = rateColumns(samples);
-  const latency = latencyColumns(samples);
-  const count = `${samples.length} samples`;
-  const bars = { tops: stacked(phases.ys), lines: PHASE_LINES };
+export function charts({ document, series, curve, curveOf }: ExportedRun): Markup[] {
+  const { phases, source, span } = series;
+  const { initial } = document.stock;
   return [
-    chart({
+    lines(series, {
       title: "Stock left and orders taken",
-      lines: LINES.stock,
-      drawing: lineChart(stock, LINES.stock, `Orders and stock left over ${count}.`),
-      numbers: overTime(stock, LINES.stock),
+      of: "stock",
+      summary: `Orders and stock left, ${source}.`,
+      limit: { value: initial, label: `stock ${formatCount(initial)}` },
     }),
     chart({
       title: "Where the time goes, median ms",
       lines: PHASE_LINES,
-      drawing: barChart(phases, bars, `Median of each phase over ${count}.`),
-      numbers: overTime(phases, PHASE_LINES),
+      drawing: barChart(
+        { columns: phases, tops: stacked(phases.ys), lines: PHASE_LINES },
+        { ...series, summary: `Median of each phase, ${source}.` },
+      ),
+      numbers: overTime(series.axis, phases, PHASE_LINES),
     }),
-    chart({
-      title: "Throughput",
-      lines: LINES.rates,
-      drawing: lineChart(rates, LINES.rates, `Purchases per second over ${count}.`),
-      numbers: overTime(rates, LINES.rates),
+    lines(series, { title: "Throughput", of: "rates", summary: `Purchases per second, ${source}.` }),
+    lines(series, {
+      title: `Latency inside the nodes, ${span}`,
+      of: "latency",
+      summary: `Median and 99th percentile, ${source}.`,
     }),
-    chart({
-      title: "Latency inside the nodes, run so far",
-      lines: LINES.latency,
-      drawing: lineChart(latency, LINES.latency, `Median and 99th percentile over ${count}.`),
-      numbers: overTime(latency, LINES.latency),
+    lines(series, {
+      title: `In flight and waiting, ${series.moment}`,
+      of: "inside",
+      summary: `Purchases in flight, and those of them that wait, ${source}.`,
     }),
     chart({
       title: `Latency by percentile, ${curveOf === "nodes" ? "inside the nodes" : "as the buyers saw it"}, ms`,
@@ -79,6 +74,39 @@ export function charts({ document, samples, curve, curveOf }: ExportedRun): Mark
   ];
 }
 
+interface Lines {
+  readonly title: string;
+  readonly of: keyof typeof LINES;
+  readonly summary: string;
+  readonly limit?: { readonly value: number; readonly label: string };
+}
+
+function lines(series: RunSeries, { title, of, summary, limit }: Lines): Markup {
+  const columns = series[of];
+  return chart({
+    title,
+    lines: LINES[of],
+    drawing: lineChart({ columns, lines: LINES[of], limit }, { ...series, summary }),
+    numbers: overTime(series.axis, columns, LINES[of]),
+  });
+}
+
+/** Who was inside round the first violation, or, where there is none, round the first who were served. */
+export function holders(view: HolderView): Markup {
+  const { drawing, words, rows } = holderTimeline(view);
+  const title = "Who was inside, node by node";
+  const keys: [style: string, label: string][] = [
+    ["inside", view.timeline.hasHolds ? "grant to release" : "read to commit"],
+    ...(view.isAlarm ? [["wrong", "overlap, stale write or lost update"] as [string, string]] : []),
+    [view.isAlarm ? "told alarm" : "told", "those in the lines"],
+  ];
+  return markup`<figure class="wide"><figcaption><h2>${title}</h2><p class="muted">${words}</p></figcaption><ul class="keys">${keys.map(([style, label]) => markup`<li>${swatch(style)} ${label}</li>`)}</ul><div class="scroll wide" tabindex="0">${drawing}</div><details><summary>${title}: the numbers</summary>${table(["node", "from, ms", "inside, ms", "read", "wrote", "marked"], rows)}</details></figure>`;
+}
+
+function swatch(style: string): Markup {
+  return markup`<svg viewBox="0 0 22 8" aria-hidden="true"><rect class="${style}" width="22" height="8"/></svg>`;
+}
+
 interface Chart {
   readonly title: string;
   readonly lines: readonly Line[];
@@ -89,20 +117,23 @@ interface Chart {
 function chart({ title, lines, drawing, numbers }: Chart): Markup {
   const keys = lines.map(
     ({ label, style }) =>
-      markup`<li><svg viewBox="0 0 22 8" aria-hidden="true">${style.startsWith("phase") ? markup`<rect class="${style}" width="22" height="8"/>` : markup`<path class="line ${style}" d="M0 4H22"/>`}</svg> ${label}</li>`,
+      markup`<li>${style.startsWith("phase") ? swatch(style) : markup`<svg viewBox="0 0 22 8" aria-hidden="true"><path class="line ${style}" d="M0 4H22"/></svg>`} ${label}</li>`,
   );
   return markup`<figure><figcaption><h2>${title}</h2></figcaption><ul class="keys">${keys}</ul>${drawing}<details><summary>${title}: the numbers</summary>${numbers}</details></figure>`;
 }
 
-function overTime(columns: Columns, lines: readonly Line[]): Markup {
-  const rows = columns.x.map((seconds, at) => [
-    seconds.toFixed(2),
-    ...lines.map((_, index) => {
+/** Rows that are listed: more than a history has steps. The run's samples (CSV) have the rest. */
+const MOST_ROWS = 200;
+
+function overTime(axis: TimeAxis, columns: Columns, shown: readonly Line[]): Markup {
+  const rows = columns.x.slice(0, MOST_ROWS).map((seconds, at) => [
+    timeCell(axis, seconds),
+    ...shown.map((_, index) => {
       const value = columns.ys[index]?.[at] ?? null;
       return value === null ? NO_VALUE : String(Math.round(value * 1_000) / 1_000);
     }),
   ]);
-  return table(["seconds", ...lines.map(({ label }) => label)], rows);
+  return table([axis.unit === "ms" ? "milliseconds" : "seconds", ...shown.map(({ label }) => label)], rows);
 }
 
 export function table(heads: readonly string[], rows: readonly (readonly string[])[]): Markup {

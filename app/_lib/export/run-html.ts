@@ -1,19 +1,22 @@
 import type { Interleaving } from "@/lib/history/interleaving";
-import type { Percentiles, RunDocument, RunSample } from "@/lib/runs/document";
+import type { Percentiles, RunDocument } from "@/lib/runs/document";
 import type { CurvePoint } from "@/lib/runs/percentile-axis";
 import { formatCount, formatDuration, formatMsCell, formatRate, formatWhen, NO_VALUE } from "../format";
-import { PHASE_LABELS, STACK_ORDER } from "../series";
+import { PHASE_LABELS, type RunSeries, STACK_ORDER } from "../run-series";
 import { stockBarShares } from "../stock-bar";
+import { timeWords } from "../time-axis";
 import { answersOf, checksOf, evidenceOf, TONE_WORDS, toneOf, verdictWords } from "../verdict";
 import { type Markup, markup } from "./markup";
-import { charts, table } from "./run-html-charts";
-import { RUN_STYLE } from "./run-style";
+import { charts, holders, table } from "./run-html-charts";
+import { PATTERNS, RUN_STYLE } from "./run-style";
+import type { HolderView } from "./svg-timeline";
 
 /** A run as one file that opens from a disk, without a network: no script, nothing to fetch, numbers behind every chart. */
 
 export interface ExportedRun {
   readonly document: RunDocument;
-  readonly samples: readonly RunSample[];
+  /** Over time, at the page's resolution. */
+  readonly series: RunSeries;
   readonly curve: readonly CurvePoint[];
   /** Whose latency the curve is of. */
   readonly curveOf: "nodes" | "buyers";
@@ -22,6 +25,8 @@ export interface ExportedRun {
   readonly findingCount: number;
   /** How the first of them came about, line by line. */
   readonly first: Interleaving | null;
+  /** Who was inside meanwhile; null: nothing was recorded. */
+  readonly holders: HolderView | null;
 }
 
 export function runHtml(run: ExportedRun): string {
@@ -38,12 +43,15 @@ export function runHtml(run: ExportedRun): string {
 <style>${RUN_STYLE}</style>
 </head>
 <body>
+${PATTERNS}
 <main>
 ${head(document)}
 ${verdict(document)}
 ${tiles(document)}
 ${findings(run)}
-<div class="charts">${charts(run)}</div>
+${run.holders === null ? null : holders(run.holders)}
+<section><h2>Over time</h2><p class="muted">${sentence(run.series.source)}</p><div class="charts">${charts(run)}</div></section>
+${faults(run)}
 ${tables(document)}
 ${facts(document)}
 <footer>Run <code>${document.id}</code>, written by Flash Sale Lab ${document.versions.lab ?? ""}. This file is complete: it fetches nothing.</footer>
@@ -115,6 +123,21 @@ function interleaving({ actors, steps }: Interleaving): Markup {
       markup`<tr${isMarked ? markup` class="marked"` : null}><th scope="row">+${(afterNs / 1e6).toFixed(3)} ms</th><td>${nameOf.get(opId) ?? opId}</td><td>${text}${isMarked ? markup` <small>this is what went wrong</small>` : null}</td></tr>`,
   );
   return markup`<h3>The first of them, line by line</h3><div class="scroll" tabindex="0"><table class="lines"><tbody>${lines}</tbody></table></div>`;
+}
+
+function sentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+}
+
+/** What was done to the run, when on the charts, and how one knows that it took effect. */
+function faults({ document, series: { axis, bands } }: ExportedRun): Markup | null {
+  if (document.faults.length === 0) return null;
+  const rows = document.faults.map(({ faultId, proof }, index) => {
+    const band = bands[index];
+    const when = band ? `${timeWords(axis, band.fromS)} to ${timeWords(axis, band.toS)}` : NO_VALUE;
+    return markup`<li><code>${faultId}</code> <span class="muted">${when}</span> ${proof}</li>`;
+  });
+  return markup`<section aria-label="Faults"><h2>Faults</h2><ul class="faults">${rows}</ul></section>`;
 }
 
 function tables(document: RunDocument): Markup {

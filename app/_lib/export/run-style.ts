@@ -1,10 +1,10 @@
-import { Markup } from "./markup";
+import { Markup, markup } from "./markup";
 
 /** The style of an exported run: the site's colours, light and dark by the system. */
 export const RUN_STYLE = new Markup(`
 :root{color-scheme:light dark;--paper:light-dark(#fbfbf9,#101215);--ink:light-dark(#16181d,#eceff2);--muted:light-dark(#5f656e,#98a0a9);
 --line:light-dark(#e4e4df,#2a2e34);--accent:light-dark(#0b62a8,#6cb4ee);--alarm:light-dark(#b84607,#ff8a4c);--safe:light-dark(#00785a,#3fcf9f);
---commit:light-dark(#3a94cf,#2f78b3);--wait:light-dark(#8b939d,#6b747e);--pool:light-dark(#c3c8ce,#454c55);--track:light-dark(#ecece7,#1d2126);
+--commit:light-dark(#3a94cf,#2f78b3);--wait:light-dark(#8b939d,#6b747e);--pool:light-dark(#c3c8ce,#454c55);--track:light-dark(#ecece7,#1d2126);--calm:light-dark(#84b7d1,#3e6481);
 --mono:ui-monospace,"SF Mono","Cascadia Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace}
 *{box-sizing:border-box}
 body{margin:0;background:var(--paper);color:var(--ink);font:14px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif}
@@ -22,15 +22,20 @@ p.alarm,span.alarm,.unsafe .label,.unsafe strong{color:var(--alarm)}.safe strong
 rect.track{fill:var(--track)}rect.ink{fill:var(--ink)}rect.alarm{fill:var(--alarm)}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(140px,1fr));border-block:1px solid var(--line)}
 .tiles div{padding:10px 16px 10px 0}.tiles dt{color:var(--muted);font-size:12px}.tiles dd{font-size:20px;font-weight:700}.tiles small{color:var(--muted);font-size:12px;font-weight:400}
+.faults{margin-top:6px;font-size:13px}.faults li{padding:4px 0;border-bottom:1px solid var(--line)}
 .findings{margin-top:6px;font-size:13px}.findings li{padding:4px 10px;border-left:3px solid var(--alarm);margin-bottom:3px;background:color-mix(in srgb,var(--alarm) 8%,transparent)}
 h3{margin:12px 0 4px;font-size:13px;font-weight:650}.lines{width:auto;font-family:var(--mono)}.lines td{text-align:left;padding-right:28px}.marked>*{color:var(--alarm);background:color-mix(in srgb,var(--alarm) 8%,transparent)}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(440px,100%),1fr));gap:26px 40px}
 .charts>*{min-width:0}
 figure svg{display:block;width:100%;height:auto}.keys{display:flex;flex-wrap:wrap;gap:0 14px;min-height:20px;color:var(--muted);font-size:12px}
 .keys svg{display:inline-block;width:22px;height:8px}svg text{fill:var(--muted);font-size:11px}
-.grid{stroke:var(--line)}.line{fill:none;stroke-width:2.2;stroke-linejoin:round}
+.grid{stroke:var(--line)}.limit{stroke:var(--muted)}.line{fill:none;stroke-width:2;stroke-linejoin:round;stroke-linecap:round}
 .line.accent{stroke:var(--accent)}.line.dashed{stroke:var(--ink);stroke-dasharray:5 4}.line.wait-line{stroke:var(--wait);stroke-dasharray:2 3}
-.phase.hold{fill:var(--accent)}.phase.commit{fill:var(--commit)}.phase.wait{fill:var(--wait)}.phase.poolWait{fill:var(--pool)}
+.phase.hold{fill:var(--accent)}.phase.commit{fill:var(--commit)}.phase.wait{fill:var(--wait)}.phase.poolWait{fill:url(#hatch-wait)}
+.band{fill:url(#hatch-ink)}.edge{fill:none;stroke:var(--ink);stroke-opacity:.55}.plate{fill:var(--paper)}svg text.fault{fill:var(--ink)}
+.inside{fill:var(--calm)}.wrong{fill:url(#hatch-alarm)}.told{fill:var(--accent)}.told.alarm{fill:var(--alarm)}svg text.on-bar{fill:var(--paper)}
+.beyond{fill:url(#hatch-alarm)}section>h2+p{margin-bottom:14px}
+.wide .keys{margin:2px 0 4px}.scroll.wide{max-height:none}.scroll.wide svg{min-width:760px}
 details{margin-top:4px;font-size:12px}summary{color:var(--muted);cursor:pointer}
 .scroll{max-height:340px;overflow:auto}table{width:100%;border-collapse:collapse;font-size:12.5px}
 th{font-weight:400;color:var(--muted);text-align:left}td,thead th:not(:first-child){text-align:right}td,th{padding:3px 12px 3px 0;border-bottom:1px solid var(--line)}
@@ -38,6 +43,17 @@ th{font-weight:400;color:var(--muted);text-align:left}td,thead th:not(:first-chi
 .facts div{display:flex;justify-content:space-between;gap:16px;padding:3px 0;border-bottom:1px solid var(--line)}.facts dt{color:var(--muted)}.facts dd{text-align:right;overflow-wrap:anywhere}
 :focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 .checks td:last-child{text-align:left;font-family:inherit}.checks thead th:last-child{text-align:left}
-@media (max-width:700px){svg text{font-size:16px}.verdict{grid-template-columns:minmax(0,1fr)}}
-@media print{details{display:none}}
+@media (max-width:700px){svg text{font-size:13px}.wide svg text{font-size:11px}.verdict{grid-template-columns:minmax(0,1fr)}}
+@media print{:root{color-scheme:light}details{display:none}main{padding:0;gap:18px}figure,section.verdict,.tiles,tr{break-inside:avoid}.charts{grid-template-columns:1fr 1fr}.scroll{max-height:none;overflow:visible}.scroll.wide svg{min-width:0}}
 `);
+
+/** Diagonal stripes, so that nothing is told by colour alone. */
+function stripes(id: string, colour: string): Markup {
+  return markup`<pattern id="${id}" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="2" height="6" style="fill:var(--${colour})"/></pattern>`;
+}
+
+export const PATTERNS = markup`<svg width="0" height="0" aria-hidden="true" style="position:absolute"><defs>${[
+  stripes("hatch-wait", "wait"),
+  stripes("hatch-ink", "pool"),
+  stripes("hatch-alarm", "alarm"),
+]}</defs></svg>`;

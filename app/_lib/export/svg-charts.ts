@@ -1,13 +1,19 @@
 import { type CurvePoint, layOutCurves, shareTicks } from "@/lib/runs/percentile-axis";
-import { formatCount } from "../format";
-import type { Columns } from "../series";
+import { type FaultBand, placeBands } from "../fault-bands";
+import { formatTick } from "../format";
+import type { Columns, RunSeries } from "../run-series";
+import { type TimeAxis, tickLabels } from "../time-axis";
 import { type Markup, markup } from "./markup";
 
 /** Charts as SVG text, for a file that runs no script. Colours are the style sheet's classes. */
 
-const WIDTH = 560;
+const WIDTH = 500;
 const HEIGHT = 220;
 const BOX = { left: 48, top: 10, width: WIDTH - 48 - 12, height: HEIGHT - 10 - 24 };
+/** Of a character in the charts' face, at its larger size on a phone: a file cannot measure its text. */
+const CHARACTER = 8.1;
+const NAME_ROW = 15;
+const LEAST_BAND = 3;
 
 export interface Line {
   readonly label: string;
@@ -15,8 +21,21 @@ export interface Line {
   readonly style: string;
 }
 
-export function svg(summary: string, body: readonly Markup[]): Markup {
-  return markup`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${summary}">${body}</svg>`;
+/** What the charts over time share. */
+export type OverTime = Pick<RunSeries, "axis" | "bands">;
+
+interface Summary {
+  /** The chart in a sentence. */
+  readonly summary: string;
+}
+
+/** `head`: room above the chart, where its coordinates are below nought. */
+export function svg(
+  summary: string,
+  body: readonly Markup[],
+  { width = WIDTH, height = HEIGHT, head = 0 } = {},
+): Markup {
+  return markup`<svg viewBox="0 ${-head} ${width} ${height + head}" role="img" aria-label="${summary}">${body}</svg>`;
 }
 
 interface Scales {
@@ -25,40 +44,97 @@ interface Scales {
   readonly axes: readonly Markup[];
 }
 
-/** 1, 2 or 5 times a power of ten, for about four lines. */
-function stepFor(max: number): number {
-  const power = 10 ** Math.floor(Math.log10(max / 4));
-  const factor = [1, 2, 5, 10].find((candidate) => candidate * power >= max / 4) ?? 10;
+/** 1, 2 or 5 times a power of ten, for about so many parts. */
+function stepFor(max: number, parts: number): number {
+  const power = 10 ** Math.floor(Math.log10(max / parts));
+  const factor = [1, 2, 5, 10].find((candidate) => candidate * power >= max / parts) ?? 10;
   return factor * power;
 }
 
-function scalesOf(columns: Columns, drawn: Columns["ys"]): Scales {
+/** From nought to `max` in steps, free of what floating point leaves behind. */
+function ticksTo(max: number, step: number): number[] {
+  return Array.from({ length: Math.floor(max / step + 1e-9) + 1 }, (_, at) => Number((at * step).toPrecision(6)));
+}
+
+function scalesOf(drawn: Columns["ys"], axis: TimeAxis): Scales {
   const highest = Math.max(1, ...drawn.flatMap((values) => values.map((value) => value ?? 0)));
-  const step = stepFor(highest);
+  const step = stepFor(highest, 4);
   const top = Math.ceil(highest / step) * step;
-  const seconds = Math.max(0.5, columns.x.at(-1) ?? 0);
-  const x = (value: number) => BOX.left + (value / seconds) * BOX.width;
+  const x = (seconds: number) => BOX.left + (seconds / axis.endS) * BOX.width;
   const y = (value: number) => BOX.top + (1 - Math.max(0, value) / top) * BOX.height;
-  const ticks = Array.from({ length: Math.round(top / step) + 1 }, (_, index) => Number((index * step).toPrecision(6)));
-  const rows = ticks.map(
+  const rows = ticksTo(top, step).map(
     (tick) => markup`<line class="grid" x1="${BOX.left}" x2="${BOX.left + BOX.width}" y1="${y(tick)}" y2="${y(tick)}"/>
-<text x="${BOX.left - 8}" y="${y(tick) + 4}" text-anchor="end">${formatCount(tick)}</text>`,
+<text x="${BOX.left - 8}" y="${y(tick) + 4}" text-anchor="end">${formatTick(tick)}</text>`,
   );
-  const foot = [
-    markup`<text x="${BOX.left}" y="${HEIGHT - 6}">0 s</text>`,
-    markup`<text x="${BOX.left + BOX.width}" y="${HEIGHT - 6}" text-anchor="end">${seconds.toFixed(1)} s</text>`,
-  ];
+  const times = ticksTo(axis.endS, stepFor(axis.endS, 5));
+  const labels = tickLabels(axis.unit, times);
+  const foot = times.map((seconds, at) => {
+    const isAtEdge = x(seconds) > WIDTH - CHARACTER * 3;
+    return markup`<text x="${place(isAtEdge ? WIDTH : x(seconds))}" y="${HEIGHT - 6}" text-anchor="${isAtEdge ? "end" : "middle"}">${labels[at] ?? ""}</text>`;
+  });
   return { x, y, axes: [...rows, ...foot] };
 }
 
-function place(value: number): string {
+export function place(value: number): string {
   return value.toFixed(1);
 }
 
-/** One path a column; a gap where nothing was measured. */
-function pathOf(columns: Columns, values: readonly (number | null)[], { x, y }: Scales): string {
+interface BandArea {
+  readonly left: number;
+  readonly width: number;
+  readonly top: number;
+  readonly height: number;
+  readonly xOf: (seconds: number) => number;
+}
+
+interface BandMarks {
+  readonly behind: readonly Markup[];
+  /** Edges over what is drawn, names over the chart. */
+  readonly above: readonly Markup[];
+  /** Height of the names. */
+  readonly head: number;
+}
+
+export function bandMarks(bands: readonly FaultBand[], area: BandArea): BandMarks {
+  const { left, width, top, height, xOf } = area;
+  const widthOf = (text: string) => text.length * CHARACTER;
+  const placed = placeBands(bands, { left, width, xOf, widthOf, leastWidth: LEAST_BAND });
+  const head = placed.reduce((most, { row }) => Math.max(most, row + 1), 0) * NAME_ROW;
+  const foot = top + height;
+  return {
+    head,
+    behind: placed.map(
+      ({ x, width: across }) =>
+        markup`<rect class="band" x="${place(x)}" y="${top}" width="${place(across)}" height="${height}"/>`,
+    ),
+    above: [
+      ...placed.map(({ x, width: across, row }) => {
+        const to = place(x + across);
+        return markup`<path class="edge" d="M${place(x)} ${top - head + row * NAME_ROW}V${foot}M${to} ${top}V${foot}"/>`;
+      }),
+      ...placed.map(({ text, textX, textWidth, row }) => {
+        const y = top - head + row * NAME_ROW;
+        return markup`<rect class="plate" x="${place(textX - 2)}" y="${y}" width="${place(textWidth + 4)}" height="${NAME_ROW}"/><text class="fault" x="${place(textX)}" y="${y + 11}">${text}</text>`;
+      }),
+    ],
+  };
+}
+
+interface Drawing {
+  readonly bands: readonly FaultBand[];
+  readonly scales: Scales;
+  readonly drawn: readonly Markup[];
+}
+
+function overTime(summary: string, { bands, scales, drawn }: Drawing): Markup {
+  const { behind, above, head } = bandMarks(bands, { ...BOX, xOf: scales.x });
+  return svg(summary, [...behind, ...scales.axes, ...drawn, ...above], { head });
+}
+
+/** One path a column; a gap where nothing was measured, a dot where nothing was measured beside it. */
+function pathOf(x: readonly number[], values: readonly (number | null)[], scales: Scales): string {
   let isDown = false;
-  return columns.x
+  return x
     .map((seconds, index) => {
       const value = values[index] ?? null;
       if (value === null) {
@@ -66,40 +142,63 @@ function pathOf(columns: Columns, values: readonly (number | null)[], { x, y }: 
         return "";
       }
       const command = isDown ? "L" : "M";
+      const isAlone = !isDown && (values[index + 1] ?? null) === null;
       isDown = true;
-      return `${command}${place(x(seconds))} ${place(y(value))}`;
+      return `${command}${place(scales.x(seconds))} ${place(scales.y(value))}${isAlone ? "h0" : ""}`;
     })
     .join("");
 }
 
-export function lineChart(columns: Columns, lines: readonly Line[], summary: string): Markup {
-  const shown = columns.ys.slice(0, lines.length);
-  const scales = scalesOf(columns, shown);
-  const paths = shown.map(
-    (values, index) => markup`<path class="line ${lines[index]?.style ?? ""}" d="${pathOf(columns, values, scales)}"/>`,
-  );
-  return svg(summary, [...scales.axes, ...paths]);
+interface Lines {
+  readonly columns: Columns;
+  readonly lines: readonly Line[];
+  /** A value of its own line: what the first column has beyond it is hatched. */
+  readonly limit?: { readonly value: number; readonly label: string } | undefined;
 }
 
-/** @param tops what each part of a bar reaches to, from the bottom up */
-export function barChart(
-  columns: Columns,
-  { tops, lines }: { tops: Columns["ys"]; lines: readonly Line[] },
-  summary: string,
-): Markup {
-  const scales = scalesOf(columns, tops);
-  const bars = columns.x.flatMap((seconds, at) => {
-    // A bar is as wide as the interval it speaks of.
-    const left = scales.x(columns.x[at - 1] ?? 0) + 0.75;
-    const width = Math.max(1, scales.x(seconds) - left - 0.75);
+export function lineChart({ columns, lines, limit }: Lines, { axis, bands, summary }: OverTime & Summary): Markup {
+  const shown = columns.ys.slice(0, lines.length);
+  const scales = scalesOf(shown, axis);
+  const drawn = shown.map(
+    (values, index) =>
+      markup`<path class="line ${lines[index]?.style ?? ""}" d="${pathOf(columns.x, values, scales)}"/>`,
+  );
+  const beyond = limit === undefined ? [] : [limitLine(columns, limit, scales)];
+  return overTime(summary, { bands, scales, drawn: [...beyond, ...drawn] });
+}
+
+function limitLine({ x, ys }: Columns, { value, label }: NonNullable<Lines["limit"]>, scales: Scales): Markup {
+  const y = place(scales.y(value));
+  const over = x.map((seconds, at) => {
+    const reached = Math.max(value, ys[0]?.[at] ?? value);
+    return `L${place(scales.x(seconds))} ${place(scales.y(reached))}`;
+  });
+  const end = place(scales.x(x.at(-1) ?? 0));
+  return markup`<path class="beyond" d="M${BOX.left} ${y}${over.join("")}L${end} ${y}Z"/><line class="limit" x1="${BOX.left}" x2="${BOX.left + BOX.width}" y1="${y}" y2="${y}"/><text x="${BOX.left + 6}" y="${place(scales.y(value) - 5)}">${label}</text>`;
+}
+
+interface Bars {
+  readonly columns: Columns;
+  /** What each part of a bar reaches to, from the bottom up. */
+  readonly tops: Columns["ys"];
+  readonly lines: readonly Line[];
+}
+
+export function barChart({ columns, tops, lines }: Bars, { axis, bands, summary }: OverTime & Summary): Markup {
+  const scales = scalesOf(tops, axis);
+  const drawn = columns.x.flatMap((seconds, at) => {
+    // A bar is as wide as the interval it speaks of, less the gap to the next where there is room for one.
+    const from = scales.x(columns.x[at - 1] ?? 0);
+    const across = scales.x(seconds) - from;
+    const gap = Math.min(1.5, across / 5);
     return lines.map((line, level) => {
       const top = tops[level]?.[at] ?? null;
       const bottom = level === 0 ? 0 : (tops[level - 1]?.[at] ?? 0);
       if (top === null || top <= bottom) return markup``;
-      return markup`<rect class="${line.style}" x="${place(left)}" y="${place(scales.y(top))}" width="${place(width)}" height="${place(scales.y(bottom) - scales.y(top))}"/>`;
+      return markup`<rect class="${line.style}" x="${place(from + gap / 2)}" y="${place(scales.y(top))}" width="${place(Math.max(1, across - gap))}" height="${place(scales.y(bottom) - scales.y(top))}"/>`;
     });
   });
-  return svg(summary, [...scales.axes, ...bars]);
+  return overTime(summary, { bands, scales, drawn });
 }
 
 export function curveChart(curve: readonly CurvePoint[], summary: string): Markup {
@@ -108,7 +207,7 @@ export function curveChart(curve: readonly CurvePoint[], summary: string): Marku
     (
       ms,
     ) => markup`<line class="grid" x1="${BOX.left}" x2="${BOX.left + BOX.width}" y1="${place(plot.y(ms))}" y2="${place(plot.y(ms))}"/>
-<text x="${BOX.left - 8}" y="${place(plot.y(ms) + 4)}" text-anchor="end">${formatCount(ms)}</text>`,
+<text x="${BOX.left - 8}" y="${place(plot.y(ms) + 4)}" text-anchor="end">${formatTick(ms)}</text>`,
   );
   const foot = shareTicks(plot.maxPosition).map(({ at, label }) => {
     const x = BOX.left + (at / plot.maxPosition) * BOX.width;

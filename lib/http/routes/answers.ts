@@ -74,6 +74,16 @@ export const findingsSchema = z.looseObject({
   operations: count,
   findings: z.array(z.looseObject({})),
 });
+export const seriesSchema = z.object({
+  series: z
+    .looseObject({
+      stepUs: z.number().min(0),
+      operations: count,
+      steps: z.looseObject({ ordered: z.array(count), answered: z.array(count) }),
+    })
+    .nullable(),
+  faults: z.array(z.looseObject({ faultId: z.string(), fromUs: z.int(), toUs: z.int(), proof: z.string() })),
+});
 export const timelineSchema = z.looseObject({
   lanes: z.array(z.string()),
   endUs: z.number().min(0),

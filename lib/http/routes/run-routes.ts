@@ -1,6 +1,14 @@
 import { z } from "zod";
 import { finishRequestSchema, runDocumentSchema, runRequestSchema } from "../../runs/document";
-import { findingsSchema, runsSchema, samplesSchema, sweepSchema, sweepsSchema, timelineSchema } from "./answers";
+import {
+  findingsSchema,
+  runsSchema,
+  samplesSchema,
+  seriesSchema,
+  sweepSchema,
+  sweepsSchema,
+  timelineSchema,
+} from "./answers";
 import { runId } from "./params";
 import { exportQuerySchema, runsQuerySchema, sweepsQuerySchema, timelineQuerySchema } from "./requests";
 import type { Route } from "./route";
@@ -112,6 +120,15 @@ export const runRoutes: readonly Route[] = [
     summary: "Who was inside, node by node, as columns.",
     query: timelineQuerySchema,
     answers: { 200: { description: "The spans.", schema: timelineSchema } },
+    errors: ["run_running"],
+  },
+  {
+    ...one,
+    path: "/api/runs/{id}/series",
+    summary: "The run over time, in steps of one length worked out of its history.",
+    answers: {
+      200: { description: "A value a step; null where nothing was recorded on one clock.", schema: seriesSchema },
+    },
     errors: ["run_running"],
   },
   {

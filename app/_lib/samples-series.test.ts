@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { runSample } from "../../tests/support/run-fixture";
-import { activeSpan, phaseColumns, rateColumns, STACK_ORDER, stacked, stockColumns } from "./series";
+import type { RunSample } from "@/lib/runs/document";
+import { runDocument, runSample } from "../../tests/support/run-fixture";
+import { STACK_ORDER, stacked } from "./run-series";
+import { activeSpan, seriesOfSamples } from "./samples-series";
 
 const quiet = (seq: number) => runSample(seq);
 const counts = (requests: number) => ({ ...runSample(0).counts, requests });
@@ -31,28 +33,56 @@ describe("the active part of a feed", () => {
   });
 });
 
+const seriesOf = (...samples: RunSample[]) => seriesOfSamples(runDocument(), samples);
+
 describe("columns", () => {
   it("start the stock at its full height when the doors open", () => {
-    const { x, ys } = stockColumns(100, [quiet(1), selling(2, 40)]);
-    assert.deepEqual(x, [0, 0.25]);
-    assert.deepEqual(ys, [
-      [0, 40],
-      [100, 60],
-      [0, 0],
-    ]);
+    assert.deepEqual(seriesOf(quiet(1), selling(2, 40)).stock, {
+      x: [0, 0.25],
+      ys: [
+        [0, 40],
+        [100, 60],
+        [0, 0],
+      ],
+    });
   });
 
   it("leave an interval empty in which nothing completed", () => {
-    const { ys } = phaseColumns([selling(1, 1)]);
     assert.deepEqual(
-      ys,
+      seriesOf(selling(1, 1)).phases.ys,
       STACK_ORDER.map(() => [null]),
     );
   });
 
   it("have one y value for every x", () => {
-    const { x, ys } = rateColumns([selling(1, 10), selling(2, 20)]);
-    assert.ok(ys.every((column) => column.length === x.length));
+    const { stock, phases, rates, latency, inside } = seriesOf(selling(1, 10), selling(2, 20));
+    for (const { x, ys } of [stock, phases, rates, latency, inside]) {
+      assert.ok(ys.every((column) => column.length === x.length));
+    }
+  });
+
+  it("span a second at least while the run goes on, and no more than there is once it is over", () => {
+    const samples = [quiet(1), selling(2, 10), selling(3, 20)];
+    const endOf = (status: "running" | "finished") => seriesOfSamples(runDocument({ status }), samples).axis.endS;
+    assert.deepEqual([endOf("running"), endOf("finished")], [1, 0.5]);
+  });
+});
+
+describe("faults beside samples", () => {
+  const clock = { host: "h", startedNs: "5000000000" };
+  const fault = { faultId: "pause-holder", fromNs: "6000000000", toNs: "6500000000", proof: "stopped for 500 ms" };
+  const busy = { counts: counts(5) };
+
+  it("are where the charts' first second has them", () => {
+    // Quiet until 750 ms after the run was opened: there the charts begin.
+    const samples = [quiet(1), quiet(2), quiet(3), runSample(4, busy)];
+    assert.deepEqual(seriesOfSamples(runDocument({ faults: [fault], clock }), samples).bands, [
+      { label: "pause-holder", fromS: 0.25, toS: 0.75 },
+    ]);
+  });
+
+  it("are none without the clock", () => {
+    assert.deepEqual(seriesOfSamples(runDocument({ faults: [fault] }), [runSample(1, busy)]).bands, []);
   });
 });
 

@@ -1,0 +1,31 @@
+import { type ReactNode, Suspense } from "react";
+import { plural } from "@/app/_lib/format";
+import { seriesOfHistory } from "@/app/_lib/history-series";
+import { readEvidence } from "@/app/_lib/lab-data";
+import { blankSeries, type RunSeries } from "@/app/_lib/run-series";
+import type { RunDocument } from "@/lib/runs/document";
+
+interface OverTimeProps {
+  readonly document: RunDocument;
+  /** Shown of a run that is going on, and where there is no history that could show more. */
+  readonly sampled: RunSeries;
+  readonly children: (series: RunSeries) => ReactNode;
+}
+
+/** The run over time from its history, once it is over; until that is read the charts keep their place. */
+export function OverTime({ document, sampled, children }: OverTimeProps) {
+  if (document.status === "running") return children(sampled);
+  const blank = `Reading ${plural(document.counts.requests, "recorded purchase")} …`;
+  return (
+    <Suspense fallback={children(blankSeries(blank))}>
+      <Recorded document={document} sampled={sampled}>
+        {children}
+      </Recorded>
+    </Suspense>
+  );
+}
+
+async function Recorded({ document, sampled, children }: OverTimeProps) {
+  const { series, faults } = await readEvidence(document);
+  return children(series === null ? sampled : seriesOfHistory(series, faults));
+}

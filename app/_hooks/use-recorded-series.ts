@@ -1,0 +1,29 @@
+"use client";
+
+import { useEffect, useState } from "react";
+import type { RunDocument } from "@/lib/runs/document";
+import type { Evidence } from "@/lib/runs/evidence";
+import { callApi } from "../_lib/api";
+import { seriesOfHistory } from "../_lib/history-series";
+import type { RunSeries } from "../_lib/run-series";
+
+/** An ended run over time from its history. Null while it runs, until it is there, and where only samples are. */
+export function useRecordedSeries({ id, status }: Pick<RunDocument, "id" | "status">): RunSeries | null {
+  const [known, setKnown] = useState<{ readonly id: string; readonly series: RunSeries } | null>(null);
+  const isOver = status !== "running";
+  useEffect(() => {
+    if (!isOver) return;
+    let stopped = false;
+    const load = async () => {
+      const path = `/api/runs/${encodeURIComponent(id)}/series`;
+      const result = await callApi<Pick<Evidence, "series" | "faults">>(path);
+      if (stopped || !result.ok || result.value.series === null) return;
+      setKnown({ id, series: seriesOfHistory(result.value.series, result.value.faults) });
+    };
+    void load();
+    return () => {
+      stopped = true;
+    };
+  }, [id, isOver]);
+  return isOver && known?.id === id ? known.series : null;
+}

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { seriesOf } from "@/lib/history/series";
+import { history, op } from "../../tests/history/make";
+import { seriesOfHistory } from "./history-series";
+import { timeCell, timeWords } from "./time-axis";
+
+const MS = 1_000_000;
+const sold = (atMs: number) =>
+  op({ invokedNs: 0, writeNs: (atMs - 1) * MS, writeAccepted: true, committedNs: atMs * MS, answeredNs: atMs * MS });
+
+function chartsOf(endMs: number) {
+  const ops = [sold(2), sold(3), sold(endMs)];
+  const series = seriesOf(history({ ops, run: { initial: 2 } }));
+  assert.ok(series);
+  return seriesOfHistory(series, [{ faultId: "kill-holder", fromUs: 1_000, toUs: 1_500, proof: "ended" }]);
+}
+
+describe("charts of a history", () => {
+  it("say what they were made from, and how fine they are", () => {
+    assert.equal(chartsOf(400).source, "from 3 recorded purchases, 5 ms steps");
+    assert.equal(chartsOf(80).source, "from 3 recorded purchases, 1 ms steps");
+    assert.equal(chartsOf(20).source, "from 3 recorded purchases, 0.2 ms steps");
+    assert.equal(chartsOf(200_000).source, "from 3 recorded purchases, 2 s steps");
+  });
+
+  it("end where the run ended, in milliseconds when that was within a second", () => {
+    assert.deepEqual(chartsOf(80).axis, { endS: 0.08, unit: "ms", digits: 0 });
+    assert.deepEqual(chartsOf(2_000).axis, { endS: 2, unit: "s", digits: 2 });
+    assert.deepEqual(
+      [chartsOf(20), chartsOf(2_000)].map(({ axis }) => timeWords(axis, axis.endS / 2)),
+      ["10.0 ms", "1.00 s"],
+    );
+  });
+
+  it("name every step differently in a table", () => {
+    for (const endMs of [3, 7, 20, 80, 400, 999, 1_000, 2_000, 15_000, 200_000]) {
+      const { axis, stock } = chartsOf(endMs);
+      assert.equal(new Set(stock.x.map((at) => timeCell(axis, at))).size, stock.x.length, `${endMs} ms`);
+    }
+  });
+
+  it("let orders rise from none and stock fall from all, and count what is beyond it", () => {
+    const { stock } = chartsOf(80);
+    assert.deepEqual([stock.x[0], stock.ys.map((column) => column[0])], [0, [0, 2, 0]]);
+    assert.deepEqual(
+      stock.ys.map((column) => column.at(-1)),
+      [3, -1, 1],
+    );
+  });
+
+  it("have rates that, times the steps' length, are what was sold", () => {
+    const { rates } = chartsOf(80);
+    const soldUnits = (rates.ys[0] ?? []).reduce<number>((sum, perSecond) => sum + (perSecond ?? 0) / 1_000, 0);
+    assert.equal(Math.round(soldUnits), 3);
+  });
+
+  it("have the faults on their own time", () => {
+    assert.deepEqual(chartsOf(80).bands, [{ label: "kill-holder", fromS: 0.001, toS: 0.0015 }]);
+  });
+});

@@ -1,0 +1,52 @@
+import type { Series } from "@/lib/history/series";
+import type { TimelineFault } from "@/lib/runs/evidence";
+import { plural } from "./format";
+import { type Columns, type RunSeries, STACK_ORDER } from "./run-series";
+import { timeAxis } from "./time-axis";
+
+/** A run over time as its history has it: every purchase at its own moment, so the charts' time is the faults' time too. */
+export function seriesOfHistory(series: Series, faults: readonly TimelineFault[]): RunSeries {
+  const { stepUs, operations, steps } = series;
+  const stepS = stepUs / 1e6;
+  // Worked out one by one: sums of steps would gather dust behind the point.
+  const x = steps.answered.map((_, step) => ((step + 1) * stepUs) / 1e6);
+  const columns = (...ys: Columns["ys"][number][]): Columns => ({ x, ys });
+  const perSecond = (counts: readonly number[]) => counts.map((count) => count / stepS);
+  const words = stepWords(stepUs);
+  return {
+    source: `from ${plural(operations, "recorded purchase")}, ${words} steps`,
+    span: `${words} steps`,
+    moment: `most at once, ${words} steps`,
+    axis: timeAxis(x.at(-1) ?? stepS, stepS),
+    blank: "Nothing recorded",
+    stock: stockColumns(series, x),
+    phases: columns(...STACK_ORDER.map((phase) => steps.phaseMediansMs[phase])),
+    rates: columns(perSecond(steps.ordered), perSecond(steps.answered)),
+    latency: columns(steps.p50Ms, steps.p99Ms),
+    inside: columns(steps.inFlight, steps.waiting),
+    bands: faults.map(({ faultId, fromUs, toUs }) => ({ label: faultId, fromS: fromUs / 1e6, toS: toUs / 1e6 })),
+  };
+}
+
+/** From the doors' opening on, at the end of each step. */
+function stockColumns({ initial, steps }: Series, x: readonly number[]): Columns {
+  let ordered = 0;
+  const orders = steps.ordered.map((units) => {
+    ordered += units;
+    return ordered;
+  });
+  const beyond = orders.map((units) => (initial === null ? null : Math.max(0, units - initial)));
+  return {
+    x: [0, ...x],
+    ys: [
+      [0, ...orders],
+      [initial, ...steps.stockLeft],
+      [initial === null ? null : 0, ...beyond],
+    ],
+  };
+}
+
+/** "5 ms", "0.2 ms", "2 s". */
+function stepWords(stepUs: number): string {
+  return stepUs >= 1e6 ? `${stepUs / 1e6} s` : `${stepUs / 1_000} ms`;
+}

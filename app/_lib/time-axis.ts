@@ -1,0 +1,29 @@
+/** The time that charts show, and the unit a reader would choose for it: milliseconds where all of it is within a second. */
+export interface TimeAxis {
+  readonly endS: number;
+  readonly unit: "ms" | "s";
+  /** Decimals that tell one step from the next. */
+  readonly digits: number;
+}
+
+export function timeAxis(endS: number, stepS: number): TimeAxis {
+  const unit = endS < 1 ? "ms" : "s";
+  const step = unit === "ms" ? stepS * 1_000 : stepS;
+  return { endS, unit, digits: step > 0 ? Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)) : 0 };
+}
+
+/** A moment without its unit, for a column that names it: "395", "1.28". */
+export function timeCell({ unit, digits }: TimeAxis, seconds: number): string {
+  return (unit === "ms" ? seconds * 1_000 : seconds).toFixed(digits);
+}
+
+/** "395 ms", "1.28 s". */
+export function timeWords(axis: TimeAxis, seconds: number): string {
+  return `${timeCell(axis, seconds)} ${axis.unit}`;
+}
+
+/** Labels of an axis at these moments; the last says the unit. */
+export function tickLabels(unit: TimeAxis["unit"], seconds: readonly number[]): string[] {
+  const numbers = seconds.map((at) => String(Number((unit === "ms" ? at * 1_000 : at).toPrecision(6))));
+  return numbers.map((text, index) => (index === numbers.length - 1 ? `${text} ${unit}` : text));
+}
