@@ -9,6 +9,7 @@ const COMMANDS = {
   doctor: "say what this machine has, what is missing, and the fix for each",
   run: "run one flash sale and print its run document",
   results: "measure every strategy and write docs/results.md",
+  faults: "list what can be done to a run, and which strategies break under it",
   sweep: "run a grid of sales",
   export: "write a run as a file: JSON, CSV, .hgrm, or HTML that opens offline",
   reconcile: "settle the counters that strategies keep outside of PostgreSQL",
@@ -22,7 +23,7 @@ const COMMANDS = {
   migrate: "apply the migrations, or write a new one",
   generate: "generate the Prisma client",
   "loss-to-signal": "time how long a holder takes to learn that its hold is lost, and write docs/loss-to-signal.md",
-  docs: "write the strategy tables of README and docs from the code",
+  docs: "write the tables of strategies and faults in README and docs from the code",
   screenshots: "photograph the dashboard for the README, with real runs on it",
   dev: "start the servers, and one node whose pages reload as you type",
 } as const;

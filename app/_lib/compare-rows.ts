@@ -81,7 +81,8 @@ export function columnMax(rows: readonly CompareRow[], column: CompareColumn): n
 export function settingsLine(config: RunDocument["config"]): string {
   const load = config.rate === null ? plural(config.vus ?? 0, "buyer") : `${formatCount(config.rate)} buyers/s`;
   const nodes = plural(config.nodes, "node");
-  return `${plural(config.stock, "unit")}, ${load}, hold ${config.holdMs} ms, ${nodes}, ${config.engine}`;
+  const faults = (config.faults ?? []).map(({ id }) => `, ${id}`).join("");
+  return `${plural(config.stock, "unit")}, ${load}, hold ${config.holdMs} ms, ${nodes}, ${config.engine}${faults}`;
 }
 
 /** Whether all finished runs were made with the same settings. */

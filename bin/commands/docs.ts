@@ -8,7 +8,7 @@ import { ROOT } from "../supervisor/paths";
 export function addDocsCommand(program: Command): void {
   program
     .command("docs")
-    .description("write the strategy tables of README and docs from the code")
+    .description("write the tables of strategies and faults in README and docs from the code")
     .action(async () => {
       for (const page of GENERATED_PAGES) {
         const path = join(ROOT, page);

@@ -1,9 +1,11 @@
 import type { Command } from "commander";
+import type { FaultRequest } from "../../lib/faults/request";
 import { requestAgain } from "../../lib/runs/again";
 import type { RunDocument } from "../../lib/runs/document";
 import { reportText } from "../../load-tests/lib/report.js";
 import { engineNote, executeRun, explainFailure, labOf } from "../runs/execute";
 import { EXIT, exitCodeOf } from "../runs/exit-codes";
+import { addFault, FAULT_SYNTAX } from "../runs/fault-option";
 import { type LabAddress, readRun } from "../runs/lab-client";
 import {
   addSaleOptions,
@@ -21,6 +23,7 @@ interface RunFlags extends SaleFlags {
   readonly strategy?: string;
   readonly again?: string;
   readonly repeat: number;
+  readonly fault: readonly FaultRequest[];
 }
 
 /** `npm run lab -- run --strategy <id> …`: one flash sale, from the command line. */
@@ -33,6 +36,7 @@ export function addRunCommand(program: Command): void {
     .option("--strategy <id>", `what guards the stock: ${strategyIds().join(", ")}`, strategyId)
     .option("--again <runId>", "make this run again, from its document, seed included");
   addSaleOptions(command)
+    .option("--fault <fault>", `what is done to the run, ${FAULT_SYNTAX}; again for another`, addFault, [])
     .option("--repeat <n>", "run it this often; --json then prints an array", wholeNumber(1, 100), 1)
     .action(async (flags: RunFlags) => {
       process.exitCode = await run(flags, command).catch((error: unknown) => {
@@ -74,5 +78,6 @@ async function orderOf(flags: RunFlags, command: Command, lab: LabAddress): Prom
     throw new Error(`What is to run? --strategy <id> (${strategyIds().join(", ")}) or --again <runId>.`);
   const note = await engineNote(lab, flags.engine);
   if (note) console.error(note);
-  return { strategy, request: runRequestOf(flags, strategy) };
+  const faults = flags.fault.length === 0 ? {} : { faults: flags.fault };
+  return { strategy, request: { ...runRequestOf(flags, strategy), ...faults } };
 }

@@ -1,12 +1,15 @@
+import { faultOverview } from "../../lib/faults/overview";
 import { stockCatalogue } from "../../lib/stock/registry";
+import { faultTables } from "./fault-table";
 import { fullTables, replaceGenerated, shortTable } from "./strategy-table";
 
-/** Pages with parts made from the code. */
-export const GENERATED_PAGES = ["README.md", "docs/strategies.md"] as const;
+/** Pages with a part made from the code. */
+export const GENERATED_PAGES = ["README.md", "docs/strategies.md", "docs/faults.md"] as const;
 export type GeneratedPage = (typeof GENERATED_PAGES)[number];
 
 /** The page as it should read, given how it reads now. */
 export function generatePage(page: GeneratedPage, text: string): string {
+  if (page === "docs/faults.md") return replaceGenerated(text, "faults", faultTables(faultOverview()));
   const strategies = [...stockCatalogue.values()].map(({ traits }) => traits);
   const table = page === "README.md" ? shortTable(strategies) : fullTables(strategies);
   return replaceGenerated(text, "strategies", table);

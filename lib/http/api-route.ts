@@ -15,6 +15,8 @@ const statusOf: Record<LabErrorCode, number> = {
   engine_unavailable: 409,
   node_unavailable: 503,
   too_many_nodes: 400,
+  invalid_fault: 400,
+  fault_not_applicable: 409,
 };
 
 type Answer = Response | object;

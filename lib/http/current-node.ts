@@ -1,3 +1,4 @@
+import { HolderPauses } from "../faults/holder-pauses";
 import { StoreNode } from "../runs/store-node";
 import { env } from "../services/current-env";
 import { postgresPool } from "../services/postgres";
@@ -9,11 +10,18 @@ import { createStockStrategy } from "../stock/registry";
 export function currentNode(): StoreNode {
   return processSingleton("store-node", () => {
     const { STORE_NODE, LOCK_STRATEGY, HOLD_MS, LOCK_TTL_MS, WAIT_TIMEOUT_MS } = env();
+    const pauses = new HolderPauses();
     return new StoreNode({
       name: STORE_NODE,
       activeStrategy: LOCK_STRATEGY,
       createStrategy: (id) =>
-        createStockStrategy(id, { pool: postgresPool(), node: STORE_NODE, locks: lockDependencies() }),
+        createStockStrategy(id, {
+          pool: postgresPool(),
+          node: STORE_NODE,
+          locks: lockDependencies(),
+          beforeWrite: pauses.pass,
+        }),
+      pauses,
       defaults: { holdMs: HOLD_MS, ttlMs: LOCK_TTL_MS, waitTimeoutMs: WAIT_TIMEOUT_MS },
     });
   });

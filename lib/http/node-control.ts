@@ -1,5 +1,7 @@
 import type { z } from "zod";
+import { armedPauseSchema } from "../faults/holder-pauses";
 import { assignmentSchema, preparationSchema } from "../runs/assignment";
+import type { StoreNode } from "../runs/store-node";
 import { stockCatalogue } from "../stock/registry";
 import { guardAdmin, type RequestOrigin } from "./admin-guard";
 import { currentNode } from "./current-node";
@@ -58,6 +60,13 @@ async function route(request: ControlRequest): Promise<ControlResponse> {
     }
     case "POST runs/:id/close":
       return json({ runId, node: node.name, known: node.close(runId ?? "") });
+    case "PUT runs/:id/pauses": {
+      const id = openRunOf(node, runId);
+      const place = node.pauses.arm(id, parse(armedPauseSchema, request.body));
+      return json({ runId: id, node: node.name, place });
+    }
+    case "DELETE runs/:id/pauses":
+      return json({ runId, node: node.name, outcomes: node.pauses.disarm(runId ?? "") });
     case "GET runs/:id/stats":
       return json(node.stats(runId ?? "") ?? unknownRun(runId));
     case "GET runs/:id/drift":
@@ -81,6 +90,12 @@ function knownStrategy(field: string, id: string): string {
   if (stockCatalogue.has(id)) return id;
   const message = `${field}: there is no strategy "${id}".`;
   throw new HttpError({ status: 400, code: "unknown_strategy", message, details: { field } });
+}
+
+/** @throws HttpError 404 for a run that is not open on this node: nothing would ever call off what is armed for it */
+function openRunOf(node: StoreNode, runId = ""): string {
+  const run = node.run(runId);
+  return run && !run.closed ? runId : unknownRun(runId);
 }
 
 function unknownRun(runId: string | undefined): never {

@@ -22,6 +22,7 @@ export function requestAgain({
     ttlMs: config.ttlMs,
     waitTimeoutMs: config.waitTimeoutMs,
     ...(config.fencing === undefined ? {} : { fencing: config.fencing }),
+    ...(config.faults === undefined ? {} : { faults: config.faults }),
     nodes: config.nodes,
     ...load,
     // A load from outside cannot be asked to come again; k6 sends the like of it.

@@ -48,6 +48,16 @@ describe("conclude", () => {
     assert.match(sentences.join(" "), /80 purchases were in flight/);
   });
 
+  it("never calls a run safe whose fault was not seen to take effect", () => {
+    const missedFaults = [{ faultId: "pause-holder", reason: "node-1 has forgotten it" }];
+    const { verdict, sentences } = judge(cleanRun({ missedFaults }));
+    assert.equal(verdict, "inconclusive");
+    assert.match(
+      sentences.join(" "),
+      /pause-holder was asked for and not seen to take effect: node-1 has forgotten it\./,
+    );
+  });
+
   it("does not take a visitor's purchase for one of the load generator's", () => {
     const { counts } = cleanRun();
     const joined = judge(cleanRun({ counts: { ...counts, requests: 501 }, visitors: 1 }));

@@ -126,6 +126,8 @@ function doubtsAbout(document: RunDocument, client: ClientReport | null, caveats
   if (caveats.stillRunning > 0)
     doubts.push(`${plural(caveats.stillRunning, "purchase")} had no outcome when the run was closed.`);
   if (caveats.counterUnread !== null) doubts.push(`The strategy's counter could not be read: ${caveats.counterUnread}`);
+  for (const { faultId, reason } of document.missedFaults ?? [])
+    doubts.push(`${faultId} was asked for and not seen to take effect: ${reason}.`);
   if (caveats.unservedWaiters > 0)
     doubts.push(`${plural(caveats.unservedWaiters, "waiter")} not served in time after a fault had healed.`);
   if (stock.counter === null) doubts.push("The stock that the strategy counts outside of PostgreSQL has vanished.");

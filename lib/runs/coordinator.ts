@@ -10,6 +10,8 @@ import { historyOf, measure } from "./judge";
 import { LabError } from "./lab-error";
 import { newDocument } from "./new-document";
 import type { NodeClient } from "./node-client";
+import { planFaults } from "./plan-faults";
+import { RunFaults } from "./run-faults";
 import { newRunId } from "./run-id";
 import type { NodeRunStats } from "./run-meter";
 import * as store from "./run-store";
@@ -25,8 +27,8 @@ const DRAIN_POLL_MS = 50;
 
 export interface CoordinatorOptions {
   readonly nodes: readonly NodeClient[];
-  /** What the catalogue expects. @throws LabError for an unknown or unavailable strategy */
-  readonly expectedOf: (strategy: string, nodes: number) => RunDocument["expected"];
+  /** What the catalogue expects of a run on so many nodes. @throws LabError for an unknown or unavailable strategy */
+  readonly expectedOf: (request: RunRequest, nodes: number) => RunDocument["expected"];
   readonly versions: () => Promise<Record<string, string>>;
 }
 
@@ -46,11 +48,14 @@ export class Coordinator {
   private readonly live = new Map<string, Feed>();
   /** Keys of the runs opened here; documents are public, so they are not in them. */
   private readonly keys = new Map<string, string>();
+  private readonly faults: RunFaults;
   private opening = false;
 
-  constructor(private readonly options: CoordinatorOptions) {}
+  constructor(private readonly options: CoordinatorOptions) {
+    this.faults = new RunFaults(options.nodes);
+  }
 
-  /** @throws LabError `run_active`, `unknown_strategy`, `strategy_unavailable`, `target_not_found`, `node_unavailable`, `too_many_nodes` */
+  /** @throws LabError `run_active`, `unknown_strategy`, `strategy_unavailable`, `target_not_found`, `node_unavailable`, `too_many_nodes`, `invalid_fault`, `fault_not_applicable` */
   async open(request: RunRequest): Promise<RunDocument> {
     if (this.opening) throw new LabError("run_active", "Another run is being opened.");
     this.opening = true;
@@ -63,7 +68,9 @@ export class Coordinator {
 
   private async openAlone(request: RunRequest): Promise<RunDocument> {
     const nodeCount = this.countNodes(request);
-    const expected = this.options.expectedOf(request.strategy, nodeCount);
+    const expected = this.options.expectedOf(request, nodeCount);
+    const serving = this.options.nodes.slice(0, nodeCount).map(({ address }) => address.name);
+    const faults = planFaults(request, serving);
     await this.refuseWhileRunning();
     const id = newRunId();
     const target = await prepareTarget(id, request);
@@ -79,6 +86,7 @@ export class Coordinator {
     this.keys.set(id, runKey);
     await store.insertRun(document, Date.now() + limitMs);
     this.startFeed(document, limitMs);
+    this.faults.start(document, faults);
     return document;
   }
 
@@ -101,7 +109,7 @@ export class Coordinator {
     const stored = await store.readStoredRun(id);
     if (!stored) throw new LabError("run_not_found", `There is no run ${id}.`);
     if (stored.document.status !== "running") return stored.document;
-    const { measured, caveats } = await this.closeAndMeasure(stored.document);
+    const { measured, caveats } = await this.closeAndMeasure(await this.faults.settled(stored.document));
     const client = request.client ?? null;
     const concluded = conclude({ document: measured, client, caveats });
     if (!client && request.awaitClientReport) return this.awaitReport(concluded);
@@ -112,7 +120,7 @@ export class Coordinator {
   async fail(id: string, reason: string): Promise<void> {
     const stored = await store.readStoredRun(id);
     if (stored?.document.status !== "running") return;
-    const { measured, caveats } = await this.closeAndMeasure(stored.document);
+    const { measured, caveats } = await this.closeAndMeasure(await this.faults.settled(stored.document));
     const concluded = conclude({ document: measured, client: null, caveats });
     await this.end({ ...concluded, status: "failed", sentences: [reason, ...concluded.sentences] });
   }
@@ -133,6 +141,7 @@ export class Coordinator {
   async stop(): Promise<void> {
     const feeds = [...this.live.values()];
     this.live.clear();
+    this.faults.stop();
     for (const feed of feeds) closeFeed(feed);
     await Promise.allSettled(feeds.map((feed) => feed.sampler.stop()));
   }
@@ -212,6 +221,7 @@ export class Coordinator {
     const feed = this.live.get(document.id);
     this.live.delete(document.id);
     this.keys.delete(document.id);
+    this.faults.forget(document.id);
     if (feed) {
       closeFeed(feed);
       await feed.sampler.stop();

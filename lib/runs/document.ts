@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { faultRequestSchema, MOST_FAULTS } from "../faults/request";
 import { sweepMarkSchema } from "./sweep-mark";
 
 /** The run document: what a run was, what happened, and what the checkers conclude. Contract of the HTTP API and the CLI. */
@@ -43,6 +44,8 @@ export const runRequestSchema = z.strictObject({
   waitTimeoutMs: z.int().min(0).max(60_000).default(10_000),
   /** False leaves the fencing token of a strategy that has one unchecked, so that the difference shows; absent: checked. */
   fencing: z.boolean().optional(),
+  /** What the lab does to the run while its load is on; absent: nothing. */
+  faults: z.array(faultRequestSchema).max(MOST_FAULTS).optional(),
   /** How many store nodes serve the run; absent: all of them. */
   nodes: z.int().min(1).max(16).optional(),
   engine: z.enum(["k6", "builtin", "external"]).default("external"),
@@ -193,6 +196,8 @@ export const runDocumentSchema = z.object({
     waitTimeoutMs: count,
     /** Absent: fencing tokens were checked. */
     fencing: z.boolean().optional(),
+    /** The faults that were asked for; what came of them is in `faults` and `missedFaults`. */
+    faults: z.array(faultRequestSchema).optional(),
     /** Units one buyer may have of the product sold; absent: as many as there are, and of a coupon one. */
     limitPerUser: z.int().min(1).optional(),
     nodes: count,
@@ -219,7 +224,7 @@ export const runDocumentSchema = z.object({
     /** What a strategy that counts outside of PostgreSQL had left there; null when it had nothing; absent for the others. */
     counter: z.int().nullable().optional(),
   }),
-  /** What the catalogue expects of this strategy with this number of nodes. */
+  /** What the catalogue expects of this strategy with these nodes, this work and lease, and these faults. */
   expected: z.enum(["safe", "unsafe"]),
   verdict: z.enum(["safe", "unsafe", "inconclusive"]),
   /** The verdict as sentences a colleague would say, most important first. */
@@ -245,7 +250,10 @@ export const runDocumentSchema = z.object({
   }),
   fairness: z.object({ jain: z.number().nullable(), longestWaitMs: millis }),
   nodes: z.array(nodeResultSchema),
+  /** What was done to the run and seen to take effect. */
   faults: z.array(z.object({ faultId: z.string(), fromNs: z.string(), toNs: z.string(), proof: z.string() })),
+  /** Faults that were asked for and not seen to take effect. Absent: none was asked for, or an older run. */
+  missedFaults: z.array(z.object({ faultId: z.string(), reason: z.string() })).optional(),
   client: clientReportSchema.nullable(),
   /** Absent: the generator did not report. */
   agreement: agreementSchema.optional(),

@@ -7,7 +7,9 @@ export type LabErrorCode =
   | "target_not_found"
   | "engine_unavailable"
   | "node_unavailable"
-  | "too_many_nodes";
+  | "too_many_nodes"
+  | "invalid_fault"
+  | "fault_not_applicable";
 
 export class LabError extends Error {
   override readonly name = "LabError";

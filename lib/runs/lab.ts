@@ -9,6 +9,7 @@ import type { RunDocument, RunRequest } from "./document";
 import { chooseEngine, createEngines } from "./engines/choose";
 import type { Connection } from "./engines/connection-owner";
 import { watchOpener } from "./engines/opener-watch";
+import { expectedVerdict } from "./expected";
 import { LabError } from "./lab-error";
 import { NodeClient } from "./node-client";
 
@@ -25,7 +26,8 @@ export function coordinator(): Coordinator {
   });
 }
 
-function expectedOf(strategy: string, nodes: number): RunDocument["expected"] {
+function expectedOf(request: RunRequest, nodes: number): RunDocument["expected"] {
+  const { strategy } = request;
   const described = describeStrategy(strategy);
   if (!described.available) {
     throw new LabError(
@@ -36,7 +38,7 @@ function expectedOf(strategy: string, nodes: number): RunDocument["expected"] {
       },
     );
   }
-  return nodes > 1 ? described.expected.threeNodes : described.expected.alone;
+  return expectedVerdict(described, { ...request, nodes });
 }
 
 async function versions(): Promise<Record<string, string>> {

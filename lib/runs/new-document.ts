@@ -18,7 +18,7 @@ export interface NewRun {
 
 /** The document of a run that has just been opened: configuration known, nothing measured, nothing concluded. */
 export function newDocument({ id, request, target, nodes, expected, versions, ...terms }: NewRun): RunDocument {
-  const { stock, vus, rate, durationMs, holdMs, ttlMs, waitTimeoutMs, fencing, engine, seed, sweep } = request;
+  const { stock, vus, rate, durationMs, holdMs, ttlMs, waitTimeoutMs, fencing, faults, engine, seed, sweep } = request;
   const isRate = rate !== undefined;
   return {
     id,
@@ -33,6 +33,7 @@ export function newDocument({ id, request, target, nodes, expected, versions, ..
       ttlMs,
       waitTimeoutMs,
       ...(fencing === undefined ? {} : { fencing }),
+      ...(faults === undefined || faults.length === 0 ? {} : { faults }),
       ...(terms.limitPerUser ? { limitPerUser: terms.limitPerUser } : {}),
       nodes,
       engine,

@@ -1,9 +1,12 @@
+import { type ArmedPause, LONGEST_PAUSE_MS, type PauseOutcome } from "../faults/holder-pauses";
 import type { StockDrift } from "../stock/types";
 import type { RunAssignment, RunPreparation } from "./assignment";
 import type { NodeRunStats } from "./run-meter";
 
 /** How long a node may take over a control call; under load its event loop may be late. */
 const CONTROL_TIMEOUT_MS = 10_000;
+/** The same of one that may stand still. */
+const PAUSED_TIMEOUT_MS = LONGEST_PAUSE_MS + CONTROL_TIMEOUT_MS;
 
 export interface NodeAddress {
   readonly name: string;
@@ -48,6 +51,18 @@ export class NodeClient {
     return response.text();
   }
 
+  /** Has the node stop at the write of one of the run's holders. @returns its place among the outcomes */
+  async armPause(runId: string, pause: ArmedPause): Promise<number> {
+    const response = await this.call(`runs/${runId}/pauses`, { method: "PUT", body: pause });
+    return ((await response.json()) as { place: number }).place;
+  }
+
+  /** Calls off what has not happened. Of a node that stands still the answer comes once it runs again. */
+  async disarmPauses(runId: string): Promise<readonly PauseOutcome[]> {
+    const response = await this.call(`runs/${runId}/pauses`, { method: "DELETE", timeoutMs: PAUSED_TIMEOUT_MS });
+    return ((await response.json()) as { outcomes: PauseOutcome[] }).outcomes;
+  }
+
   async switchStrategy(id: string): Promise<void> {
     await this.call("strategy", { method: "PUT", body: { id } });
   }
@@ -57,7 +72,7 @@ export class NodeClient {
     return ((await response.json()) as { id: string }).id;
   }
 
-  private async call(path: string, request: { method: string; body?: unknown }): Promise<Response> {
+  private async call(path: string, request: { method: string; body?: unknown; timeoutMs?: number }): Promise<Response> {
     const response = await fetch(`${this.address.url}/api/node/${path}`, {
       method: request.method,
       headers: {
@@ -65,7 +80,7 @@ export class NodeClient {
         ...(this.adminToken ? { authorization: `Bearer ${this.adminToken}` } : {}),
       },
       ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
-      signal: AbortSignal.timeout(CONTROL_TIMEOUT_MS),
+      signal: AbortSignal.timeout(request.timeoutMs ?? CONTROL_TIMEOUT_MS),
     }).catch((error: Error) => {
       throw new NodeControlError(this.address.name, `did not answer (${error.cause ?? error.message})`);
     });

@@ -4,11 +4,14 @@ import { elapsedMs, nowNs } from "../services/monotonic";
 import type { RunDocument, RunSample } from "./document";
 import { sumCounts } from "./judge";
 import type { NodeClient } from "./node-client";
+import { NodeReadings } from "./node-readings";
 import { createHistogram, decodeHistogram, type LatencyHistogram, mergeHistograms, percentilesOf } from "./percentiles";
 import type { NodeRunStats } from "./run-meter";
 import { insertSample, readStockFacts } from "./run-store";
 
 const SAMPLE_EVERY_MS = 250;
+/** A node that stands still costs the charts of the others no more than this. */
+const LATE_AFTER_MS = 1_000;
 
 interface Previous {
   readonly atMs: number;
@@ -30,11 +33,13 @@ export class Sampler {
   /** From here on only the monotonic clock counts: a wall clock that is set in mid-run would bend every chart. */
   private readonly createdNs = nowNs();
   private readonly createdAtMs: number;
+  private readonly readings: NodeReadings;
 
   constructor(
     private readonly document: RunDocument,
-    private readonly nodes: readonly NodeClient[],
+    nodes: readonly NodeClient[],
   ) {
+    this.readings = new NodeReadings(nodes, document.id);
     this.createdAtMs = Math.max(0, Date.now() - document.startedAtEpochMs);
   }
 
@@ -71,10 +76,9 @@ export class Sampler {
 
   private async take(): Promise<void> {
     const { id, target } = this.document;
-    const [facts, ...stats] = await Promise.all([
-      readStockFacts(id, target),
-      ...this.nodes.map((node) => node.stats(id)),
-    ]);
+    // The last sample ends the feed on the final figures, so it takes nobody's word of before.
+    const figures = this.stopped ? this.readings.read() : this.readings.readWithin(LATE_AFTER_MS);
+    const [facts, stats] = await Promise.all([readStockFacts(id, target), figures]);
     const atMs = Math.round(this.createdAtMs + elapsedMs(this.createdNs));
     const sample = this.compose({ atMs, stockLeft: facts.final, orders: facts.orders, stats });
     await insertSample(id, sample);

@@ -1,3 +1,4 @@
+import { HolderPauses } from "../faults/holder-pauses";
 import { Recorder } from "../history/recorder";
 import { clockName, nowNs } from "../services/monotonic";
 import type { OperationTrace, StockDrift, StockStrategy, StockTarget } from "../stock/types";
@@ -27,6 +28,8 @@ export interface StoreNodeOptions {
   /** Makes a strategy; throws when its server is not configured. */
   readonly createStrategy: (id: string) => StockStrategy;
   readonly defaults: { readonly holdMs: number; readonly ttlMs: number; readonly waitTimeoutMs: number };
+  /** Where its holders are stopped, if the strategies it makes pass by there. */
+  readonly pauses?: HolderPauses;
   /** Room in a run's recorder, asked for each run; absent: `HISTORY_CAPACITY`. Without room no run is ever called safe. */
   readonly historyCapacity?: () => number;
 }
@@ -62,9 +65,11 @@ export class StoreNode {
   /** By resource the run that was closed here last, as long as it may not have been judged. */
   private readonly unjudged = new Map<string, string>();
   private operations = 0;
+  readonly pauses: HolderPauses;
 
   constructor(private readonly options: StoreNodeOptions) {
     this.name = options.name;
+    this.pauses = options.pauses ?? new HolderPauses();
     this.activeId = options.activeStrategy;
   }
 
@@ -116,6 +121,7 @@ export class StoreNode {
     const run = this.runs.get(runId);
     if (!run) return false;
     run.closed = true;
+    this.pauses.disarm(runId);
     const resource = resourceOf(run.assignment.target);
     if (this.runByResource.get(resource) === run) {
       this.runByResource.delete(resource);
@@ -175,7 +181,9 @@ export class StoreNode {
   private forgetOldRuns(): void {
     for (const [runId, run] of this.runs) {
       if (this.runs.size <= REMEMBERED_RUNS) return;
-      if (run.closed && run.meter.inFlight === 0) this.runs.delete(runId);
+      if (!run.closed || run.meter.inFlight > 0) continue;
+      this.runs.delete(runId);
+      this.pauses.forget(runId);
     }
   }
 

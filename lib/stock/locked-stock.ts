@@ -2,6 +2,7 @@ import type { PoolClient } from "pg";
 import { LockError } from "../locks/errors";
 import type { Grant, LockRequest, LockStrategy, LockTimings } from "../locks/types";
 import { nowNs } from "../services/monotonic";
+import { type Failpoint, unarmed } from "./failpoint";
 import { isRowRefusal, rowRefusal } from "./row-refusal";
 import { sleepMs } from "./sleep";
 import type { Released, Statement, StockRow, StockStore } from "./stock-store";
@@ -17,6 +18,14 @@ import {
   type StockWork,
 } from "./types";
 
+/** What else happens inside the critical section. */
+export interface SectionHooks {
+  /** The business logic; a simulator brings one on a clock of its own. */
+  readonly work?: (holdMs: number) => Promise<void>;
+  /** Synchronous, so that no timer of the lease comes between it and the write. */
+  readonly beforeWrite?: Failpoint;
+}
+
 /**
  * A lock round the naive read-modify-write that real code has: read the stock, compute, work for `holdMs`, write the
  * absolute value back and insert the order. A lock that fails therefore shows.
@@ -28,15 +37,16 @@ import {
 export class LockedStock implements StockStrategy {
   readonly id: string;
   readonly traits: LockStrategy["traits"];
+  private readonly hooks: Required<SectionHooks>;
 
   constructor(
     private readonly lock: LockStrategy,
     private readonly store: StockStore,
-    /** The business logic's; a simulator brings one on a clock of its own. */
-    private readonly work: (holdMs: number) => Promise<void> = sleepMs,
+    { work = sleepMs, beforeWrite = unarmed }: SectionHooks = {},
   ) {
     this.id = lock.id;
     this.traits = lock.traits;
+    this.hooks = { work, beforeWrite };
   }
 
   async reduceStock(request: StockRequest): Promise<StockOutcome> {
@@ -107,8 +117,9 @@ export class LockedStock implements StockStrategy {
     trace.readNs = nowNs();
     trace.readValue = stock;
     if (stock < request.quantity) return { status: "sold_out" };
-    await this.work(request.holdMs);
+    await this.hooks.work(request.holdMs);
     if (grant.signal.aborted) throw this.leaseLost(request);
+    this.hooks.beforeWrite(request);
 
     trace.writeNs = nowNs();
     trace.writtenValue = stock - request.quantity;

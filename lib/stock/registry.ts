@@ -2,6 +2,7 @@ import type { Pool } from "pg";
 import { createLock, type LockDependencies, lockCatalogue } from "../locks/registry";
 import type { StrategyTraits } from "../locks/types";
 import { CountedRows } from "./counted-rows";
+import type { Failpoint } from "./failpoint";
 import { LockedStock } from "./locked-stock";
 import { MemcachedCas, memcachedCasTraits } from "./memcached-cas";
 import { createRedisDecrement, redisDecrementTraits } from "./redis-decrement";
@@ -20,6 +21,8 @@ export interface StockDependencies {
   /** The store node's name, written into its orders. */
   readonly node: string;
   readonly locks: LockDependencies;
+  /** Where the lab stops a holder; absent: nobody is ever stopped. */
+  readonly beforeWrite?: Failpoint | undefined;
 }
 
 interface StockEntry {
@@ -58,7 +61,8 @@ const atomicEntries: readonly StockEntry[] = [
 /** Every lock, put round the naive read-modify-write. */
 const lockedEntries: readonly StockEntry[] = [...lockCatalogue.values()].map(({ traits }) => ({
   traits,
-  create: (store, { locks }) => new LockedStock(createLock(traits.id, locks), store),
+  create: (store, { locks, beforeWrite }) =>
+    new LockedStock(createLock(traits.id, locks), store, beforeWrite && { beforeWrite }),
 }));
 
 /** Strategies that count the stock outside of PostgreSQL. */

@@ -84,6 +84,18 @@ function nodeTable(document) {
   return rows.length === 0 ? [] : ["", head, ...rows];
 }
 
+/**
+ * What was done to the run, and how one knows.
+ * @param {RunDocument} document
+ * @returns {[string, string][]}
+ */
+function faultRows({ faults, missedFaults = [] }) {
+  return [
+    ...faults.map(({ faultId, proof }) => /** @type {[string, string]} */ ([faultId, proof])),
+    ...missedFaults.map(({ faultId }) => /** @type {[string, string]} */ ([faultId, "not seen to take effect"])),
+  ];
+}
+
 /** @param {RunDocument} document */
 function answersLine(document) {
   const { counts } = document;
@@ -127,6 +139,7 @@ export function reportText(document, context) {
       ["oversold", String(violations.oversold)],
       ["lost updates", String(violations.lostUpdates)],
       ["orders", `${stock.orders} for ${stock.initial} units, ${stock.final} left`],
+      ...faultRows(document),
       ["verdict", `${document.verdict} (expected ${document.expected})`],
       ...document.sentences.map((sentence) => /** @type {[string, string]} */ (["", sentence])),
     ]),

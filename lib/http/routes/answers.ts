@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { pauseOutcomeSchema } from "../../faults/holder-pauses";
 import { runDocumentSchema, runSampleSchema } from "../../runs/document";
 
 /** What routes answer, apart from run documents. Tests hold real answers to these; nothing validates them in production. */
@@ -92,6 +93,12 @@ export const timelineSchema = z.looseObject({
 
 export const nodeStrategySchema = z.object({ id: z.string(), node: z.string() });
 export const nodeRunSchema = z.object({ runId: z.string(), node: z.string(), known: z.boolean().optional() });
+export const armedSchema = z.object({ runId: z.string(), node: z.string(), place: count });
+export const pauseOutcomesSchema = z.object({
+  runId: z.string(),
+  node: z.string(),
+  outcomes: z.array(pauseOutcomeSchema),
+});
 const histogram = z.string();
 export const nodeStatsSchema = z.object({
   node: z.string(),

@@ -1,5 +1,6 @@
 /** Every error code of the API and the status it comes with. One code, one status. */
 export const errorCodes = {
+  invalid_fault: 400,
   invalid_request: 400,
   too_many_nodes: 400,
   unknown_strategy: 400,
@@ -20,6 +21,7 @@ export const errorCodes = {
   payment_failed: 402,
   already_claimed: 409,
   engine_unavailable: 409,
+  fault_not_applicable: 409,
   idempotency_in_progress: 409,
   limit_reached: 409,
   lock_expires_by_itself: 409,

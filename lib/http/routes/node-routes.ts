@@ -1,5 +1,13 @@
+import { armedPauseSchema } from "../../faults/holder-pauses";
 import { assignmentSchema, preparationSchema } from "../../runs/assignment";
-import { driftSchema, nodeRunSchema, nodeStatsSchema, nodeStrategySchema } from "./answers";
+import {
+  armedSchema,
+  driftSchema,
+  nodeRunSchema,
+  nodeStatsSchema,
+  nodeStrategySchema,
+  pauseOutcomesSchema,
+} from "./answers";
 import { runId } from "./params";
 import { strategyRequestSchema } from "./requests";
 import type { Route } from "./route";
@@ -52,6 +60,23 @@ export const nodeRoutes: readonly Route[] = [
     path: "/api/node/runs/{id}/close",
     summary: "Counts no new purchase for the run.",
     answers: { 200: done },
+    errors: [],
+  },
+  {
+    ...ofRun,
+    method: "put",
+    path: "/api/node/runs/{id}/pauses",
+    summary: "Stops this node at the write of a holder of the run, once; it wakes by itself.",
+    body: armedPauseSchema,
+    answers: { 200: { description: "Armed.", schema: armedSchema } },
+    errors: [],
+  },
+  {
+    ...ofRun,
+    method: "delete",
+    path: "/api/node/runs/{id}/pauses",
+    summary: "Calls off the pauses that have not happened.",
+    answers: { 200: { description: "What became of each, in order.", schema: pauseOutcomesSchema } },
     errors: [],
   },
   {

@@ -51,6 +51,8 @@ export const runRoutes: readonly Route[] = [
       "engine_unavailable",
       "node_unavailable",
       "too_many_nodes",
+      "invalid_fault",
+      "fault_not_applicable",
     ],
   },
   {

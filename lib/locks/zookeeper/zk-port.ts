@@ -10,6 +10,9 @@ export interface ZkSession extends AsyncDisposable {
   connected(signal: AbortSignal): Promise<ZkConnection>;
 }
 
+/** Of the real client, where nobody says otherwise. */
+export const DEFAULT_SESSION_TIMEOUT_MS = 6_000;
+
 /**
  * One ZooKeeper session. Its ephemeral nodes die with it. Operations are answered in the order they were sent, and are
  * refused at once while the link is down: an operation that waits in a queue may be carried out when nobody wants it

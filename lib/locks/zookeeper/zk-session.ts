@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../clock";
 import { ClientConnection } from "./zk-connection";
-import { type ZkConnection, ZkError, type ZkSession } from "./zk-port";
+import { DEFAULT_SESSION_TIMEOUT_MS, type ZkConnection, ZkError, type ZkSession } from "./zk-port";
 
 export interface ZkSessionOptions {
   readonly clock?: Clock;
@@ -10,8 +10,6 @@ export interface ZkSessionOptions {
    */
   readonly sessionTimeoutMs?: number;
 }
-
-const DEFAULT_SESSION_TIMEOUT_MS = 6_000;
 
 /**
  * A ZooKeeper client that outlives its sessions: connects on first use, and opens a new session where the last one has

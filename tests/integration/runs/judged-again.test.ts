@@ -39,7 +39,7 @@ describe("a real run is judged from its history as it was from memory", () => {
     server = await startHotServer();
     lab = new Coordinator({
       nodes: [new NodeClient({ name: "node-1", url: server.url }, undefined)],
-      expectedOf: (strategy) => stockCatalogue.get(strategy)?.traits.expected.alone ?? "safe",
+      expectedOf: ({ strategy }) => stockCatalogue.get(strategy)?.traits.expected.alone ?? "safe",
       versions: async () => ({ lab: "test" }),
     });
     // A run left behind by a test that was killed would refuse every other.

@@ -42,7 +42,7 @@ describe("runs of the SQL strategies", () => {
     server = await startHotServer();
     lab = new Coordinator({
       nodes: [new NodeClient({ name: "node-1", url: server.url }, undefined)],
-      expectedOf: (strategy) => stockCatalogue.get(strategy)?.traits.expected.alone ?? "safe",
+      expectedOf: ({ strategy }) => stockCatalogue.get(strategy)?.traits.expected.alone ?? "safe",
       versions: async () => ({ lab: "test" }),
     });
     // A run left behind by a test that was killed would refuse every other.

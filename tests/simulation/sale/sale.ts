@@ -123,7 +123,8 @@ export class Sale {
     const opened = this.#cluster.open(process, { clock: process, random });
     const store = new StockStore(this.#database.poolFor(process), name);
     const lock = this.#beliefs.watch(process, opened.lock);
-    const node = { process, opened, stock: new LockedStock(lock, store, (holdMs) => process.sleep(holdMs)) };
+    const stock = new LockedStock(lock, store, { work: (holdMs) => process.sleep(holdMs) });
+    const node = { process, opened, stock };
     this.#nodes.push(node);
     return node;
   }

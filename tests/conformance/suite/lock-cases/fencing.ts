@@ -54,9 +54,8 @@ async function buyInTheMiddleOfAnother(subject: LockSubject) {
     return strategy.reduceStock({ target, quantity: 1, buyerId, runId: null, ...limits, trace });
   };
   const second = new LockedStock(subject.lock, store);
-  const stale = new LockedStock(endsEarly(subject.lock), store, async () => {
-    assert.equal((await buy(second, "second")).status, "sold");
-  });
+  const work = async () => assert.equal((await buy(second, "second")).status, "sold");
+  const stale = new LockedStock(endsEarly(subject.lock), store, { work });
   const [first] = await Promise.allSettled([buy(stale, "stale")]);
   return { first, ...(await productFacts(target.id)) };
 }

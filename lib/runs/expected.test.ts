@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { FaultRequest } from "../faults/request";
+import { stockCatalogue, traitsOf } from "../stock/registry";
+import { type ExpectationTerms, expectedVerdict } from "./expected";
+
+const calm: ExpectationTerms = { nodes: 3, holdMs: 5, ttlMs: 1_000 };
+const expected = (strategy: string, change: Partial<ExpectationTerms> = {}) =>
+  expectedVerdict(traitsOf(strategy), { ...calm, ...change });
+const pause: FaultRequest = { id: "pause-holder" };
+
+describe("the expected verdict", () => {
+  it("is the catalogue's where nothing is done to a run", () => {
+    for (const [id, { traits }] of stockCatalogue) {
+      assert.equal(expected(id), traits.expected.threeNodes, id);
+      assert.equal(expected(id, { nodes: 1 }), traits.expected.alone, id);
+    }
+  });
+
+  it("is unsafe for work as long as a lease that nobody renews", () => {
+    for (const id of ["redis-set-px", "redis-setnx-script", "redis-setnx-getset"]) {
+      assert.equal(expected(id, { holdMs: 999 }), "safe", id);
+      assert.equal(expected(id, { holdMs: 1_000 }), "unsafe", id);
+    }
+    // Renewed; without an end; kept alive by its own waiters; not a lease.
+    for (const id of ["redis-lock", "redis-setnx", "redis-getset", "sql-row-lock"]) {
+      assert.equal(expected(id, { holdMs: 5_000 }), "safe", id);
+    }
+  });
+
+  it("is unsafe where a holder pauses past its lease and nothing else stops its write", () => {
+    for (const id of ["redis-lock", "redis-set-px", "redlock", "memcached-add", "zk-mutex"]) {
+      assert.equal(expected(id, { faults: [pause] }), "unsafe", id);
+    }
+    for (const id of ["redis-fenced", "zk-fenced", "etcd-lock"]) {
+      assert.equal(expected(id, { faults: [pause] }), "safe", id);
+      assert.equal(expected(id, { faults: [pause], fencing: false }), "unsafe", id);
+    }
+    for (const id of ["sql-row-lock", "sql-advisory", "redis-setnx", "redis-getset"]) {
+      assert.equal(expected(id, { faults: [pause] }), "safe", id);
+    }
+  });
+
+  it("is safe where the pause is over before the server would give the lock away", () => {
+    assert.equal(expected("redis-lock", { faults: [{ ...pause, durationMs: 900 }] }), "safe");
+    // Memcached counts whole seconds, ZooKeeper by the session.
+    assert.equal(expected("memcached-add", { faults: [{ ...pause, durationMs: 1_500 }] }), "safe");
+    assert.equal(expected("zk-mutex", { faults: [{ ...pause, durationMs: 2_500 }] }), "safe");
+  });
+});

@@ -1,0 +1,103 @@
+import { type FaultEvent, FaultMissed } from "../faults/fault";
+import { LONGEST_PAUSE_MS } from "../faults/holder-pauses";
+import { log } from "../services/log";
+import type { RunDocument } from "./document";
+import type { NodeClient } from "./node-client";
+import type { PlannedFault } from "./plan-faults";
+
+/** After the load is over, how long a fault may take to heal and be proven. */
+const SETTLE_LIMIT_MS = LONGEST_PAUSE_MS + 15_000;
+
+type Outcome = Pick<RunDocument, "faults" | "missedFaults">;
+
+interface RunningFaults {
+  readonly closing: AbortController;
+  readonly outcomes: Promise<readonly Outcome[]>;
+}
+
+/** The faults of the runs opened here: injects them while the load is on, and says afterwards what came of each. */
+export class RunFaults {
+  private readonly running = new Map<string, RunningFaults>();
+
+  constructor(private readonly nodes: readonly NodeClient[]) {}
+
+  start(document: RunDocument, planned: readonly PlannedFault[]): void {
+    if (planned.length === 0) return;
+    const closing = new AbortController();
+    const outcomes = Promise.all(planned.map((fault) => this.inject(document, fault, closing.signal)));
+    this.running.set(document.id, { closing, outcomes });
+  }
+
+  /**
+   * The load is over: waits until what has begun has healed, and writes into the document what happened and what did
+   * not. Asked again it says the same.
+   */
+  async settled(document: RunDocument): Promise<RunDocument> {
+    const asked = document.config.faults ?? [];
+    const running = this.running.get(document.id);
+    if (asked.length === 0 || (!running && isSettled(document))) return document;
+    running?.closing.abort();
+    const nobody: Outcome[] = asked.map(({ id }) => missed(id, "nobody was left to see what became of it"));
+    const outcomes = running ? await within(SETTLE_LIMIT_MS, running.outcomes, nobody) : nobody;
+    return {
+      ...document,
+      faults: outcomes.flatMap(({ faults }) => faults),
+      missedFaults: outcomes.flatMap(({ missedFaults = [] }) => missedFaults),
+    };
+  }
+
+  forget(runId: string): void {
+    this.running.get(runId)?.closing.abort();
+    this.running.delete(runId);
+  }
+
+  stop(): void {
+    for (const runId of [...this.running.keys()]) this.forget(runId);
+  }
+
+  private async inject(document: RunDocument, planned: PlannedFault, closing: AbortSignal): Promise<Outcome> {
+    const { fault, atMs, durationMs, nodeName } = planned;
+    const node = this.nodes.find(({ address }) => address.name === nodeName);
+    try {
+      if (!node) throw new FaultMissed(`there is no node ${nodeName}`);
+      const { id: runId, target, strategy: strategyId } = document;
+      const event = await fault.inject({
+        target,
+        strategyId,
+        atMs,
+        durationMs,
+        node: {
+          name: nodeName,
+          armPause: (pause) => node.armPause(runId, pause),
+          disarmPauses: () => node.disarmPauses(runId),
+        },
+        closing,
+      });
+      return happened(fault.id, event);
+    } catch (error) {
+      const reason = (error as Error).message;
+      log().warn({ runId: document.id, fault: fault.id, reason }, "the fault was not seen to take effect");
+      return missed(fault.id, reason);
+    }
+  }
+}
+
+function happened(faultId: string, { fromNs, toNs, proof }: FaultEvent): Outcome {
+  return { faults: [{ faultId, fromNs: String(fromNs), toNs: String(toNs), proof }] };
+}
+
+function missed(faultId: string, reason: string): Outcome {
+  return { faults: [], missedFaults: [{ faultId, reason }] };
+}
+
+function isSettled({ config, faults, missedFaults = [] }: RunDocument): boolean {
+  return faults.length + missedFaults.length >= (config.faults ?? []).length;
+}
+
+async function within<T>(limitMs: number, work: Promise<T>, otherwise: T): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<T>((resolve) => {
+    timer = setTimeout(() => resolve(otherwise), limitMs);
+  });
+  return Promise.race([work, limit]).finally(() => clearTimeout(timer));
+}
