@@ -2,10 +2,10 @@ import type { RunDocument } from "@/lib/runs/document";
 import type { CatalogueStrategy } from "./catalogue";
 import { formatCount, plural } from "./format";
 
+/** A strategy with its last finished run. */
 export interface CompareRow {
   readonly strategy: CatalogueStrategy;
-  /** The last finished run; null when the strategy was never run. */
-  readonly run: RunDocument | null;
+  readonly run: RunDocument;
 }
 
 export type CompareColumn =
@@ -23,12 +23,19 @@ export interface Sorting {
   readonly direction: "ascending" | "descending";
 }
 
+/** The strategies that have been run, in the catalogue's order, and those that never were. */
 export function compareRows(
   strategies: readonly CatalogueStrategy[],
   runs: readonly RunDocument[],
-): readonly CompareRow[] {
+): { readonly rows: readonly CompareRow[]; readonly never: readonly CatalogueStrategy[] } {
   const lastOf = new Map(runs.map((run) => [run.strategy, run]));
-  return strategies.map((strategy) => ({ strategy, run: lastOf.get(strategy.id) ?? null }));
+  return {
+    rows: strategies.flatMap((strategy) => {
+      const run = lastOf.get(strategy.id);
+      return run === undefined ? [] : [{ strategy, run }];
+    }),
+    never: strategies.filter(({ id }) => !lastOf.has(id)),
+  };
 }
 
 const VERDICT_RANK = { unsafe: 0, inconclusive: 1, safe: 2 } as const;
@@ -55,26 +62,22 @@ export function figureOf(run: RunDocument, column: CompareColumn): number | null
   }
 }
 
-/** Sorted by a column; rows without a figure stay at the end whichever way, in the catalogue's order. */
-export function sortRows(rows: readonly CompareRow[], sorting: Sorting): CompareRow[] {
-  const sign = sorting.direction === "ascending" ? 1 : -1;
-  const ran = rows.filter((row) => row.run !== null);
-  const never = rows.filter((row) => row.run === null);
+/** Sorted by a column; rows without a figure stay at the end whichever way. */
+export function sortRows(rows: readonly CompareRow[], { column, direction }: Sorting): CompareRow[] {
+  const sign = direction === "ascending" ? 1 : -1;
   // "strategy" means the catalogue's own order, by family.
-  if (sorting.column === "strategy") return [...(sign === 1 ? ran : ran.reverse()), ...never];
-  const figure = (row: CompareRow) => (row.run === null ? null : figureOf(row.run, sorting.column));
-  const sorted = ran.sort((a, b) => {
-    const left = figure(a);
-    const right = figure(b);
+  if (column === "strategy") return sign === 1 ? [...rows] : [...rows].reverse();
+  return [...rows].sort((a, b) => {
+    const left = figureOf(a.run, column);
+    const right = figureOf(b.run, column);
     if (left === null || right === null) return Number(left === null) - Number(right === null);
     return (left - right) * sign;
   });
-  return [...sorted, ...never];
 }
 
 /** The largest figure of a column: what a full bar stands for. */
 export function columnMax(rows: readonly CompareRow[], column: CompareColumn): number {
-  return rows.reduce((max, row) => Math.max(max, row.run === null ? 0 : (figureOf(row.run, column) ?? 0)), 0);
+  return rows.reduce((max, { run }) => Math.max(max, figureOf(run, column) ?? 0), 0);
 }
 
 /** A run's settings in a few characters, to see at a glance whether two runs may be compared. */
@@ -85,7 +88,19 @@ export function settingsLine(config: RunDocument["config"]): string {
   return `${plural(config.stock, "unit")}, ${load}, hold ${config.holdMs} ms, ${nodes}, ${config.engine}${faults}`;
 }
 
-/** Whether all finished runs were made with the same settings. */
-export function sameSettings(rows: readonly CompareRow[]): boolean {
-  return new Set(rows.flatMap((row) => (row.run === null ? [] : [settingsLine(row.run.config)]))).size <= 1;
+/** The settings that most of the runs were made with, and how many were; null where no two agree. */
+export interface CommonSettings {
+  readonly line: string;
+  readonly count: number;
+}
+
+export function commonSettings(rows: readonly CompareRow[]): CommonSettings | null {
+  const counts = new Map<string, number>();
+  for (const { run } of rows) {
+    const line = settingsLine(run.config);
+    counts.set(line, (counts.get(line) ?? 0) + 1);
+  }
+  let most: CommonSettings | null = null;
+  for (const [line, count] of counts) if (count > (most?.count ?? 1)) most = { line, count };
+  return most;
 }

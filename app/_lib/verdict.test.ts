@@ -17,6 +17,13 @@ describe("the verdict on the page", () => {
     assert.deepEqual(words, { lead: "131 buyers were told.", rest: ["More."] });
   });
 
+  it("says after the first sentence when harm was first done, where the document knows", () => {
+    const words = verdictWords(
+      runDocument({ verdict: "unsafe", sentences: ["Told.", "More."], firstViolationMs: 410 }),
+    );
+    assert.deepEqual(words, { lead: "Told. First seen 0.41 s into the sale.", rest: ["More."] });
+  });
+
   it("has words of its own for a document without sentences", () => {
     for (const verdict of ["safe", "unsafe", "inconclusive"] as const) {
       assert.match(verdictWords(runDocument({ verdict, sentences: [] })).lead, /^100 orders for 100 units/);

@@ -1,5 +1,5 @@
 import type { RunDocument, RunViolations } from "@/lib/runs/document";
-import { formatCount, plural } from "./format";
+import { formatCount, formatSeconds, plural } from "./format";
 
 /** How a run is set on the page: which colour, which word. */
 export type Tone = "idle" | "opening" | "running" | "safe" | "unsafe" | "inconclusive" | "failed";
@@ -54,7 +54,12 @@ export function verdictWords(document: RunDocument): VerdictWords {
     )
     .filter((sentence) => sentence !== "");
   const [lead = fallbackSentence(document), ...rest] = sentences;
-  return { lead, rest };
+  return { lead: `${lead}${firstSeenWords(document)}`, rest };
+}
+
+/** A moment and not a length: always in seconds, as the charts below have it. */
+function firstSeenWords({ firstViolationMs }: RunDocument): string {
+  return firstViolationMs === undefined ? "" : ` First seen ${formatSeconds(firstViolationMs)} into the sale.`;
 }
 
 export interface Check {

@@ -3,11 +3,12 @@ import styles from "../_components/compare/compare-page.module.css";
 import { CompareTable } from "../_components/compare/compare-table";
 import { Comparison } from "../_components/compare/comparison";
 import { LiveRefresh } from "../_components/compare/live-refresh";
+import { NotRunYet } from "../_components/compare/not-run-yet";
 import { SweepGrid } from "../_components/compare/sweep-grid";
 import { PageFrame } from "../_components/site/page-frame";
 import { LabLink } from "../_components/ui/lab-link";
 import { readComparison } from "../_lib/compare-model";
-import { compareRows, sameSettings, settingsLine } from "../_lib/compare-rows";
+import { commonSettings, compareRows } from "../_lib/compare-rows";
 import { type Selection, selectionFromQuery, selectionQuery } from "../_lib/compare-selection";
 import { plural } from "../_lib/format";
 import { latestRunPerStrategy, readCatalogue } from "../_lib/lab-data";
@@ -33,18 +34,17 @@ export default async function ComparePage({ searchParams }: PageProps) {
 /** Nothing picked yet: the last run of every strategy, to pick from. */
 async function EveryStrategy({ picked }: { picked: readonly string[] }) {
   const [catalogue, latest] = await Promise.all([readCatalogue(), latestRunPerStrategy()]);
-  const rows = compareRows(catalogue.strategies, latest);
-  const ran = rows.flatMap((row) => (row.run === null ? [] : [row.run]));
-  const comparable = sameSettings(rows);
-  const [first] = ran;
-  const settings = comparable && first !== undefined ? ` All with ${settingsLine(first.config)}.` : "";
-  const how = ran.length < 2 ? "" : " Tick two or more to lay their curves over each other.";
+  const { rows, never } = compareRows(catalogue.strategies, latest);
+  const common = commonSettings(rows);
+  const settings = common !== null && common.count === rows.length ? ` All with ${common.line}.` : "";
+  const how = rows.length < 2 ? "" : " Tick two or more to lay their curves over each other.";
   return (
     <PageFrame
       title="Compare"
-      lead={`The last finished run of every strategy, side by side: ${ran.length} of ${rows.length} have been run.${settings}${how}`}
+      lead={`The last finished run of every strategy, side by side: ${rows.length} of ${catalogue.strategies.length} have been run.${settings}${how}`}
     >
-      <CompareTable rows={rows} comparable={comparable} picked={picked} />
+      {rows.length === 0 ? null : <CompareTable rows={rows} common={common} picked={picked} />}
+      {never.length === 0 ? null : <NotRunYet strategies={never} />}
     </PageFrame>
   );
 }

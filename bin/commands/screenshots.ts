@@ -15,7 +15,10 @@ interface ScreenshotFlags {
 
 interface Shot {
   readonly name: string;
-  readonly page: string;
+  /** An address, or a strategy whose last run's page is meant. */
+  readonly page: string | { readonly runOf: string };
+  /** Only this part of the page, by its test id. */
+  readonly part?: string;
   readonly theme: "light" | "dark";
   readonly size: { readonly width: number; readonly height: number };
 }
@@ -27,6 +30,7 @@ const PHONE = { width: 390, height: 844 };
 const SHOTS: readonly Shot[] = [
   { name: "lab-unsafe-light", page: "/?strategy=none", theme: "light", size: DESK },
   { name: "lab-safe-dark", page: "/?strategy=redis-lock", theme: "dark", size: DESK },
+  { name: "run-proof-light", page: { runOf: "none" }, part: "evidence", theme: "light", size: DESK },
   { name: "compare-light", page: "/compare", theme: "light", size: DESK },
   { name: "lab-unsafe-phone-dark", page: "/?strategy=none", theme: "dark", size: PHONE },
 ];
@@ -53,37 +57,58 @@ export function addScreenshotsCommand(program: Command): void {
 async function takeScreenshots({ url, out }: ScreenshotFlags): Promise<number> {
   const lab = await labOf(url === undefined ? {} : { url: url.replace(/\/+$/, "") });
   await runWhatIsMissing(lab);
+  const lastRuns = await readLastRuns(lab);
   await mkdir(out, { recursive: true });
   const { binary } = await ensureBrowser();
   const browser = await chromium.launch({ executablePath: binary, args: BROWSER_FLAGS });
   try {
-    for (const shot of SHOTS) console.log(path.relative(process.cwd(), await take(browser, { lab, shot, out })));
+    for (const shot of SHOTS)
+      console.log(path.relative(process.cwd(), await take(browser, { lab, shot, out, lastRuns })));
   } finally {
     await browser.close();
   }
   return 0;
 }
 
+/** The last run of every strategy that has one: its id by the strategy's. */
+type LastRuns = ReadonlyMap<string, string>;
+
+async function readLastRuns(lab: LabAddress): Promise<LastRuns> {
+  const response = await labFetch(lab, "/api/runs/latest", { signal: AbortSignal.timeout(30_000) });
+  const { runs } = (await response.json()) as { runs: { id: string; strategy: string }[] };
+  return new Map(runs.map(({ id, strategy }) => [strategy, id]));
+}
+
 /** A picture without a run would show nothing: those strategies get the main sale. */
 async function runWhatIsMissing(lab: LabAddress): Promise<void> {
-  const response = await labFetch(lab, "/api/runs/latest", { signal: AbortSignal.timeout(30_000) });
-  const { runs } = (await response.json()) as { runs: { strategy: string }[] };
-  for (const strategy of STRATEGIES_SHOWN.filter((id) => !runs.some((run) => run.strategy === id))) {
+  const lastRuns = await readLastRuns(lab);
+  for (const strategy of STRATEGIES_SHOWN.filter((id) => !lastRuns.has(id))) {
     const opened = await openRun(lab, { strategy, engine: "k6", launch: true });
     const { verdict } = await followRun(lab, opened, () => undefined);
     console.log(`ran ${strategy}: ${verdict}`);
   }
 }
 
-async function take(browser: Browser, job: { lab: LabAddress; shot: Shot; out: string }): Promise<string> {
-  const { name, page: address, theme, size } = job.shot;
+interface Job {
+  readonly lab: LabAddress;
+  readonly shot: Shot;
+  readonly out: string;
+  readonly lastRuns: LastRuns;
+}
+
+async function take(browser: Browser, { lab, shot, out, lastRuns }: Job): Promise<string> {
+  const { name, page: where, part, theme, size } = shot;
   const context = await browser.newContext({ viewport: size, colorScheme: theme, reducedMotion: "reduce" });
   const page = await context.newPage();
-  await page.goto(`${job.lab.baseUrl}${address}`);
-  await page.locator("figure canvas, table").first().waitFor({ timeout: 20_000 });
+  const address = typeof where === "string" ? where : `/runs/${lastRuns.get(where.runOf)}`;
+  await page.goto(`${lab.baseUrl}${address}`);
+  await page
+    .locator(address.startsWith("/compare") ? "table" : "canvas[data-drawn]")
+    .first()
+    .waitFor({ timeout: 20_000 });
   await page.evaluate(() => document.fonts.ready);
-  const file = path.join(job.out, `${name}.png`);
-  await page.screenshot({ path: file, animations: "disabled" });
+  const file = path.join(out, `${name}.png`);
+  await (part === undefined ? page : page.getByTestId(part)).screenshot({ path: file, animations: "disabled" });
   await context.close();
   return file;
 }

@@ -48,6 +48,10 @@ export interface Finding {
   readonly line?: number;
 }
 
+export function isViolation({ kind }: Finding): boolean {
+  return (VIOLATION_KINDS as readonly string[]).includes(kind);
+}
+
 /** What one checker found. `findings` may be fewer than `count`: they are for reading. */
 export interface CheckResult {
   readonly count: number;

@@ -17,6 +17,7 @@ import { checkUnknownRows } from "./checkers/unknown-rows";
 import {
   type CheckResult,
   type Finding,
+  isViolation,
   MAX_FINDINGS_PER_KIND,
   plural,
   VIOLATION_KINDS,
@@ -105,10 +106,6 @@ function noContention(measures: Measures): Finding[] {
   if (measures.peakInFlight >= 2) return [];
   const sentence = `Of ${plural(measures.operations, "purchase")} no two were seen in flight at once, so nothing was put to the test.`;
   return [{ kind: "noContention", opIds: [], atNs: null, sentence }];
-}
-
-function isViolation({ kind }: Finding): boolean {
-  return (VIOLATION_KINDS as readonly string[]).includes(kind);
 }
 
 function earliest(findings: readonly Finding[]): Finding[] {

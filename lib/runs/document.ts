@@ -230,6 +230,8 @@ export const runDocumentSchema = z.object({
   /** The verdict as sentences a colleague would say, most important first. */
   sentences: z.array(z.string()),
   violations: violationsSchema,
+  /** When the first harm was done, since the first purchase; absent: none was, it has no moment, or an older run. */
+  firstViolationMs: z.number().min(0).optional(),
   /** What the buyer saw; from the load generator when it reported, else from the nodes (`latencySource`). */
   latencyMs: percentilesSchema,
   latencySource: z.enum(["client", "server"]),

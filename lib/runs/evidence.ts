@@ -1,11 +1,12 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { type Finding, type FindingKind, VIOLATION_KINDS, type ViolationKind } from "../history/finding";
+import { type Finding, type FindingKind, isViolation, VIOLATION_KINDS, type ViolationKind } from "../history/finding";
 import type { History } from "../history/history";
 import { type Interleaving, interleavingOf, ordinaryTurns } from "../history/interleaving";
 import { type Judgement, judgeParsed } from "../history/judge-history";
+import { momentsOf } from "../history/moments";
 import { parseHistory } from "../history/parse";
 import { SERIES_PARTS, type Series, seriesOf } from "../history/series";
-import { firstInvocations, type Timeline, timelineOf } from "../history/timeline";
+import { type Timeline, timelineOf } from "../history/timeline";
 import { processSingleton } from "../services/singleton";
 import type { RunDocument } from "./document";
 import { historyLines } from "./history-export";
@@ -142,40 +143,25 @@ function nameFindings(history: History, findings: readonly Finding[]): NamedFind
   const place = (kind: FindingKind) => ORDER.indexOf(kind) + 1 || ORDER.length + 1;
   const sorted = [...findings].sort((a, b) => place(a.kind) - place(b.kind));
   const counts = new Map<FindingKind, number>();
-  const [clockOf, zero] = clockReader(history);
+  const { ofFinding } = momentsOf(history);
   return sorted.map((finding) => {
     const number = (counts.get(finding.kind) ?? 0) + 1;
     counts.set(finding.kind, number);
     return {
       ...finding,
       name: `${finding.kind}-${number}`,
-      atUs: finding.atNs === null ? null : microsAfter(clockOf(finding) ?? zero, finding.atNs),
-      isViolation: (VIOLATION_KINDS as readonly string[]).includes(finding.kind),
+      atUs: ofFinding(finding),
+      isViolation: isViolation(finding),
     };
   });
 }
 
-/** The reading at which the timeline begins, for each finding by its own host's clock. */
-function clockReader(history: History): [(finding: Finding) => bigint | null, bigint] {
-  const firsts = firstInvocations(history.ops);
-  const beginning = new Map<string, bigint>();
-  for (const { opId, host, clock } of history.ops) {
-    beginning.set(opId, clock.originNs + BigInt(firsts.get(host) ?? 0));
-  }
-  const [zero = 0n] = beginning.values();
-  return [({ opIds }) => beginning.get(opIds[0] ?? "") ?? null, zero];
-}
-
 function faultsOf({ faults }: RunDocument, history: History): TimelineFault[] {
-  const [, zero] = clockReader(history);
+  const { ofReading } = momentsOf(history);
   return faults.map(({ faultId, fromNs, toNs, proof }) => ({
     faultId,
-    fromUs: microsAfter(zero, fromNs),
-    toUs: microsAfter(zero, toNs),
+    fromUs: ofReading(fromNs),
+    toUs: ofReading(toNs),
     proof,
   }));
-}
-
-function microsAfter(zero: bigint, readingNs: string): number {
-  return Math.round(Number(BigInt(readingNs) - zero) / 1_000);
 }

@@ -92,5 +92,34 @@ describe("measure", () => {
     assert.deepEqual({ certified, peakInFlight, peakWaiters }, { certified: true, peakInFlight: 2, peakWaiters: 2 });
     assert.deepEqual(document.fairness, { jain: 1, longestWaitMs: 7 });
     assert.ok(Object.values(document.violations).every((count) => count === 0));
+    assert.equal(document.firstViolationMs, undefined);
+  });
+
+  it("says when the first harm was done, which is later than the overlap that it came from", () => {
+    const at = (us: number) => String(1_000_000n + BigInt(us) * 1_000n);
+    const buyer = (index: number, readUs: number): HistoryOpLine => ({
+      type: "op",
+      opId: `op-${index}`,
+      node: "node-1",
+      host: "h",
+      buyerId: `buyer-${index}`,
+      quantity: 1,
+      invokedNs: at(0),
+      grantedNs: at(readUs - 1),
+      readNs: at(readUs),
+      readValue: 5,
+      writeNs: at(readUs + 400),
+      writtenValue: 4,
+      writeAccepted: true,
+      committedNs: at(readUs + 450),
+      releasedNs: at(readUs + 500),
+      answeredNs: at(readUs + 510),
+      outcome: "sold",
+    });
+    const outcome = { stock: 5, final: 4, buyers: ["buyer-0", "buyer-1"] };
+    const facts = { ...factsOf(outcome), ops: [buyer(0, 100), buyer(1, 200)], isComplete: true };
+    const document = measure(documentOf(outcome), facts, historyOf(documentOf(outcome), facts));
+    assert.deepEqual([document.violations.lostUpdates, document.violations.overlappingHolds], [1, 1]);
+    assert.equal(document.firstViolationMs, 0.65);
   });
 });

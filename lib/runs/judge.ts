@@ -1,7 +1,9 @@
 import { fairnessOf } from "../history/checkers/fairness";
+import { type Finding, isViolation } from "../history/finding";
 import { type History, makeHistory } from "../history/history";
 import { byHost, peakInFlight, peakOverlap, waitsOf } from "../history/intervals";
 import { findViolations } from "../history/judge-history";
+import { firstMomentUs } from "../history/moments";
 import { type Operation, readOperations, toFault } from "../history/operation";
 import { PHASES, type Phase } from "../history/phases";
 import type { HistoryOpLine, HistoryOrder } from "../history/types";
@@ -47,6 +49,8 @@ export function measure(document: RunDocument, facts: RunFacts, history: History
   const durationMs = spanMs(ops);
   const orders = database.orders.reduce((sum, order) => sum + order.quantity, 0);
   const latency = mergedOf(stats, "latency");
+  const { violations, findings } = findViolations(history);
+  const firstUs = firstViolationUs(history, findings.filter(isViolation));
   const visitors = ops.filter(({ buyerId }) => isVisitorId(buyerId)).length;
   return {
     ...document,
@@ -59,7 +63,8 @@ export function measure(document: RunDocument, facts: RunFacts, history: History
       orders,
       ...(drift ? { counter: drift.counter } : {}),
     },
-    violations: findViolations(history).violations,
+    violations,
+    ...(firstUs === null ? {} : { firstViolationMs: rounded(firstUs / 1_000, 3) }),
     latencyMs: percentilesOf(latency),
     latencySource: "server",
     phasesMs: phasesOf(stats),
@@ -73,6 +78,12 @@ export function measure(document: RunDocument, facts: RunFacts, history: History
     fairness: fairnessIn(ops),
     nodes: stats.map((node) => nodeResult(node, ops)),
   };
+}
+
+/** An overlap comes before the harm it does: its moment counts only where there was no other harm. */
+function firstViolationUs(history: History, violations: readonly Finding[]): number | null {
+  const harm = violations.filter(({ kind }) => kind !== "overlappingHolds");
+  return firstMomentUs(history, harm.length > 0 ? harm : violations);
 }
 
 function contentionOf(ops: readonly Operation[]): RunDocument["contention"] {

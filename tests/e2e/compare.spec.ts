@@ -1,5 +1,6 @@
 import type { SweepDocument } from "../../lib/runs/sweep";
 import { expect, test } from "./lab";
+import { makeRun } from "./runs";
 import { startSweep } from "./sweep-command";
 
 /** A sweep that fills its page, interrupted and gone on with; picking runs and strategies, and laying them side by side. */
@@ -7,10 +8,8 @@ import { startSweep } from "./sweep-command";
 const SWEEP = ["--strategies", "none,sql-guarded", "--repeats", "3", "--engine", "builtin"];
 const SALE = ["--stock", "20", "--buyers", "80"];
 const SWEEP_LIMIT_MS = 150_000;
-let sweepId = "";
-let runs: string[] = [];
 
-test.describe.configure({ mode: "serial", timeout: SWEEP_LIMIT_MS });
+test.describe.configure({ timeout: SWEEP_LIMIT_MS });
 
 test("a sweep that is killed, and one that is interrupted, goes on to exactly the runs that were asked for", async ({
   page,
@@ -24,7 +23,7 @@ test("a sweep that is killed, and one that is interrupted, goes on to exactly th
 
   const first = startSweep(lab, [...SWEEP, ...SALE]);
   await expect.poll(() => first.said(), limit).toMatch(/compare\?sweep=\w+/);
-  sweepId = /compare\?sweep=(\w+)/.exec(first.said())?.[1] ?? "";
+  const sweepId = /compare\?sweep=(\w+)/.exec(first.said())?.[1] ?? "";
   await page.goto(`/compare?sweep=${sweepId}`);
   await expect(sweep).toHaveAttribute("data-total", "6", limit);
   await expect.poll(doneNow, limit).toBeGreaterThanOrEqual(1);
@@ -45,7 +44,7 @@ test("a sweep that is killed, and one that is interrupted, goes on to exactly th
   expect(third.said()).toContain("6/6 runs");
 
   const { cells } = (await (await request.get(`/api/sweeps/${sweepId}`)).json()) as SweepDocument;
-  runs = cells.flatMap(({ run }) => run?.id ?? []);
+  const runs = cells.flatMap(({ run }) => run?.id ?? []);
   const all = (await (await request.get("/api/runs?limit=100")).json()) as {
     runs: NonNullable<(typeof cells)[0]["run"]>[];
   };
@@ -55,74 +54,118 @@ test("a sweep that is killed, and one that is interrupted, goes on to exactly th
   expect(new Set(made.map(({ config: { stock, vus } }) => `${stock} ${vus}`))).toEqual(new Set(["20 80"]));
 });
 
-test("repeats are one line with their median, its interval, and what they say beside the baseline", async ({
-  page,
-}) => {
-  await page.goto(`/compare?sweep=${sweepId}`);
-  const [none, guarded] = [page.getByTestId("group-none"), page.getByTestId("group-sql-guarded")];
-  await expect(none.locator("td").first()).toHaveText("3");
-  await expect(guarded).toContainText(/faster by|slower by|no clear difference/);
-  await expect(none).not.toContainText(/faster by|slower by|no clear difference/);
-  await page.getByLabel("Compared with").selectOption("sql-guarded");
-  await expect(none).toContainText(/faster by|slower by|no clear difference/);
-  await expect(guarded).not.toContainText(/faster by|slower by|no clear difference/);
-  await expect(page).toHaveURL(/base=sql-guarded/);
-  await page.reload();
-  await expect(page.getByLabel("Compared with")).toHaveValue("sql-guarded");
-});
+test.describe("a sweep that is whole", () => {
+  const strategies = ["none", "sql-guarded"];
+  const repeats = 3;
+  let sweepId = "";
+  let runs: string[] = [];
 
-test("the table sorts by any column, with the keyboard too", async ({ page }) => {
-  await page.goto(`/compare?sweep=${sweepId}`);
-  const table = page.getByTestId("groups");
-  const names = () => table.locator("tbody th a").allInnerTexts();
-  for (const column of await table.getByRole("columnheader").all()) {
-    const button = column.getByRole("button");
-    await button.focus();
-    await page.keyboard.press("Enter");
-    const first = await column.getAttribute("aria-sort");
-    const before = await names();
+  test.beforeAll(async ({ request }) => {
+    test.setTimeout(SWEEP_LIMIT_MS);
+    sweepId = `whole${Date.now().toString(36)}`;
+    runs = [];
+    for (let repeat = 1; repeat <= repeats; repeat += 1) {
+      for (const strategy of strategies) {
+        runs.push(await makeRun(request, { strategy, sweep: { id: sweepId, repeat, repeats, strategies } }));
+      }
+    }
+  });
+
+  test("repeats are one line with their median, its interval, and what they say beside the baseline", async ({
+    page,
+  }) => {
+    await page.goto(`/compare?sweep=${sweepId}`);
+    const [none, guarded] = [page.getByTestId("group-none"), page.getByTestId("group-sql-guarded")];
+    await expect(none.locator("td").first()).toHaveText("3");
+    await expect(guarded).toContainText(/faster by|slower by|no clear difference/);
+    await expect(none).not.toContainText(/faster by|slower by|no clear difference/);
+    await page.getByLabel("Compared with").selectOption("sql-guarded");
+    await expect(none).toContainText(/faster by|slower by|no clear difference/);
+    await expect(guarded).not.toContainText(/faster by|slower by|no clear difference/);
+    await expect(page).toHaveURL(/base=sql-guarded/);
+    await page.reload();
+    await expect(page.getByLabel("Compared with")).toHaveValue("sql-guarded");
+  });
+
+  test("the table sorts by any column, with the keyboard too", async ({ page }) => {
+    await page.goto(`/compare?sweep=${sweepId}`);
+    const table = page.getByTestId("groups");
+    const names = () => table.locator("tbody th a").allInnerTexts();
+    for (const column of await table.getByRole("columnheader").all()) {
+      const button = column.getByRole("button");
+      await button.focus();
+      await page.keyboard.press("Enter");
+      const first = await column.getAttribute("aria-sort");
+      const before = await names();
+      await page.keyboard.press("Space");
+      expect(await column.getAttribute("aria-sort")).not.toBe(first);
+      expect(["ascending", "descending"]).toContain(first);
+      if ((await button.innerText()).includes("oversold")) expect(await names()).toEqual(before.reverse());
+    }
+    await expect(table.locator("th[aria-sort]")).toHaveCount(1);
+  });
+
+  test("curves lie over each other, can be read, and have their numbers behind them", async ({ page }) => {
+    await page.goto("/compare?strategies=none,sql-guarded");
+    const figure = page.getByTestId("percentile-curve");
+    const plot = figure.getByRole("img", { name: /none: half within .* sql-guarded: half within/ });
+    await expect(plot.locator("path")).toHaveCount(2);
+    const paths = await plot.locator("path").evaluateAll((all) => all.map((path) => path.getAttribute("d") ?? ""));
+    for (const path of paths) expect(path.split("L").length, path).toBeGreaterThan(10);
+    await plot.hover({ position: { x: 300, y: 100 } });
+    await expect(figure.getByText(/^at \d+(\.\d+)? %$/)).toBeVisible();
+    await figure.getByRole("button", { name: /as a table/ }).click();
+    const table = figure.getByRole("table");
+    await expect(table.locator("tbody tr")).toHaveCount(2);
+    await expect(table.locator("tbody td").first()).toHaveText(/^[\d,]+\.\d$/);
+  });
+
+  test("strategies are picked in the table, the address says which, and they are laid side by side", async ({
+    page,
+  }) => {
+    await page.goto("/compare");
+    await page.getByRole("checkbox", { name: "Pick none" }).check();
+    await expect(page.getByText("1 strategy picked; pick one more")).toBeVisible();
+    await page.getByRole("checkbox", { name: "Pick sql-guarded" }).focus();
     await page.keyboard.press("Space");
-    expect(await column.getAttribute("aria-sort")).not.toBe(first);
-    expect(["ascending", "descending"]).toContain(first);
-    if ((await button.innerText()).includes("oversold")) expect(await names()).toEqual(before.reverse());
-  }
-  await expect(table.locator("th[aria-sort]")).toHaveCount(1);
+    await expect(page).toHaveURL(/strategies=none,sql-guarded/);
+    await page.keyboard.press("c");
+    await expect(page.getByTestId("comparison")).toBeVisible();
+    await expect(page.getByTestId("group-none")).toBeVisible();
+  });
+
+  test("runs are picked in the list of runs", async ({ page }) => {
+    await page.goto("/runs");
+    for (const id of runs.slice(0, 2)) await page.getByRole("checkbox", { name: new RegExp(`${id}$`) }).check();
+    await page.reload();
+    await expect(page.getByRole("checkbox", { checked: true })).toHaveCount(2);
+    await page.getByRole("link", { name: "Compare 2" }).click();
+    await expect(page).toHaveURL(new RegExp(`/compare\\?runs=${runs[0]},${runs[1]}`));
+    await expect(page.getByTestId("groups").locator("tbody tr")).toHaveCount(2);
+    await expect(page.getByText("only from 3 runs each")).toBeVisible();
+  });
 });
 
-test("curves lie over each other, can be read, and have their numbers behind them", async ({ page }) => {
-  await page.goto("/compare?strategies=none,sql-guarded");
-  const figure = page.getByTestId("percentile-curve");
-  const plot = figure.getByRole("img", { name: /none: half within .* sql-guarded: half within/ });
-  await expect(plot.locator("path")).toHaveCount(2);
-  const paths = await plot.locator("path").evaluateAll((all) => all.map((path) => path.getAttribute("d") ?? ""));
-  for (const path of paths) expect(path.split("L").length, path).toBeGreaterThan(10);
-  await plot.hover({ position: { x: 300, y: 100 } });
-  await expect(figure.getByText(/^at \d+(\.\d+)? %$/)).toBeVisible();
-  await figure.getByRole("button", { name: /as a table/ }).click();
-  const table = figure.getByRole("table");
-  await expect(table.locator("tbody tr")).toHaveCount(2);
-  await expect(table.locator("tbody td").first()).toHaveText(/^[\d,]+\.\d$/);
-});
-
-test("strategies are picked in the table, the address says which, and they are laid side by side", async ({ page }) => {
+test("a run that was made with other settings than most is marked, and says with which", async ({ page, request }) => {
+  await makeRun(request, { strategy: "none" });
+  await makeRun(request, { strategy: "sql-guarded", stock: 7, vus: 28 });
   await page.goto("/compare");
-  await page.getByRole("checkbox", { name: "Pick none" }).check();
-  await expect(page.getByText("1 strategy picked; pick one more")).toBeVisible();
-  await page.getByRole("checkbox", { name: "Pick sql-guarded" }).focus();
-  await page.keyboard.press("Space");
-  await expect(page).toHaveURL(/strategies=none,sql-guarded/);
-  await page.keyboard.press("c");
-  await expect(page.getByTestId("comparison")).toBeVisible();
-  await expect(page.getByTestId("group-none")).toBeVisible();
+  await expect(page.getByTestId("caution")).toBeVisible();
+  const odd = page.getByTestId("compare-sql-guarded");
+  await expect(odd).toHaveAttribute("data-apart", "true");
+  await expect(odd).toContainText("7 units, 28 buyers");
 });
 
-test("runs are picked in the list of runs", async ({ page }) => {
-  await page.goto("/runs");
-  for (const id of runs.slice(0, 2)) await page.getByRole("checkbox", { name: new RegExp(`${id}$`) }).check();
-  await page.reload();
-  await expect(page.getByRole("checkbox", { checked: true })).toHaveCount(2);
-  await page.getByRole("link", { name: "Compare 2" }).click();
-  await expect(page).toHaveURL(new RegExp(`/compare\\?runs=${runs[0]},${runs[1]}`));
-  await expect(page.getByTestId("groups").locator("tbody tr")).toHaveCount(2);
-  await expect(page.getByText("only from 3 runs each")).toBeVisible();
+test("what was never run is a name that leads to the Lab, and no line of the table", async ({ page, request }) => {
+  const { strategies } = (await (await request.get("/api/strategies")).json()) as { strategies: { id: string }[] };
+  const { runs } = (await (await request.get("/api/runs/latest")).json()) as { runs: { strategy: string }[] };
+  const never = strategies.find(({ id }) => !runs.some(({ strategy }) => strategy === id))?.id;
+  test.skip(never === undefined, "not applicable: every strategy has been run in this lab");
+  await page.goto("/compare");
+  await expect(page.getByTestId(`compare-${never}`)).toHaveCount(0);
+  await page
+    .getByTestId("not-run-yet")
+    .getByRole("link", { name: `Run ${never}`, exact: true })
+    .click();
+  await expect(page).toHaveURL(new RegExp(`strategy=${never}&`));
 });

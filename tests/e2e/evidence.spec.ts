@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
 import { storeRun } from "../support/stored-run";
-import { expect, test } from "./lab";
+import { expect, SALE_LIMIT_MS, SMALL_SALE, test } from "./lab";
 import { makeRun } from "./runs";
 
 /** A run's page shows how an oversell happened: the lines of a violation, and who was inside, however long the run. */
@@ -40,6 +40,56 @@ test("a run without a lock opens on its first violation, with the two reads and 
     .filter({ hasText: /read|write/ })
     .all())
     await expect(step).toBeInViewport();
+});
+
+test("the Lab ends in the proof of the sale it has run, and of the next strategy's last one", async ({
+  lab,
+  page,
+  request,
+}) => {
+  test.setTimeout(SALE_LIMIT_MS + 60_000);
+  await makeRun(request, { strategy: "sql-guarded" });
+  await lab.open({ strategy: "none", ...SMALL_SALE });
+  const id = await lab.sale(() => lab.run.click());
+  const proof = page.getByTestId("interleaving");
+  await expect(proof).toContainText(/Lost update 1 of \d+/);
+  await expect(page.locator("[data-testid=timeline] canvas[data-drawn]")).toBeVisible();
+  const first = await steps(page).allInnerTexts();
+  await proof.getByRole("button", { name: "Next finding" }).click();
+  await expect(proof).toContainText(/Lost update 2 of \d+/);
+  expect(page.url(), "the Lab's address is its settings'").not.toContain("finding");
+
+  await page.goto(`/runs/${id}`);
+  await expect(steps(page).first()).toBeVisible();
+  expect(await steps(page).allInnerTexts(), "the run's page shows the same").toEqual(first);
+
+  await lab.open({ strategy: "none" });
+  await lab.strategy("sql-guarded");
+  await expect(proof).toContainText("No violation was found.");
+});
+
+test("a history that takes long to be read is read on the run's own page, and not in the Lab", async ({
+  lab,
+  page,
+}) => {
+  test.skip(DATABASE_URL === "" && !process.env.CI, needsDatabase);
+  const id = await storeRun(DATABASE_URL, 20_100);
+  await lab.open({ strategy: "redis-lock" });
+  const link = page.getByRole("region", { name: "How it happened" }).getByRole("link");
+  await expect(link).toHaveAttribute("href", `/runs/${id}`);
+  await expect(page.getByTestId("timeline")).toHaveCount(0);
+});
+
+test("the Lab says why a proof is not there, and asks again", async ({ lab, page, request, expectedErrors }) => {
+  expectedErrors.push(/status of 503/);
+  await makeRun(request, { strategy: "sql-guarded" });
+  const away = { error: { code: "backend_unavailable", message: "PostgreSQL does not answer." } };
+  await page.route("**/evidence", (route) => route.fulfill({ status: 503, json: away }), { times: 1 });
+  await lab.open({ strategy: "sql-guarded" });
+  const proof = page.getByRole("region", { name: "How it happened" });
+  await expect(proof).toContainText("PostgreSQL does not answer.");
+  await proof.getByRole("button", { name: "Try again" }).click();
+  await expect(page.getByTestId("interleaving")).toContainText("No violation was found.");
 });
 
 test("a violation and what is in view are in the address, and come back from it", async ({ page }) => {

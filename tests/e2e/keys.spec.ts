@@ -1,25 +1,37 @@
 import { expect, test } from "./lab";
+import { makeRuns } from "./runs";
 
 /** Keys that work on every page, and the list of them. */
 
-test("? lists the keys of the page, on every page", async ({ page, expectedErrors }) => {
+test.beforeAll(async ({ request }) => {
+  test.setTimeout(120_000);
+  await makeRuns(request, ["none", "sql-guarded"]);
+});
+
+const PICKING = "Compare what is picked";
+const TIMELINE = "In the timeline";
+
+test("? lists the keys that work on the page, on every page, and no others", async ({ page, expectedErrors }) => {
   expectedErrors.push(/status of 404/);
-  const pages: Readonly<Record<string, RegExp>> = {
-    "/?strategy=none": /Run the sale/,
-    "/compare": /Compare what is picked/,
-    "/runs": /Compare what is picked/,
-    "/strategies": /These keys/,
-    "/nothing-here": /These keys/,
+  const pages: Readonly<Record<string, { readonly has: readonly string[]; readonly lacks: readonly string[] }>> = {
+    "/?strategy=none": { has: ["Run the sale", TIMELINE], lacks: [PICKING] },
+    "/compare": { has: [PICKING], lacks: ["Run the sale", TIMELINE] },
+    "/compare?strategies=none,sql-guarded": { has: ["These keys"], lacks: [PICKING] },
+    "/runs": { has: [PICKING], lacks: [TIMELINE] },
+    "/strategies": { has: ["These keys"], lacks: [PICKING, TIMELINE] },
+    "/nothing-here": { has: ["These keys"], lacks: ["On this page"] },
   };
-  for (const [address, help] of Object.entries(pages)) {
+  for (const [address, { has, lacks }] of Object.entries(pages)) {
     await page.goto(address);
+    if (has.includes(TIMELINE)) await expect(page.getByTestId("timeline").locator("canvas")).toBeVisible();
     const dialog = page.getByRole("dialog", { name: "Keys" });
     // The first press may come before the page has woken up.
     await expect(async () => {
       if (!(await dialog.isVisible())) await page.keyboard.press("?");
       await expect(dialog).toBeVisible({ timeout: 500 });
     }).toPass();
-    await expect(dialog).toContainText(help);
+    for (const words of has) await expect(dialog, address).toContainText(words);
+    for (const words of lacks) await expect(dialog, address).not.toContainText(words);
     await page.keyboard.press("Escape");
     await expect(dialog).toBeHidden();
   }

@@ -1,4 +1,5 @@
 import { expect, SALE_LIMIT_MS, SMALL_SALE, test } from "./lab";
+import { makeRuns } from "./runs";
 
 /** The main job in the browser: pick a strategy, run a sale, read the verdict. */
 
@@ -13,6 +14,7 @@ test("a sale without a lock is seen to oversell", async ({ lab, page }) => {
   expect(await lab.oversoldCount()).toBeGreaterThan(0);
   await expect(lab.verdict).toContainText("Unsafe.");
   await expect(page.getByText("nobody can deliver")).toBeVisible();
+  await expect(lab.verdict).toContainText(/First seen \d+\.\d\d s into the sale\./);
 
   await page.getByRole("link", { name: "Open this run" }).click();
   await expect(page).toHaveURL(new RegExp(`/runs/${runId}$`));
@@ -34,10 +36,12 @@ for (const strategy of SAFE_STRATEGIES) {
   });
 }
 
-test("the comparison shows the sales side by side", async ({ page }) => {
+test("the comparison shows the last sales side by side", async ({ page, request }) => {
+  const compared = ["sql-guarded", "redis-lock"];
+  await makeRuns(request, ["none", ...compared]);
   await page.goto("/compare");
   await expect(page.getByTestId("compare-none")).toContainText("Unsafe");
-  for (const strategy of SAFE_STRATEGIES) {
+  for (const strategy of compared) {
     await expect(page.getByTestId(`compare-${strategy}`)).toContainText("Safe");
   }
   const rows = page.locator("tbody tr");
@@ -56,7 +60,17 @@ test("a coupon can be sold too", async ({ lab, page }) => {
   await expect(page.getByRole("region", { name: "Configuration" })).toContainText(/coupon \d+/);
 });
 
-test("figures move without the layout moving", async ({ lab, page }) => {
+/** As far as the web's own measure calls a page steady (Cumulative Layout Shift, web.dev/cls). */
+const STEADY = 0.1;
+
+test("figures move, and the proof comes, without the layout moving", async ({ lab, page }) => {
+  await page.addInitScript(() => {
+    const seen = window as unknown as { shifted: number };
+    seen.shifted = 0;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) seen.shifted += (entry as unknown as { value: number }).value;
+    }).observe({ type: "layout-shift", buffered: true });
+  });
   // Long enough for a busy browser to be there while it runs.
   await lab.open({ strategy: "redis-lock", ...SMALL_SALE, holdMs: 40 });
   const table = page.getByRole("region", { name: "Node by node" });
@@ -70,7 +84,10 @@ test("figures move without the layout moving", async ({ lab, page }) => {
     await measure();
   });
   await measure();
+  await expect(page.getByTestId("timeline").locator("canvas[data-drawn]")).toBeVisible();
+  await measure();
   expect(new Set(tops).size, `tops of the table: ${tops.join(", ")}`).toBe(1);
+  expect(await page.evaluate(() => (window as unknown as { shifted: number }).shifted)).toBeLessThan(STEADY);
 });
 
 test("a sale opened elsewhere is followed without a click", async ({ lab, page, request }) => {

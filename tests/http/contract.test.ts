@@ -169,7 +169,7 @@ describe("the OpenAPI document", () => {
     const ended = async () =>
       json<{ status: string }>(await call({ method: "GET", path: "/api/runs/{id}", params })).status !== "running";
     await waitUntil(ended, { what: "the run's end", withinMs: 60_000 });
-    for (const path of ["events", "history", "samples", "findings", "timeline", "series"]) {
+    for (const path of ["events", "history", "samples", "findings", "timeline", "series", "evidence"]) {
       await call({ method: "GET", path: `/api/runs/{id}/${path}`, params });
     }
     for (const format of ["json", "csv", "hgrm", "html"]) {

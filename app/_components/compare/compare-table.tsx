@@ -4,6 +4,7 @@ import { useMemo, useState } from "react";
 import { LabLink } from "@/app/_components/ui/lab-link";
 import { usePicks } from "@/app/_hooks/use-picks";
 import {
+  type CommonSettings,
   type CompareColumn,
   type CompareRow,
   columnMax,
@@ -15,6 +16,7 @@ import {
 import { compareHref } from "@/app/_lib/compare-selection";
 import { formatCount, formatMsCell, formatRate, NO_VALUE } from "@/app/_lib/format";
 import { toneOf } from "@/app/_lib/verdict";
+import type { RunDocument } from "@/lib/runs/document";
 import { VerdictWord } from "../ui/verdict-word";
 import styles from "./compare-table.module.css";
 import { PickBar } from "./pick-bar";
@@ -73,8 +75,8 @@ const COLUMNS: readonly ColumnSpec[] = [
 
 const FIGURES = COLUMNS.filter((column) => column.format !== undefined);
 
-function Cell({ row, column, max }: { row: CompareRow; column: ColumnSpec; max: number }) {
-  const value = row.run === null ? null : figureOf(row.run, column.id);
+function Cell({ run, column, max }: { run: RunDocument; column: ColumnSpec; max: number }) {
+  const value = figureOf(run, column.id);
   const alarm = column.alarming === true && value !== null && value > 0;
   const share = value === null || max === 0 ? 0 : (value / max) * 100;
   return (
@@ -93,56 +95,56 @@ function Cell({ row, column, max }: { row: CompareRow; column: ColumnSpec; max: 
 interface RowProps {
   readonly row: CompareRow;
   readonly maxima: ReadonlyMap<CompareColumn, number>;
-  /** Whether each line says what its run was made with; not needed where all agree. */
-  readonly showsSettings: boolean;
+  /** What this run was made with, where the others were made with something else. */
+  readonly otherSettings: string | null;
   readonly isPicked: boolean;
   readonly onPick: (strategy: string) => void;
 }
 
-function Row({ row, maxima, showsSettings, isPicked, onPick }: RowProps) {
+function Row({ row, maxima, otherSettings, isPicked, onPick }: RowProps) {
   const { strategy, run } = row;
   return (
-    <tr data-testid={`compare-${strategy.id}`} data-verdict={run?.verdict ?? "never"} data-picked={isPicked}>
+    <tr
+      data-testid={`compare-${strategy.id}`}
+      data-verdict={run.verdict}
+      data-picked={isPicked}
+      data-apart={otherSettings !== null}
+    >
       <td className={styles.pick}>
-        {run === null ? null : (
-          <input
-            type="checkbox"
-            aria-label={`Pick ${strategy.id}`}
-            checked={isPicked}
-            onChange={() => onPick(strategy.id)}
-          />
-        )}
+        <input
+          type="checkbox"
+          aria-label={`Pick ${strategy.id}`}
+          checked={isPicked}
+          onChange={() => onPick(strategy.id)}
+        />
       </td>
       <th scope="row" className={styles.name}>
         <LabLink href={`/?strategy=${strategy.id}`} className="mono">
           {strategy.id}
         </LabLink>
-        {run !== null && showsSettings ? <span className={styles.settings}>{settingsLine(run.config)}</span> : null}
+        {otherSettings === null ? null : <span className={styles.settings}>{otherSettings}</span>}
       </th>
-      {run === null ? (
-        <td className={styles.never} colSpan={COLUMNS.length - 1}>
-          never run ·{" "}
-          {strategy.available ? (
-            <LabLink href={`/?strategy=${strategy.id}`} aria-label={`Run ${strategy.id}`}>
-              Run
-            </LabLink>
-          ) : (
-            strategy.unavailableReason
-          )}
-        </td>
-      ) : (
-        <>
-          <td className={styles.verdict}>
-            <LabLink href={`/runs/${run.id}`} title="Open this run">
-              <VerdictWord tone={toneOf(run)} />
-            </LabLink>
-          </td>
-          {FIGURES.map((column) => (
-            <Cell key={column.id} row={row} column={column} max={maxima.get(column.id) ?? 0} />
-          ))}
-        </>
-      )}
+      <td className={styles.verdict}>
+        <LabLink href={`/runs/${run.id}`} title="Open this run">
+          <VerdictWord tone={toneOf(run)} />
+        </LabLink>
+      </td>
+      {FIGURES.map((column) => (
+        <Cell key={column.id} run={run} column={column} max={maxima.get(column.id) ?? 0} />
+      ))}
     </tr>
+  );
+}
+
+/** Which lines may be laid beside each other, where not all of them may. */
+function Caution({ common, count }: { common: CommonSettings | null; count: number }) {
+  if (common?.count === count || count < 2) return null;
+  return (
+    <p className={styles.caution} data-testid="caution">
+      {common === null
+        ? "No two of these runs were made with the same settings: what they promise can be compared, how fast they are cannot."
+        : `${common.count} of these runs were made with ${common.line}. Compare the speed of those; the lines with a dashed edge were made otherwise, as each says.`}
+    </p>
   );
 }
 
@@ -169,7 +171,7 @@ function PhoneSorting({ sorting, onSort }: { sorting: Sorting; onSort: (column: 
 
 interface CompareTableProps {
   readonly rows: readonly CompareRow[];
-  readonly comparable: boolean;
+  readonly common: CommonSettings | null;
   /** Strategies that the URL names. */
   readonly picked: readonly string[];
 }
@@ -177,7 +179,7 @@ interface CompareTableProps {
 const hrefOfPicks = (strategies: readonly string[]) => compareHref({ strategies });
 
 /** The last run of every strategy, sortable, with bars for scale in the cells; those that are ticked can be laid side by side. */
-export function CompareTable({ rows, comparable, picked: initial }: CompareTableProps) {
+export function CompareTable({ rows, common, picked: initial }: CompareTableProps) {
   const { picked, toggle, clear } = usePicks(initial, hrefOfPicks);
   const [sorting, setSorting] = useState<Sorting>({ column: "strategy", direction: "ascending" });
   const maxima = useMemo(() => new Map(FIGURES.map(({ id }) => [id, columnMax(rows, id)])), [rows]);
@@ -188,11 +190,7 @@ export function CompareTable({ rows, comparable, picked: initial }: CompareTable
   };
   return (
     <>
-      {comparable ? null : (
-        <p className={styles.caution}>
-          These runs were not all made with the same settings; compare only the lines that agree.
-        </p>
-      )}
+      <Caution common={common} count={rows.length} />
       <PhoneSorting sorting={sorting} onSort={sortBy} />
       <table className={styles.table}>
         <caption className="visually-hidden">The last finished run of every strategy</caption>
@@ -215,16 +213,19 @@ export function CompareTable({ rows, comparable, picked: initial }: CompareTable
           </tr>
         </thead>
         <tbody>
-          {sorted.map((row) => (
-            <Row
-              key={row.strategy.id}
-              row={row}
-              maxima={maxima}
-              showsSettings={!comparable}
-              isPicked={picked.includes(row.strategy.id)}
-              onPick={toggle}
-            />
-          ))}
+          {sorted.map((row) => {
+            const line = settingsLine(row.run.config);
+            return (
+              <Row
+                key={row.strategy.id}
+                row={row}
+                maxima={maxima}
+                otherSettings={rows.length < 2 || line === common?.line ? null : line}
+                isPicked={picked.includes(row.strategy.id)}
+                onPick={toggle}
+              />
+            );
+          })}
         </tbody>
       </table>
       <PickBar noun="strategy" nouns="strategies" picked={picked} href={hrefOfPicks(picked)} onClear={clear} />

@@ -22,7 +22,7 @@ export function PickBar({ noun, nouns, picked, href, onClear }: PickBarProps) {
   const isEnough = picked.length >= 2;
   useShortcuts({ c: () => (isEnough ? router.push(href) : undefined) });
   return (
-    <div className={styles.place} data-shown={picked.length > 0}>
+    <div className={styles.place} data-shown={picked.length > 0} data-keys="picking">
       <p role="status" className={styles.count}>
         {picked.length === 0
           ? ""

@@ -38,7 +38,7 @@ export function LabPage({ start }: { start: LabStart }) {
   };
 
   return (
-    <div className={styles.lab}>
+    <div className={styles.lab} data-keys="lab">
       <aside className={styles.panel} aria-label="The sale's settings">
         <form className={styles.form} onSubmit={submit}>
           <div className={styles.chooser}>

@@ -17,6 +17,7 @@ import { shopHrefOf } from "../shop/run-strip";
 import button from "../ui/button.module.css";
 import { When } from "../ui/when";
 import { EmptyStage } from "./empty-stage";
+import { LabEvidence } from "./lab-evidence";
 import styles from "./stage.module.css";
 
 /** The right side: the run that is going on, else the last one of the chosen strategy, else the invitation to run one. */
@@ -39,18 +40,28 @@ export function Stage({ lab }: { lab: Lab }) {
 function RunStage({ document, samples }: { document: RunDocument; samples: readonly RunSample[] }) {
   const model = useMemo(() => modelOf(document, samples), [document, samples]);
   const recorded = useRecordedSeries(document);
-  return <StageBody model={model} series={recorded ?? model.series} />;
+  return <StageBody model={model} series={recorded ?? model.series} document={document} />;
 }
 
-function StageBody({ model, series }: { model: RunModel; series: RunSeries }) {
+interface StageBodyProps {
+  readonly model: RunModel;
+  readonly series: RunSeries;
+  /** Null until the lab has opened the run. */
+  readonly document: RunDocument | null;
+}
+
+function StageBody({ model, series, document }: StageBodyProps) {
   const { figures } = model;
+  const nodes = model.nodeRows.map(({ node }) => node);
   const charts = (
     <ChartGrid series={series}>
       <StockChart initial={figures.initial} series={series} />
       <PhaseChart series={series} />
     </ChartGrid>
   );
-  return <RunBody model={model} charts={charts} />;
+  return (
+    <RunBody model={model} charts={charts} evidence={<LabEvidence document={document} nodes={nodes} />} chartsFirst />
+  );
 }
 
 interface RunLineProps {
@@ -113,7 +124,7 @@ function OpeningStage({ config }: { config: SaleConfig }) {
           <code>{config.strategy}</code> <span>every store node is being told the strategy and the settings</span>
         </p>
       </header>
-      <StageBody model={model} series={model.series} />
+      <StageBody model={model} series={model.series} document={null} />
     </article>
   );
 }

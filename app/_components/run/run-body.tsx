@@ -8,21 +8,24 @@ import { VerdictHead } from "./verdict-head";
 
 interface RunBodyProps {
   readonly model: RunModel;
-  /** Who was inside, and how it came about: on a run's own page, where it stands before time so that it is in sight. */
-  readonly evidence?: ReactNode;
+  /** Who was inside, and how it came about. */
+  readonly evidence: ReactNode;
   /** The run over time. */
   readonly charts: ReactNode;
+  /** Where the charts are being drawn while one looks on, they stay where they are and the proof comes below them. */
+  readonly chartsFirst?: boolean;
 }
 
 /** A run from *what* to *why*: the verdict, the six figures, the proof, time. The Lab and a run's own page share it. */
-export function RunBody({ model, evidence, charts }: RunBodyProps) {
+export function RunBody({ model, evidence, charts, chartsFirst = false }: RunBodyProps) {
   const { figures } = model;
   return (
     <>
       <VerdictHead key={model.key} figures={figures} lead={model.lead} evidence={model.evidence} />
       <FigureRow figures={figures} />
-      {evidence}
+      {chartsFirst ? null : evidence}
       {charts}
+      {chartsFirst ? evidence : null}
       <div className={styles.proof}>
         <NodeTable rows={model.nodeRows} running={model.pending} answers={model.answers} />
         <CheckList checks={model.checks} pending={model.pending} />

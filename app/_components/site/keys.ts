@@ -25,18 +25,19 @@ const PICKING: readonly KeyHelp[] = [
   { keys: ["C"], does: "Compare what is picked" },
 ];
 
-const RUN: readonly KeyHelp[] = [
+const TIMELINE: readonly KeyHelp[] = [
   { keys: ["←", "→"], does: "In the timeline: earlier, later" },
   { keys: ["+", "−"], does: "In the timeline: closer, wider" },
   { keys: ["Home"], does: "In the timeline: the whole run" },
 ];
 
-/** What the page of this path has, then what works on all of them. */
-export function keysOf(pathname: string): {
+/** By the mark (`data-keys`) of what listens to them: a key is listed where it works, and as long as it does. */
+const KEYS_OF: Readonly<Record<string, readonly KeyHelp[]>> = { lab: LAB, picking: PICKING, timeline: TIMELINE };
+
+/** The keys of what is on the page, and those that work on all pages. */
+export function keysOf(marks: readonly string[]): {
   readonly here: readonly KeyHelp[];
   readonly everywhere: readonly KeyHelp[];
 } {
-  if (pathname === "/") return { here: LAB, everywhere: EVERYWHERE };
-  if (pathname === "/compare" || pathname === "/runs") return { here: PICKING, everywhere: EVERYWHERE };
-  return { here: /^\/runs\/./.test(pathname) ? RUN : [], everywhere: EVERYWHERE };
+  return { here: [...new Set(marks)].flatMap((mark) => KEYS_OF[mark] ?? []), everywhere: EVERYWHERE };
 }

@@ -1,6 +1,6 @@
 "use client";
 
-import { usePathname, useRouter } from "next/navigation";
+import { useRouter } from "next/navigation";
 import { useEffect, useState } from "react";
 import { useShortcuts } from "@/app/_hooks/use-shortcuts";
 import { Dialog } from "../ui/dialog";
@@ -39,7 +39,6 @@ function KeyList({ title, keys }: { title: string; keys: readonly KeyHelp[] }) {
 
 /** The keys that work on every page, and the list of all that work on this one. */
 export function SiteKeys() {
-  const pathname = usePathname();
   const router = useRouter();
   const { labHref } = useLabStatus();
   const [isOpen, setIsOpen] = useState(false);
@@ -56,7 +55,8 @@ export function SiteKeys() {
     ...Object.fromEntries(pages.map((href, index) => [String(index + 1), () => router.push(href)])),
   });
 
-  const { here, everywhere } = keysOf(pathname);
+  const marked = isOpen ? [...document.querySelectorAll<HTMLElement>("[data-keys]")] : [];
+  const { here, everywhere } = keysOf(marked.map(({ dataset }) => dataset.keys ?? ""));
   return (
     <Dialog open={isOpen} title="Keys" onClose={() => setIsOpen(false)}>
       <KeyList title="On this page" keys={here} />

@@ -4,10 +4,10 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { useExplained } from "@/app/_hooks/use-explained";
 import { useTimeline } from "@/app/_hooks/use-timeline";
 import { type EvidenceLink, withEvidenceLink } from "@/app/_lib/evidence-link";
+import type { EvidenceOpening } from "@/app/_lib/evidence-opening";
 import { groupFindings, kindWords } from "@/app/_lib/finding-words";
 import { clampRange, rangeAround, type TimeRange } from "@/app/_lib/timeline-view";
-import type { Interleaving as Lines } from "@/lib/history/interleaving";
-import type { ExplainedFinding, NamedFinding, TimelineFault } from "@/lib/runs/evidence";
+import type { NamedFinding } from "@/lib/runs/evidence";
 import styles from "./evidence.module.css";
 import { FindingList } from "./finding-list";
 import { HolderTimeline } from "./holder-timeline";
@@ -15,19 +15,9 @@ import { Interleaving } from "./interleaving";
 
 export interface EvidenceProps {
   readonly runId: string;
-  readonly verdict: "safe" | "unsafe" | "inconclusive";
-  readonly violations: Readonly<Record<string, number>>;
-  readonly lanes: readonly string[];
-  readonly depths: readonly number[];
-  readonly hasHolds: boolean;
-  readonly endUs: number;
-  readonly faults: readonly TimelineFault[];
-  readonly findings: readonly NamedFinding[];
-  /** The finding the page opens with; null where there is none. */
-  readonly first: ExplainedFinding | null;
-  readonly ordinary: { readonly interleaving: Lines; readonly spans: readonly number[] };
-  /** What the address asks for, or where the first finding is. */
-  readonly firstRange: TimeRange;
+  readonly opening: EvidenceOpening;
+  /** The page is this run's: all findings are listed, and what is in view is written to the address. */
+  readonly isOwnPage: boolean;
 }
 
 /** After the last change of the view, so that a drag is one entry in nobody's history. */
@@ -44,7 +34,7 @@ function useAddress(link: EvidenceLink, endUs: number, isTouched: boolean): void
   }, [finding, range, endUs, isTouched]);
 }
 
-function placeWords(findings: readonly NamedFinding[], chosen: NamedFinding, counts: EvidenceProps["violations"]) {
+function placeWords(findings: readonly NamedFinding[], chosen: NamedFinding, counts: EvidenceOpening["violations"]) {
   const same = findings.filter(({ kind }) => kind === chosen.kind);
   const count = Math.max(same.length, counts[chosen.kind] ?? 0);
   return `${kindWords(chosen.kind, 1)} ${same.indexOf(chosen) + 1} of ${count}`;
@@ -53,7 +43,7 @@ function placeWords(findings: readonly NamedFinding[], chosen: NamedFinding, cou
 interface StepperProps {
   readonly findings: readonly NamedFinding[];
   readonly chosen: NamedFinding;
-  readonly counts: EvidenceProps["violations"];
+  readonly counts: EvidenceOpening["violations"];
   readonly onChoose: (name: string) => void;
 }
 
@@ -79,7 +69,7 @@ function Stepper({ findings, chosen, counts, onChoose }: StepperProps) {
   );
 }
 
-function ordinaryWords({ verdict, hasHolds, ordinary }: EvidenceProps): string {
+function ordinaryWords({ verdict, hasHolds, ordinary }: EvidenceOpening): string {
   const { actors } = ordinary.interleaving;
   const found = verdict === "safe" ? "No violation was found." : "No violation stands in the history.";
   if (actors.length === 0) return `${found} Nobody got inside.`;
@@ -88,16 +78,16 @@ function ordinaryWords({ verdict, hasHolds, ordinary }: EvidenceProps): string {
 }
 
 /** The proof: who was inside, node by node, and in words how it came about. */
-export function Evidence(props: EvidenceProps) {
-  const { runId, findings, violations, endUs, ordinary } = props;
-  const [name, setName] = useState<string | null>(props.first?.finding.name ?? null);
-  const [range, setRange] = useState(props.firstRange);
+export function Evidence({ runId, opening, isOwnPage }: EvidenceProps) {
+  const { findings, violations, endUs, first, ordinary } = opening;
+  const [name, setName] = useState<string | null>(first?.finding.name ?? null);
+  const [range, setRange] = useState(opening.firstRange);
   const [isTouched, setTouched] = useState(false);
   const [isWhole, setWhole] = useState(false);
   const timeline = useTimeline(runId);
-  const { explained, problem } = useExplained(runId, name, props.first);
+  const { explained, problem } = useExplained(runId, name, first);
   const groups = useMemo(() => groupFindings(findings), [findings]);
-  useAddress({ finding: name, range }, endUs, isTouched);
+  useAddress({ finding: name, range }, endUs, isOwnPage && isTouched);
 
   // Whoever chooses a finding wants to see it; until then the view is what the address or the page opened with.
   const wanted = useRef<string | null>(null);
@@ -123,13 +113,13 @@ export function Evidence(props: EvidenceProps) {
   // Until its lines are there, what was read before stays whole.
   const finding = explained ? findings.find((one) => one.name === explained.finding.name) : undefined;
   const lines = explained?.interleaving ?? (name === null ? ordinary.interleaving : undefined);
-  const caption = explained?.finding.sentence ?? (name === null ? ordinaryWords(props) : "");
+  const caption = explained?.finding.sentence ?? (name === null ? ordinaryWords(opening) : "");
   const hasMore = lines?.steps.some(({ isDetail }) => isDetail) ?? false;
   return (
     <section className={styles.grid} aria-label="How it happened" data-testid="evidence">
       <div className={styles.timeline}>
         <HolderTimeline
-          {...props}
+          {...opening}
           timeline={timeline}
           hasMarks={findings.some(({ isViolation }) => isViolation)}
           range={range}
@@ -151,7 +141,7 @@ export function Evidence(props: EvidenceProps) {
           </label>
         ) : null}
       </section>
-      {findings.length > 0 ? (
+      {isOwnPage && findings.length > 0 ? (
         <div className={styles.list}>
           <FindingList groups={groups} counts={violations} chosen={name} onChoose={choose} />
         </div>

@@ -140,6 +140,7 @@ export function TimelineCanvas(props: TimelineCanvasProps) {
       ref={frame}
       type="button"
       className={styles.canvas}
+      data-keys="timeline"
       aria-label={label}
       onKeyDown={onKeyDown}
       onPointerDown={onPointerDown}

@@ -85,6 +85,15 @@ export const seriesSchema = z.object({
     .nullable(),
   faults: z.array(z.looseObject({ faultId: z.string(), fromUs: z.int(), toUs: z.int(), proof: z.string() })),
 });
+export const evidenceSchema = z.looseObject({
+  verdict: findingsSchema.shape.verdict,
+  lanes: z.array(z.string()),
+  endUs: z.number().min(0),
+  findings: findingsSchema.shape.findings,
+  /** Null where nothing was found. */
+  first: z.looseObject({}).nullable(),
+  firstRange: z.object({ fromUs: count, toUs: count }),
+});
 export const timelineSchema = z.looseObject({
   lanes: z.array(z.string()),
   endUs: z.number().min(0),

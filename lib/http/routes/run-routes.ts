@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { finishRequestSchema, runDocumentSchema, runRequestSchema } from "../../runs/document";
 import {
+  evidenceSchema,
   findingsSchema,
   runsSchema,
   samplesSchema,
@@ -131,6 +132,13 @@ export const runRoutes: readonly Route[] = [
     answers: {
       200: { description: "A value a step; null where nothing was recorded on one clock.", schema: seriesSchema },
     },
+    errors: ["run_running"],
+  },
+  {
+    ...one,
+    path: "/api/runs/{id}/evidence",
+    summary: "What a page opens a run's evidence with: lanes, findings, and the first of them step by step.",
+    answers: { 200: { description: "The spans are at `timeline`.", schema: evidenceSchema } },
     errors: ["run_running"],
   },
   {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import type { EvidenceOpening } from "../../../app/_lib/evidence-opening";
 import type { Interleaving } from "../../../lib/history/interleaving";
 import type { Timeline } from "../../../lib/history/timeline";
 import type { ExplainedFinding, NamedFinding } from "../../../lib/runs/evidence";
@@ -84,12 +85,24 @@ describe("a run's evidence over HTTP", () => {
     );
   });
 
+  it("opens with the first violation in view, for a page that has nothing yet", async () => {
+    const { body } = (await ask("evidence")) as { body: EvidenceOpening };
+    const { body: explained } = (await ask("findings/[name]", { name: "lostUpdates-1" })) as { body: ExplainedFinding };
+    const { body: timeline } = (await ask("timeline")) as { body: Timeline };
+    assert.deepEqual(body.first, explained);
+    assert.deepEqual([body.lanes, body.endUs], [timeline.lanes, timeline.endUs]);
+    for (const index of explained.spans) {
+      const fromUs = timeline.spans.fromUs[index] ?? Number.NaN;
+      assert.ok(body.firstRange.fromUs < fromUs && fromUs < body.firstRange.toUs, `${fromUs} in view`);
+    }
+  });
+
   it("says that there is no such finding, no such run, and that a run is still going on", async () => {
     assert.equal((await ask("findings/[name]", { name: "lostUpdates-2" })).status, 404);
     assert.equal((await ask("findings", { run: "nobody" })).status, 404);
     await prisma()
       .$executeRaw`UPDATE runs SET document = jsonb_set(document, '{status}', '"running"') WHERE id = ${id}`;
-    for (const path of ["findings", "timeline"]) assert.equal((await ask(path)).status, 409);
+    for (const path of ["findings", "timeline", "evidence"]) assert.equal((await ask(path)).status, 409);
     assert.equal((await ask("findings/[name]", { name: "lostUpdates-1" })).status, 409);
   });
 });

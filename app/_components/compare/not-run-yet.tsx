@@ -1,0 +1,32 @@
+import { LabLink } from "@/app/_components/ui/lab-link";
+import { byFamily, type CatalogueStrategy } from "@/app/_lib/catalogue";
+import styles from "./not-run-yet.module.css";
+
+/** Strategies without a run, by family: a click opens the Lab with one of them chosen. */
+export function NotRunYet({ strategies }: { strategies: readonly CatalogueStrategy[] }) {
+  return (
+    <section className={styles.block} aria-labelledby="not-run-yet" data-testid="not-run-yet">
+      <h2 id="not-run-yet">
+        Not run yet <span className={styles.count}>{strategies.length}</span>
+      </h2>
+      <dl className={styles.families}>
+        {byFamily(strategies).map(({ family, label, strategies: members }) => (
+          <div key={family} className={styles.family}>
+            <dt>{label}</dt>
+            {members.map(({ id, available, unavailableReason }) => (
+              <dd key={id}>
+                <LabLink href={`/?strategy=${id}`} className="mono" aria-label={`Run ${id}`}>
+                  {id}
+                </LabLink>
+                {available ? null : <span className={styles.reason}>{unavailableReason}</span>}
+              </dd>
+            ))}
+          </div>
+        ))}
+      </dl>
+      <p className={styles.hint}>
+        All strategies in turn, from a terminal: <code>npm run lab -- sweep</code>
+      </p>
+    </section>
+  );
+}

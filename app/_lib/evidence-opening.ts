@@ -1,0 +1,34 @@
+import type { RunDocument } from "@/lib/runs/document";
+import type { Evidence, ExplainedFinding, NamedFinding, TimelineFault } from "@/lib/runs/evidence";
+import type { EvidenceLink } from "./evidence-link";
+import { readEvidence } from "./lab-data";
+import { clampRange, rangeAround, type TimeRange } from "./timeline-view";
+
+/** What a page opens a run's evidence with. The spans themselves are fetched once it stands, and further findings when asked for. */
+export interface EvidenceOpening {
+  readonly verdict: Evidence["verdict"];
+  readonly violations: Readonly<Record<string, number>>;
+  readonly lanes: readonly string[];
+  readonly depths: readonly number[];
+  readonly hasHolds: boolean;
+  readonly endUs: number;
+  readonly faults: readonly TimelineFault[];
+  readonly findings: readonly NamedFinding[];
+  /** The finding it opens with: the one linked to, else the first violation; null where there is none. */
+  readonly first: ExplainedFinding | null;
+  readonly ordinary: Evidence["ordinary"];
+  /** What is linked to, or where the first finding is. */
+  readonly firstRange: TimeRange;
+}
+
+/** Reads an ended run's history. On the server only. */
+export async function openEvidence(document: RunDocument, link: EvidenceLink): Promise<EvidenceOpening> {
+  const { timeline, faults, findings, violations, verdict, ordinary, explain } = await readEvidence(document);
+  const { lanes, depths, hasHolds, endUs, spans } = timeline;
+  const opensOn = findings.find(({ name }) => name === link.finding) ?? findings.find(({ isViolation }) => isViolation);
+  const first = opensOn ? explain(opensOn.name) : null;
+  const whole = { fromUs: 0, toUs: Math.max(1, endUs) };
+  const around = rangeAround(spans, (first ?? ordinary).spans, endUs) ?? whole;
+  const firstRange = link.range ? clampRange(link.range, endUs) : around;
+  return { verdict, violations, lanes, depths, hasHolds, endUs, faults, findings, first, ordinary, firstRange };
+}
