@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
-import { type Browser, chromium } from "@playwright/test";
+import { type Browser, chromium, type Locator, type Page } from "@playwright/test";
 import { type Command, Option } from "commander";
 import { explainFailure, labOf } from "../runs/execute";
 import { followRun } from "../runs/follow";
@@ -89,6 +89,22 @@ async function runWhatIsMissing(lab: LabAddress): Promise<void> {
   }
 }
 
+/** The proof, or, where the last run is too long for the Lab, where it is to be had; on Compare the table. */
+function whenDrawn(page: Page): Locator {
+  const elsewhere = page.getByRole("link", { name: "see them on the run's page" });
+  return page.locator("canvas[data-drawn], table[data-testid=compare]").or(elsewhere).first();
+}
+
+const MARGIN = 24;
+
+/** A part of the page with some paper round it. */
+async function withMargin(part: Locator) {
+  const box = await part.boundingBox();
+  if (box === null) throw new Error("This part of the page is not there.");
+  const { x, y, width, height } = box;
+  return { x: x - MARGIN, y: y - MARGIN, width: width + 2 * MARGIN, height: height + 2 * MARGIN };
+}
+
 interface Job {
   readonly lab: LabAddress;
   readonly shot: Shot;
@@ -102,13 +118,11 @@ async function take(browser: Browser, { lab, shot, out, lastRuns }: Job): Promis
   const page = await context.newPage();
   const address = typeof where === "string" ? where : `/runs/${lastRuns.get(where.runOf)}`;
   await page.goto(`${lab.baseUrl}${address}`);
-  await page
-    .locator(address.startsWith("/compare") ? "table" : "canvas[data-drawn]")
-    .first()
-    .waitFor({ timeout: 20_000 });
+  await whenDrawn(page).waitFor({ timeout: 20_000 });
   await page.evaluate(() => document.fonts.ready);
   const file = path.join(out, `${name}.png`);
-  await (part === undefined ? page : page.getByTestId(part)).screenshot({ path: file, animations: "disabled" });
+  const clip = part === undefined ? null : await withMargin(page.getByTestId(part));
+  await page.screenshot({ path: file, animations: "disabled", ...(clip === null ? {} : { clip, fullPage: true }) });
   await context.close();
   return file;
 }

@@ -192,7 +192,7 @@ export function CompareTable({ rows, common, picked: initial }: CompareTableProp
     <>
       <Caution common={common} count={rows.length} />
       <PhoneSorting sorting={sorting} onSort={sortBy} />
-      <table className={styles.table}>
+      <table className={styles.table} data-testid="compare">
         <caption className="visually-hidden">The last finished run of every strategy</caption>
         <thead>
           <tr>
