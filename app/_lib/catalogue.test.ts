@@ -55,6 +55,6 @@ describe("the catalogue", () => {
     assert.equal(preferredEngine([{ ...k6, available: false }, builtin]), "builtin");
     assert.equal(engineLabel(k6), "k6 2.2.0");
     assert.equal(engineLabel({ ...k6, version: "k6 v2.2.0" }), "k6 2.2.0");
-    assert.equal(engineLabel(builtin), "built-in");
+    assert.equal(engineLabel({ ...builtin, version: "builtin (Node.js v20.20.2)" }), "built-in");
   });
 });

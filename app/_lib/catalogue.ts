@@ -76,9 +76,9 @@ export function preferredEngine(engines: readonly CatalogueEngine[]): "k6" | "bu
   return engines.some((engine) => engine.id === "k6" && engine.available) ? "k6" : "builtin";
 }
 
-/** "k6 2.2.0", or "built-in". */
-export function engineLabel(engine: CatalogueEngine): string {
-  const name = engine.id === "k6" ? "k6" : "built-in";
-  const number = engine.version?.replace(/^(k6\s+)?v?/, "") ?? "";
-  return number === "" ? name : `${name} ${number}`;
+/** "k6 2.2.0", or "built-in", whose version is the lab's own. */
+export function engineLabel({ id, version }: CatalogueEngine): string {
+  if (id === "builtin") return "built-in";
+  const number = version?.replace(/^(k6\s+)?v?/, "") ?? "";
+  return number === "" ? "k6" : `k6 ${number}`;
 }

@@ -13,7 +13,7 @@ const FILES = [
 export function RunExports({ id, hasHistogram }: { id: string; hasHistogram: boolean }) {
   const shown = FILES.filter(({ label }) => hasHistogram || label !== ".hgrm");
   return (
-    <p className={styles.files}>
+    <p className={styles.files} data-print="no">
       {shown.map(({ label, path, hint }) => (
         <a key={label} href={`/api/runs/${id}${path}`} title={hint}>
           {label}

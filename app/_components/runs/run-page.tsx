@@ -50,7 +50,7 @@ export function RunPage({ document, samples, link }: RunPageProps) {
               </>
             )}
           </p>
-          <div className={styles.actions}>
+          <div className={styles.actions} data-print="no">
             {document.status === "running" ? null : (
               <RunAgain document={{ strategy: document.strategy, target: document.target, config: document.config }} />
             )}

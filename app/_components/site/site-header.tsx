@@ -21,7 +21,7 @@ export function SiteHeader({ theme }: { theme: Theme }) {
       <LabLink className={styles.brand} href={labHref}>
         Flash Sale Lab
       </LabLink>
-      <nav className={styles.nav} aria-label="Pages">
+      <nav className={styles.nav} aria-label="Pages" data-print="no">
         <LabLink href={labHref} aria-current={pathname === "/" ? "page" : undefined}>
           Lab
         </LabLink>
@@ -31,7 +31,7 @@ export function SiteHeader({ theme }: { theme: Theme }) {
           </LabLink>
         ))}
       </nav>
-      <div className={styles.tools}>
+      <div className={styles.tools} data-print="no">
         <ServerDots />
         <ThemeToggle initial={theme} />
       </div>

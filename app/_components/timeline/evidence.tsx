@@ -136,7 +136,7 @@ export function Evidence({ runId, opening, isOwnPage }: EvidenceProps) {
         <p className={styles.sentence}>{problem ?? caption}</p>
         {lines ? <Interleaving lines={lines} isWhole={isWhole} caption={caption} /> : null}
         {hasMore ? (
-          <label className={styles.whole}>
+          <label className={styles.whole} data-print="no">
             <input type="checkbox" checked={isWhole} onChange={(event) => setWhole(event.target.checked)} /> every step
           </label>
         ) : null}

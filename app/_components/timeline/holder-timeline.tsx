@@ -55,7 +55,7 @@ function Zoom({ range, endUs, onRange }: Pick<HolderTimelineProps, "range" | "en
     ["all", "Show the whole run", { fromUs: 0, toUs: Math.max(1, endUs) }],
   ];
   return (
-    <fieldset className={styles.zoom} aria-label="Time in view">
+    <fieldset className={styles.zoom} aria-label="Time in view" data-print="no">
       {buttons.map(([text, label, next]) => (
         <button key={label} type="button" aria-label={label} title={label} onClick={() => onRange(next)}>
           {text}
@@ -133,7 +133,7 @@ export function HolderTimeline(props: HolderTimelineProps) {
       </div>
       <div className={styles.foot}>
         <Keys hasHolds={hasHolds} isAlarm={props.isAlarm} hasMarks={props.hasMarks} />
-        <p>
+        <p data-print="no">
           drag, or select it and use <kbd>←</kbd> <kbd>→</kbd> <kbd>+</kbd> <kbd>−</kbd> <kbd>Home</kbd> or the wheel
         </p>
       </div>
