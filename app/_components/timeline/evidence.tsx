@@ -10,7 +10,7 @@ import { clampRange, rangeAround, type TimeRange } from "@/app/_lib/timeline-vie
 import type { NamedFinding } from "@/lib/runs/evidence";
 import styles from "./evidence.module.css";
 import { FindingList } from "./finding-list";
-import { HolderTimeline } from "./holder-timeline";
+import { HolderTimeline, NobodyCame } from "./holder-timeline";
 import { Interleaving } from "./interleaving";
 
 export interface EvidenceProps {
@@ -118,15 +118,19 @@ export function Evidence({ runId, opening, isOwnPage }: EvidenceProps) {
   return (
     <section className={styles.grid} aria-label="How it happened" data-testid="evidence">
       <div className={styles.timeline}>
-        <HolderTimeline
-          {...opening}
-          timeline={timeline}
-          hasMarks={findings.some(({ isViolation }) => isViolation)}
-          range={range}
-          chosen={explained?.spans ?? (name === null ? ordinary.spans : [])}
-          isAlarm={finding?.isViolation ?? false}
-          onRange={show}
-        />
+        {opening.lanes.length === 0 ? (
+          <NobodyCame />
+        ) : (
+          <HolderTimeline
+            {...opening}
+            timeline={timeline}
+            hasMarks={findings.some(({ isViolation }) => isViolation)}
+            range={range}
+            chosen={explained?.spans ?? (name === null ? ordinary.spans : [])}
+            isAlarm={finding?.isViolation ?? false}
+            onRange={show}
+          />
+        )}
       </div>
       <section className={styles.lines} aria-label="The interleaving" data-testid="interleaving">
         <header className={styles.head}>

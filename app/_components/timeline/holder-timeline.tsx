@@ -86,6 +86,16 @@ function Keys({ hasHolds, isAlarm, hasMarks }: { hasHolds: boolean; isAlarm: boo
   );
 }
 
+/** In place of the timeline, where no purchase was recorded. */
+export function NobodyCame() {
+  return (
+    <>
+      <h2>{TITLE}</h2>
+      <p className={styles.readout}>No purchase was recorded.</p>
+    </>
+  );
+}
+
 /** One lane a node, one bar a purchase that was inside. */
 export function HolderTimeline(props: HolderTimelineProps) {
   const { timeline, lanes, hasHolds, endUs, range, onRange } = props;
