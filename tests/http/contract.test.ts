@@ -158,6 +158,15 @@ describe("the OpenAPI document", () => {
     const opened = await call({ method: "POST", path: "/api/runs", headers: admin, body: request });
     assert.match(String(opened.headers["x-run-key"]), /^[0-9a-f]{32}$/);
     const { id } = json<{ id: string }>(opened);
+    const hurt = {
+      method: "POST",
+      path: "/api/runs",
+      headers: admin,
+      body: { ...request, faults: [{ id: "pause-holder" }] },
+    };
+    assert.equal(codeOf(await call(hurt)), "fault_not_applicable");
+    const unknown = { ...hurt, body: { ...request, faults: [{ id: "no-such-fault" }] } };
+    assert.equal(codeOf(await call(unknown)), "invalid_request");
     assert.equal(
       codeOf(await call({ method: "POST", path: "/api/runs", headers: admin, body: request })),
       "run_active",
@@ -205,7 +214,12 @@ describe("the OpenAPI document", () => {
     const assignment = { ...how, runId: "by-hand", holdMs: 0, ttlMs: 1_000, waitTimeoutMs: 100 };
     await call({ ...run, body: assignment });
     await call({ ...run, method: "POST", path: "/api/node/runs/{id}/prepare", body: { ...how, stock: 1 } });
+    const pauses = { ...run, path: "/api/node/runs/{id}/pauses" };
+    await call({ ...pauses, body: { atMs: 0, durationMs: 100 } });
+    const { outcomes } = json<{ outcomes: object[] }>(await call({ ...pauses, method: "DELETE" }));
+    assert.deepEqual(outcomes, [{ status: "disarmed" }]);
     await call({ ...run, method: "POST", path: "/api/node/runs/{id}/close" });
+    assert.equal(codeOf(await call({ ...pauses, body: { atMs: 0, durationMs: 100 } })), "not_found");
     const other = await call({ ...run, params: { id: "another" }, body: assignment });
     assert.equal(codeOf(other), "invalid_request");
   });
