@@ -54,5 +54,5 @@ function processorWords(client: ClientReport): string {
   const used = `used ${formatCount(percent)} % of a core`;
   if (sparePercent === undefined) return `It ${used}.`;
   const who = generatorProcess === undefined ? "It" : `Its process ${generatorProcess}`;
-  return `${who} ${used} in its busiest second, in which ${formatCount(sparePercent)} % of one were left.`;
+  return `${who} ${used} in its busiest second, with ${formatCount(sparePercent)} % of one left over.`;
 }

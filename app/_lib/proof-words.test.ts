@@ -87,7 +87,7 @@ describe("agreementWords", () => {
     const watched = wordsFor({ ...client, generatorSparePercent: 4, generatorProcess: "k6" });
     assert.equal(
       watched?.sentences[2],
-      "Its process k6 used 143 % of a core in its busiest second, in which 4 % of one were left.",
+      "Its process k6 used 143 % of a core in its busiest second, with 4 % of one left over.",
     );
     const lost = wordsFor({ ...client, generatorCpuPercent: undefined, generatorCpuUnknown: "it has gone" });
     assert.equal(lost?.sentences[2], "What it took of the processor is not known: it has gone.");

@@ -7,7 +7,7 @@ import { labUrl } from "../runs/options";
 
 interface ExportFlags {
   readonly format: "json" | "csv" | "hgrm" | "html";
-  readonly rows: "samples" | "operations";
+  readonly rows: "samples" | "operations" | "percentiles";
   readonly of: string;
   readonly out?: string;
   readonly url?: string;
@@ -23,11 +23,13 @@ export function addExportCommand(program: Command): void {
     .argument("<runId>", "the run, as its address names it")
     .addOption(new Option("--format <format>", "of the file").choices(["json", "csv", "hgrm", "html"]).default("html"))
     .addOption(
-      new Option("--rows <what>", "of CSV: what a line is").choices(["samples", "operations"]).default("samples"),
+      new Option("--rows <what>", "of CSV: what a line is")
+        .choices(["samples", "operations", "percentiles"])
+        .default("samples"),
     )
     .addOption(
       new Option("--of <distribution>", "of .hgrm")
-        .choices(["latency", "poolWait", "wait", "hold", "commit"])
+        .choices(["latency", "poolWait", "wait", "hold", "commit", "buyers"])
         .default("latency"),
     )
     .option("--out <file>", "where it goes, `-` for stdout (default: the run's own name, here)")

@@ -107,6 +107,8 @@ describe("arrivals of the built-in generator", () => {
     assert.equal(report.failedRequests, 0);
     assert.ok((report.latencyMs.p50 ?? 0) >= 49, `p50 ${report.latencyMs.p50}`);
     assert.ok((report.arrivalSkewMs ?? -1) >= 0);
+    const median = report.curve?.find(({ percentile }) => percentile === 50);
+    assert.equal(median?.ms, report.latencyMs.p50);
   });
 
   it("counts the time a buyer queued for a connection as latency", async () => {

@@ -1,5 +1,5 @@
 import type { ClientReport } from "../../lib/runs/document";
-import { createHistogram, percentilesOf, recordMs } from "../../lib/runs/percentiles";
+import { createHistogram, curveOf, percentilesOf, recordMs } from "../../lib/runs/percentiles";
 import type { Answer } from "./purchase";
 
 /** What the generator saw, one purchase at a time; becomes the client report. */
@@ -43,6 +43,7 @@ export class Tally {
       failedRequests: this.failed,
       arrivalSkewMs: run.doorsOpen ? skewMs : null,
       latencyMs: percentilesOf(this.latency),
+      curve: curveOf(this.latency),
       generatorLagP99Ms: percentilesOf(this.lag).p99 ?? 0,
       generatorCpuPercent: run.cpuPercent,
     };

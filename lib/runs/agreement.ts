@@ -1,5 +1,7 @@
 import type { Agreement, ClientReport, RunDocument } from "./document";
 
+import { answeredOf } from "./latency-curve";
+
 /** Whether the load generator and the store nodes tell of the same sale. See docs/decisions/124. */
 
 /** A loopback round trip, the accept queue, and the answer waiting to be read, on a machine that is busy selling. */
@@ -21,13 +23,12 @@ type Gap = Agreement["gaps"][number];
 
 /** @param document with latencies as the nodes measured them, not yet replaced by the buyers' */
 export function agreementOf(document: RunDocument, client: ClientReport): Agreement {
-  const answered = Math.max(0, client.iterations - client.failedRequests);
   const counted = countedOfLoad(document);
   // Who got no answer is in the nodes' figures and not in the generator's.
   const comparable = client.failedRequests === 0 && counted > 0;
   const gaps = comparable ? COMPARED.flatMap((percentile) => gapAt(percentile, document, client)) : [];
   return {
-    answered,
+    answered: answeredOf(client),
     counted,
     serverLatencyMs: document.latencyMs,
     gaps,

@@ -62,6 +62,19 @@ export const runRequestSchema = z.strictObject({
 });
 export type RunRequest = z.infer<typeof runRequestSchema>;
 
+/** A distribution read off at more places than `percentilesSchema` names, without its maximum. */
+const curveSchema = z
+  .array(z.strictObject({ percentile: z.number().min(0).lt(100), ms: z.number().min(0) }))
+  .max(64)
+  .refine(
+    (points) =>
+      points.every(({ percentile, ms }, at) => {
+        const before = points[at - 1];
+        return before === undefined || (before.percentile < percentile && before.ms <= ms);
+      }),
+    "must rise from point to point",
+  );
+
 /** What the load generator saw, sent with `POST /api/runs/{id}/finish`. */
 export const clientReportSchema = z.strictObject({
   engine: z.string().max(100),
@@ -73,6 +86,8 @@ export const clientReportSchema = z.strictObject({
   /** From the first to the last buyer's start, doors-open runs only. */
   arrivalSkewMs: millis.default(null),
   latencyMs: percentilesSchema,
+  /** `latencyMs` at more percentiles, for the curve of the run's page; those of `CURVE_PERCENTILES`, from our generators. */
+  curve: curveSchema.optional(),
   /** p99 of how late the generator itself sent a purchase: a starved generator measures itself, not the lock. */
   generatorLagP99Ms: z.number().min(0).optional(),
   /** The generator's own use of the processor, 100 = one core: of k6 in its busiest second, else over its load. Absent: not known. */

@@ -1,4 +1,4 @@
-import type { Percentiles, RunDocument } from "./document";
+import type { ClientReport, Percentiles, RunDocument } from "./document";
 import { type CurvePoint, shareOfMax } from "./percentile-axis";
 
 const KNOWN: readonly (readonly [Exclude<keyof Percentiles, "max">, number])[] = [
@@ -20,7 +20,33 @@ export function curveOfPercentiles(percentiles: Percentiles, purchases: number):
   return percentiles.max === null ? points : [...points, { share: maxShare, ms: percentiles.max }];
 }
 
-/** What the buyers of a run waited, as a curve. */
-export function latencyCurve(document: Pick<RunDocument, "latencyMs" | "counts">): CurvePoint[] {
-  return curveOfPercentiles(document.latencyMs, document.counts.requests);
+/** Places in a decade of the axis. */
+const PLACES = 8;
+/** Up to 99.99 %. */
+const DECADES = 4;
+
+/** Where load generators read their distribution off: evenly along the axis, and where tables have a column. load-tests has the same. */
+export const CURVE_PERCENTILES: readonly number[] = [
+  ...Array.from({ length: DECADES * PLACES + 1 }, (_, at) => Number((100 * (1 - 10 ** (-at / PLACES))).toFixed(4))),
+  50,
+  95,
+].sort((a, b) => a - b);
+
+/** What the buyers of a run waited, as a curve: as fine as their generator told it. */
+export function buyersCurve({
+  latencyMs,
+  counts,
+  client,
+}: Pick<RunDocument, "latencyMs" | "counts" | "client">): CurvePoint[] {
+  if (!client?.curve) return curveOfPercentiles(latencyMs, counts.requests);
+  const maxShare = shareOfMax(answeredOf(client));
+  const points = client.curve.flatMap(({ percentile, ms }) =>
+    percentile / 100 < maxShare ? [{ share: percentile / 100, ms }] : [],
+  );
+  return latencyMs.max === null ? points : [...points, { share: maxShare, ms: latencyMs.max }];
+}
+
+/** Purchases that the generator got an answer to: those that its latencies are of. */
+export function answeredOf({ iterations, failedRequests }: ClientReport): number {
+  return Math.max(0, iterations - failedRequests);
 }

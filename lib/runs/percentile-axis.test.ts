@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { curveOfPercentiles } from "./latency-curve";
+import { clientReport, runDocument } from "../../tests/support/run-fixture";
+import { clientReportSchema } from "./document";
+import { buyersCurve, CURVE_PERCENTILES, curveOfPercentiles } from "./latency-curve";
 import {
   type CurvePoint,
   layOutCurves,
@@ -105,5 +107,42 @@ describe("a curve through a document's percentiles", () => {
     assert.equal(msAt(curve, 0.9), 10);
     assert.equal(msAt(curve, 0.5), null);
     assert.equal(msAt(curve, 0.9999), null);
+  });
+});
+
+describe("the buyers' curve", () => {
+  const curve = CURVE_PERCENTILES.map((percentile, at) => ({ percentile, ms: 10 + at }));
+  const drawn = (changes: Parameters<typeof clientReport>[0]) =>
+    buyersCurve(runDocument({ client: clientReport({ iterations: 500, ...changes }) }));
+
+  it("has every point that the generator told, up to where one purchase in all of them stands", () => {
+    const points = drawn({ curve });
+    assert.deepEqual(points[0], { share: 0, ms: 10 });
+    assert.deepEqual(
+      points.slice(-2).map(({ share }) => share),
+      [0.997629, 0.998],
+    );
+    assert.equal(points.at(-1)?.ms, runDocument().latencyMs.max);
+    assert.equal(drawn({ curve, failedRequests: 400 }).at(-1)?.share, 0.99, "of a hundred that were answered");
+  });
+
+  it("is drawn from the document's few percentiles where it was not told, as in older runs", () => {
+    const { latencyMs, counts } = runDocument();
+    assert.deepEqual(drawn({}), curveOfPercentiles(latencyMs, counts.requests));
+    assert.deepEqual(buyersCurve(runDocument({ client: null })), curveOfPercentiles(latencyMs, counts.requests));
+  });
+
+  it("is refused when it does not rise, or leaves the axis", () => {
+    const accepts = (points: { percentile: number; ms: number }[]) =>
+      clientReportSchema.safeParse(clientReport({ curve: points })).success;
+    const at = (...pairs: [number, number][]) => pairs.map(([percentile, ms]) => ({ percentile, ms }));
+    assert.equal(accepts(curve), true);
+    assert.equal(accepts(at([50, 1], [90, 1])), true);
+    assert.equal(accepts(at([90, 1], [50, 2])), false);
+    assert.equal(accepts(at([50, 1], [50, 2])), false);
+    assert.equal(accepts(at([50, 2], [90, 1])), false);
+    assert.equal(accepts(at([100, 1])), false);
+    assert.equal(accepts(at([-1, 1])), false);
+    assert.equal(accepts(Array.from({ length: 65 }, (_, index) => ({ percentile: index, ms: 1 }))), false);
   });
 });

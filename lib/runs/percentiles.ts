@@ -1,5 +1,6 @@
 import * as hdr from "hdr-histogram-js";
-import type { Percentiles } from "./document";
+import type { ClientReport, Percentiles } from "./document";
+import { CURVE_PERCENTILES } from "./latency-curve";
 
 /** Latencies are recorded in whole microseconds, two significant digits, up to two minutes. */
 const MICROS_PER_MS = 1_000;
@@ -38,6 +39,16 @@ export function percentilesOf(histogram: LatencyHistogram): Percentiles {
     p999: at(99.9),
     max: max / MICROS_PER_MS,
   };
+}
+
+/** The distribution at `CURVE_PERCENTILES`; undefined when nothing was recorded. */
+export function curveOf(histogram: LatencyHistogram): ClientReport["curve"] {
+  if (histogram.totalCount === 0) return undefined;
+  const max = histogram.maxValue;
+  return CURVE_PERCENTILES.map((percentile) => ({
+    percentile,
+    ms: Math.min(max, histogram.getValueAtPercentile(percentile)) / MICROS_PER_MS,
+  }));
 }
 
 export function encodeHistogram(histogram: LatencyHistogram): string {

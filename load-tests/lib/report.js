@@ -6,7 +6,22 @@
 /** @typedef {{ values: Record<string, number>, thresholds?: Record<string, { ok: boolean }> }} MetricSummary */
 /** @typedef {Record<string, MetricSummary | undefined>} Metrics */
 
-export const TREND_STATS = ["min", "med", "p(90)", "p(95)", "p(99)", "p(99.9)", "max"];
+const NAMED_STATS = ["min", "med", "p(90)", "p(95)", "p(99)", "p(99.9)", "max"];
+
+/** The buyers' curve, eight places in each decade up to 99.99 %; the lab's own are in lib/runs/latency-curve.ts. */
+export const CURVE_PERCENTILES = [
+  ...Array.from({ length: 33 }, (_, at) => Number((100 * (1 - 10 ** (-at / 8))).toFixed(4))),
+  50,
+  95,
+].sort((a, b) => a - b);
+
+/** What k6 works out of every trend; it has any percentile, to the purchase. */
+export const TREND_STATS = [...new Set([...NAMED_STATS, ...CURVE_PERCENTILES.map(statOf)])];
+
+/** @param {number} percentile */
+function statOf(percentile) {
+  return percentile === 0 ? "min" : `p(${percentile})`;
+}
 
 /**
  * @param {Metrics} metrics
@@ -27,6 +42,22 @@ function percentilesOf(trend) {
 }
 
 /**
+ * @param {MetricSummary | undefined} trend
+ * @returns {ClientReport["curve"]} undefined when nothing was measured
+ */
+function curveOf(trend) {
+  let reachedMs = 0;
+  const points = CURVE_PERCENTILES.flatMap((percentile) => {
+    const ms = trend?.values[statOf(percentile)];
+    if (ms === undefined) return [];
+    // Between two purchases k6 interpolates, and its last digit may fall.
+    reachedMs = Math.max(reachedMs, ms);
+    return [{ percentile, ms: reachedMs }];
+  });
+  return points.length === 0 ? undefined : points;
+}
+
+/**
  * @param {Metrics} metrics of handleSummary's data
  * @param {{ engineName: string, doorsOpen: boolean }} run
  * @returns {ClientReport}
@@ -41,6 +72,7 @@ export function clientReportOf(metrics, run) {
     failedRequests: count(metrics, "unanswered"),
     arrivalSkewMs: skewMs,
     latencyMs: percentilesOf(metrics.buyer_latency),
+    curve: curveOf(metrics.buyer_latency),
     generatorLagP99Ms: lag?.["p(99)"],
   };
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { clientReportSchema } from "../../lib/runs/document";
-import { clientReportOf, failedThresholdsOf, formatMs } from "./report.js";
+import { CURVE_PERCENTILES as CURVE_OF_LAB } from "../../lib/runs/latency-curve";
+import { CURVE_PERCENTILES, clientReportOf, failedThresholdsOf, formatMs, TREND_STATS } from "./report.js";
 
 const trend = (values: Record<string, number>) => ({ values });
 
@@ -22,6 +23,19 @@ describe("the buyers' report", () => {
     assert.equal(report.arrivalSkewMs, 10);
   });
 
+  it("has the buyers' whole curve, at the places where the lab reads its own", () => {
+    assert.deepEqual(CURVE_PERCENTILES, CURVE_OF_LAB);
+    // Interpolated: the last digit of one falls below the one before.
+    const values = Object.fromEntries(TREND_STATS.map((stat, at) => [stat, at]));
+    const k6 = { ...metrics, buyer_latency: trend({ ...values, min: 7, "p(25.0106)": 7 - 1e-12 }) };
+    const { curve } = clientReportSchema.parse(clientReportOf(k6, { engineName: "k6", doorsOpen: true }));
+    assert.equal(curve?.length, CURVE_OF_LAB.length);
+    assert.deepEqual(curve?.slice(0, 2), [
+      { percentile: 0, ms: 7 },
+      { percentile: 25.0106, ms: 7 },
+    ]);
+  });
+
   it("knows no arrival skew when buyers come by rate", () => {
     assert.equal(clientReportOf(metrics, { engineName: "k6", doorsOpen: false }).arrivalSkewMs, null);
   });
@@ -30,6 +44,7 @@ describe("the buyers' report", () => {
     const report = clientReportSchema.parse(clientReportOf({}, { engineName: "k6", doorsOpen: true }));
     assert.equal(report.iterations, 0);
     assert.equal(report.latencyMs.p99, null);
+    assert.equal(report.curve, undefined);
     assert.equal(report.arrivalSkewMs, null);
   });
 

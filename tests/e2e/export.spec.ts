@@ -56,7 +56,9 @@ test("the other files are what they say", async ({ request, page }) => {
   expect((JSON.parse(await get("format=json")) as { id: string }).id).toBe(runId);
   expect(await get("format=csv")).toMatch(/^seq,at_ms,stock_left,orders,.*\r\n1,/);
   expect((await get("format=csv&rows=operations")).trim().split("\r\n")).toHaveLength(81);
-  expect(await get("format=hgrm")).toContain("1/(1-Percentile)");
+  expect(await get("format=csv&rows=percentiles")).toMatch(/^of,percentile,ms\r\nnodes,0,.*\r\nbuyers,0,/s);
+  for (const of of ["latency", "buyers"])
+    expect(await get(`format=hgrm&of=${of}`)).toMatch(/1\/\(1-Percentile\).* 1\.000000000000 +80\n/s);
   expect((await request.get(`/api/runs/${runId}/export?format=pdf`)).status()).toBe(400);
 
   await page.goto(`/runs/${runId}`);

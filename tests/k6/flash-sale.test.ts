@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { CURVE_PERCENTILES } from "../../lib/runs/latency-curve";
 import { fetchRun, type K6Result, labUrl, readDocument, runK6 } from "./k6";
 
 /** k6's own codes: thresholds crossed, and an exception in the script. */
@@ -49,6 +50,9 @@ describe("k6 run load-tests/flash-sale.js", () => {
     assert.ok((document.client?.arrivalSkewMs ?? -1) >= 0);
     const { p50, p99, max } = document.latencyMs;
     assert.ok(p50 !== null && p99 !== null && max !== null && p50 > 0 && p50 <= p99 && p99 <= max);
+    const at = (wanted: number) => document.client?.curve?.find(({ percentile }) => percentile === wanted)?.ms;
+    assert.deepEqual([at(50), at(99)], [p50, p99]);
+    assert.equal(document.client?.curve?.length, CURVE_PERCENTILES.length);
   });
 
   it("leaves in the document what k6, which nobody of the lab started, took of the processor", {

@@ -4,14 +4,16 @@ import fc from "fast-check";
 import type { Interleaving } from "../../../lib/history/interleaving";
 import { timelineOf } from "../../../lib/history/timeline";
 import type { HistoryOpLine } from "../../../lib/history/types";
+import { CURVE_PERCENTILES } from "../../../lib/runs/latency-curve";
 import { createHistogram, encodeHistogram, recordMs } from "../../../lib/runs/percentiles";
 import { history } from "../../../tests/history/make";
-import { runDocument, runSample } from "../../../tests/support/run-fixture";
+import { clientReport, runDocument, runSample } from "../../../tests/support/run-fixture";
 import { longHistory } from "../../../tests/support/stored-run";
+import type { LatencyCurve } from "../latency-curves";
 import { seriesOfSamples } from "../samples-series";
 import { distinct } from "./distinct";
 import { markup } from "./markup";
-import { operationsCsv, samplesCsv } from "./run-csv";
+import { operationsCsv, percentilesCsv, samplesCsv } from "./run-csv";
 import { hgrm } from "./run-hgrm";
 import { runHtml } from "./run-html";
 
@@ -75,6 +77,18 @@ describe("CSV of a run", () => {
     assert.deepEqual(at("answered_ms"), ["", "", "1501.000001"]);
   });
 
+  it("has a line a point of both curves", () => {
+    const lines = percentilesCsv([
+      { id: "nodes", label: "", points: [{ share: 1 - 10 ** -0.125, ms: 2.5 }] },
+      { id: "buyers", label: "", points: [{ share: 0.5, ms: 3 }] },
+    ]);
+    assert.deepEqual(readCsv(lines), [
+      ["of", "percentile", "ms"],
+      ["nodes", "25.010579", "2.5"],
+      ["buyers", "50", "3"],
+    ]);
+  });
+
   it("gives back every text that was put in", () => {
     fc.assert(
       fc.property(fc.string(), (holderId) => {
@@ -90,10 +104,8 @@ describe(".hgrm of a run", () => {
     const histogram = createHistogram();
     for (let ms = 1; ms <= 100; ms += 1) recordMs(histogram, ms);
     const encoded = encodeHistogram(histogram);
-    const text = hgrm(
-      { latency: encoded, poolWait: encoded, wait: encoded, hold: encoded, commit: encoded },
-      "latency",
-    );
+    const histograms = { latency: encoded, poolWait: encoded, wait: encoded, hold: encoded, commit: encoded };
+    const text = hgrm(runDocument({ histograms }), "latency") ?? "";
     assert.match(text, /^\s+Value\s+Percentile\s+TotalCount\s+1\/\(1-Percentile\)/);
     const rows = text.split("\n").filter((line) => /^\s+\d/.test(line));
     const values = rows.map((line) => Number(line.trim().split(/\s+/)[0]));
@@ -103,6 +115,21 @@ describe(".hgrm of a run", () => {
     );
     assert.ok(Math.abs((values.at(-1) ?? 0) - 100) < 1.5, `the largest is ${values.at(-1)} ms`);
     assert.match(text, /#\[Mean\s+=/);
+  });
+
+  it("is the same table of what the buyers waited, up to the longest of them", () => {
+    const curve = CURVE_PERCENTILES.map((percentile) => ({ percentile, ms: 40 + percentile }));
+    const text = hgrm(runDocument({ client: clientReport({ curve }) }), "buyers") ?? "";
+    const rows = text.split("\n").filter((line) => /^\s+\d/.test(line));
+    assert.equal(rows[0], "       40.00 0.000000000000          1           1.00");
+    assert.ok(rows.includes("      130.00 0.900000000000        450          10.00"), text);
+    assert.equal(rows.at(-1), "      140.00 1.000000000000        500");
+    assert.match(text, /#\[Max += {7}140\.00, Total count += {10}500\]\n$/);
+  });
+
+  it("is none where none was kept", () => {
+    assert.equal(hgrm(runDocument(), "wait"), null);
+    assert.equal(hgrm(runDocument({ client: clientReport() }), "buyers"), null);
   });
 });
 
@@ -127,9 +154,13 @@ const first: Interleaving = {
 describe("HTML of a run", () => {
   const samples = [runSample(1, { orders: 40, inFlight: 3 }), runSample(2, { orders: 131, oversold: 31 })];
   const series = seriesOfSamples(runDocument(), samples);
-  const curve = [
+  const points = [
     { share: 0.5, ms: 40 },
     { share: 0.99, ms: 120 },
+  ];
+  const curves: LatencyCurve[] = [
+    { id: "nodes", label: "inside the nodes", points },
+    { id: "buyers", label: "as the buyers saw it", points },
   ];
   const { timeline } = timelineOf(history({ ops: longHistory(20) }));
   const holders = {
@@ -143,8 +174,7 @@ describe("HTML of a run", () => {
     runHtml({
       document: runDocument(change),
       series,
-      curve,
-      curveOf: "nodes",
+      curves,
       findings,
       findingCount: findings.length,
       first: findings.length === 0 ? null : first,
@@ -165,6 +195,17 @@ describe("HTML of a run", () => {
       assert.match(figure, /<details><summary>[^<]+: the numbers<\/summary>.*<tbody><tr>/s);
       assert.doesNotMatch(figure, /NaN|undefined|Infinity/);
     }
+  });
+
+  it("draws both views of latency, told apart by colour and dash", () => {
+    const figure =
+      html()
+        .split("<figure>")
+        .find((text) => text.includes("<h2>Latency by percentile")) ?? "";
+    const [drawing = "", numbers = ""] = figure.split("<details>");
+    assert.match(drawing, /<path class="line accent" d="M\d[^"]*L/);
+    assert.match(drawing, /<path class="line dashed" d="M\d[^"]*L/);
+    assert.equal(numbers.match(/<tr><th scope="row">as the buyers saw it</g)?.length, points.length);
   });
 
   it("says the verdict and the first findings, whatever they hold", () => {
@@ -192,8 +233,7 @@ describe("HTML of a run", () => {
     const text = runHtml({
       document,
       series: seriesOfSamples(document, samples),
-      curve,
-      curveOf: "nodes",
+      curves,
       findings: [],
       findingCount: 0,
       first: null,
@@ -210,8 +250,7 @@ describe("HTML of a run", () => {
     const text = runHtml({
       document,
       series: seriesOfSamples(document, []),
-      curve: [],
-      curveOf: "buyers",
+      curves: [],
       findings: [],
       findingCount: 0,
       first: null,

@@ -1,5 +1,6 @@
 import type { HistoryOpLine } from "@/lib/history/types";
 import type { RunSample } from "@/lib/runs/document";
+import type { LatencyCurve } from "../latency-curves";
 
 /** CSV by RFC 4180, a header first. docs/exports.md names the columns. */
 
@@ -48,6 +49,16 @@ export function samplesCsv(samples: readonly RunSample[]): string {
     wait_median_ms: ({ phaseMediansMs }) => phaseMediansMs.wait,
     hold_median_ms: ({ phaseMediansMs }) => phaseMediansMs.hold,
     commit_median_ms: ({ phaseMediansMs }) => phaseMediansMs.commit,
+  });
+}
+
+/** One line a point of a curve: of what the nodes took, and of what the buyers waited. */
+export function percentilesCsv(curves: readonly LatencyCurve[]): string {
+  const rows = curves.flatMap(({ id, points }) => points.map((point) => ({ id, ...point })));
+  return table(rows, {
+    of: ({ id }) => id,
+    percentile: ({ share }) => Number((share * 100).toFixed(6)),
+    ms: ({ ms }) => ms,
   });
 }
 

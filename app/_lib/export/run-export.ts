@@ -1,15 +1,15 @@
 import type { HistoryOpLine } from "@/lib/history/types";
 import type { RunDocument } from "@/lib/runs/document";
 import { type Evidence, type ExplainedFinding, evidenceOf } from "@/lib/runs/evidence";
-import { curveOfHistogram, medianCurve, mergedLatency } from "@/lib/runs/histogram-curve";
 import { historyLines } from "@/lib/runs/history-export";
 import { readSamples } from "@/lib/runs/queries";
 import { seriesOfHistory } from "../history-series";
+import { latencyCurves } from "../latency-curves";
 import { seriesOfSamples } from "../samples-series";
 import { rangeAround } from "../timeline-view";
 import { distinct } from "./distinct";
-import { operationsCsv, samplesCsv } from "./run-csv";
-import { type HISTOGRAM_NAMES, hgrm } from "./run-hgrm";
+import { operationsCsv, percentilesCsv, samplesCsv } from "./run-csv";
+import { type Distribution, hgrm } from "./run-hgrm";
 import { runHtml } from "./run-html";
 import type { HolderView } from "./svg-timeline";
 
@@ -24,9 +24,9 @@ export interface ExportedFile {
 export interface ExportOrder {
   readonly format: "json" | "csv" | "hgrm" | "html";
   /** Of CSV: what a line is. */
-  readonly rows: "samples" | "operations";
+  readonly rows: "samples" | "operations" | "percentiles";
   /** Of .hgrm: which distribution. */
-  readonly of: (typeof HISTOGRAM_NAMES)[number];
+  readonly of: Distribution;
 }
 
 /** @returns null for distributions of a run that was made before they were kept */
@@ -42,33 +42,31 @@ export async function exportRun(
       return {
         name: `${name}-${rows}.csv`,
         contentType: "text/csv; charset=utf-8",
-        body:
-          rows === "samples"
-            ? samplesCsv(await readSamples(document.id))
-            : operationsCsv(await readOperations(document)),
+        body: await csvOf(document, rows),
       };
-    case "hgrm":
-      if (document.histograms === undefined) return null;
-      return {
-        name: `${name}-${of}.hgrm`,
-        contentType: "text/plain; charset=utf-8",
-        body: hgrm(document.histograms, of),
-      };
+    case "hgrm": {
+      const body = hgrm(document, of);
+      return body === null ? null : { name: `${name}-${of}.hgrm`, contentType: "text/plain; charset=utf-8", body };
+    }
     case "html":
       return { name: `${name}.html`, contentType: "text/html; charset=utf-8", body: await htmlOf(document) };
   }
 }
 
+async function csvOf(document: RunDocument, rows: ExportOrder["rows"]): Promise<string> {
+  if (rows === "samples") return samplesCsv(await readSamples(document.id));
+  if (rows === "operations") return operationsCsv(await readOperations(document));
+  return percentilesCsv(latencyCurves(document));
+}
+
 async function htmlOf(document: RunDocument): Promise<string> {
   const [samples, evidence] = await Promise.all([readSamples(document.id), evidenceOf(document)]);
   const { findings, faults, series } = evidence;
-  const whole = mergedLatency([document]);
   const told = findings[0] === undefined ? null : evidence.explain(findings[0].name);
   return runHtml({
     document,
     series: series === null ? seriesOfSamples(document, samples) : seriesOfHistory(series, faults),
-    curve: whole === null ? medianCurve([document]) : curveOfHistogram(whole),
-    curveOf: whole === null ? "buyers" : "nodes",
+    curves: latencyCurves(document),
     ...distinct(findings.map(({ sentence }) => sentence)),
     first: told?.interleaving ?? null,
     holders: holdersOf(evidence, told),

@@ -1,19 +1,42 @@
-import type { RunHistograms } from "@/lib/runs/document";
+import type { ClientReport, RunDocument, RunHistograms } from "@/lib/runs/document";
+import { answeredOf, buyersCurve } from "@/lib/runs/latency-curve";
+import type { CurvePoint } from "@/lib/runs/percentile-axis";
 import { decodeHistogram } from "@/lib/runs/percentiles";
 
 const MICROS_PER_MS = 1_000;
 /** As HdrHistogram's own tools write it. */
 const TICKS_PER_HALF_DISTANCE = 5;
 
-export const HISTOGRAM_NAMES = [
-  "latency",
-  "poolWait",
-  "wait",
-  "hold",
-  "commit",
-] as const satisfies readonly (keyof RunHistograms)[];
+/** One of the nodes' distributions, or what the buyers waited. */
+export type Distribution = keyof RunHistograms | "buyers";
 
-/** HdrHistogram's percentile distribution, in milliseconds: what its plotter and its log tools read. */
-export function hgrm(histograms: RunHistograms, name: (typeof HISTOGRAM_NAMES)[number]): string {
-  return decodeHistogram(histograms[name]).outputPercentileDistribution(TICKS_PER_HALF_DISTANCE, MICROS_PER_MS);
+/**
+ * HdrHistogram's percentile distribution, in milliseconds: what its plotter and its log tools read.
+ * @returns null where the run kept no such distribution
+ */
+export function hgrm({ histograms, client, ...document }: RunDocument, of: Distribution): string | null {
+  if (of === "buyers") {
+    return client?.curve === undefined ? null : hgrmOfCurve(buyersCurve({ ...document, client }), client);
+  }
+  const encoded = histograms?.[of];
+  if (encoded === undefined) return null;
+  return decodeHistogram(encoded).outputPercentileDistribution(TICKS_PER_HALF_DISTANCE, MICROS_PER_MS);
+}
+
+/** The same form, from the places that the load generator told; their mean is not known. */
+function hgrmOfCurve(curve: readonly CurvePoint[], client: ClientReport): string {
+  const total = answeredOf(client);
+  const lines = curve.map(({ share, ms }, at) => {
+    // The format ends at 1, where the maximum is, without a fourth column.
+    const isMax = at === curve.length - 1;
+    const reached = isMax ? 1 : share;
+    const count = Math.max(1, Math.round(reached * total));
+    const inverse = isMax ? "" : (1 / (1 - share)).toFixed(2).padStart(15);
+    return `${ms.toFixed(2).padStart(12)} ${reached.toFixed(12)} ${String(count).padStart(10)}${inverse}\n`;
+  });
+  const max = (curve.at(-1)?.ms ?? 0).toFixed(2).padStart(12);
+  return `       Value     Percentile TotalCount 1/(1-Percentile)
+
+${lines.join("")}#[Max     = ${max}, Total count    = ${String(total).padStart(12)}]
+`;
 }

@@ -1,4 +1,5 @@
 import { formatCount, formatMsCell, NO_VALUE } from "../format";
+import type { LatencyCurve } from "../latency-curves";
 import { type Columns, PHASE_LABELS, type RunSeries, STACK_ORDER, stacked } from "../run-series";
 import { type TimeAxis, timeCell } from "../time-axis";
 import { type Markup, markup } from "./markup";
@@ -32,7 +33,7 @@ const PHASE_LINES: readonly Line[] = STACK_ORDER.map((phase) => ({
   style: `phase ${phase}`,
 }));
 
-export function charts({ document, series, curve, curveOf }: ExportedRun): Markup[] {
+export function charts({ document, series, curves }: ExportedRun): Markup[] {
   const { phases, source, span } = series;
   const { initial } = document.stock;
   return [
@@ -62,16 +63,24 @@ export function charts({ document, series, curve, curveOf }: ExportedRun): Marku
       of: "inside",
       summary: `Purchases in flight, and those of them that wait, ${source}.`,
     }),
-    chart({
-      title: `Latency by percentile, ${curveOf === "nodes" ? "inside the nodes" : "as the buyers saw it"}, ms`,
-      lines: [],
-      drawing: curveChart(curve, "Latency by percentile."),
-      numbers: table(
-        ["share", "ms"],
-        curve.map(({ share, ms }) => [`${(share * 100).toFixed(3)} %`, formatMsCell(ms)]),
-      ),
-    }),
+    byPercentile(curves),
   ];
+}
+
+function byPercentile(curves: readonly LatencyCurve[]): Markup {
+  const keys = curves.map(({ label }, at): Line => ({ label, style: at === 0 ? "accent" : "dashed" }));
+  const points = curves.map((curve) => curve.points);
+  return chart({
+    title: "Latency by percentile, ms",
+    lines: keys,
+    drawing: curveChart({ curves: points, lines: keys }, "Latency by percentile."),
+    numbers: table(
+      ["whose", "share", "ms"],
+      curves.flatMap(({ label, points }) =>
+        points.map(({ share, ms }) => [label, `${(share * 100).toFixed(3)} %`, formatMsCell(ms)]),
+      ),
+    ),
+  });
 }
 
 interface Lines {

@@ -1,7 +1,7 @@
 import type { Interleaving } from "@/lib/history/interleaving";
 import type { Percentiles, RunDocument } from "@/lib/runs/document";
-import type { CurvePoint } from "@/lib/runs/percentile-axis";
 import { formatCount, formatDuration, formatMsCell, formatRate, formatWhen, NO_VALUE } from "../format";
+import type { LatencyCurve } from "../latency-curves";
 import { PHASE_LABELS, type RunSeries, STACK_ORDER } from "../run-series";
 import { stockBarShares } from "../stock-bar";
 import { timeWords } from "../time-axis";
@@ -17,9 +17,7 @@ export interface ExportedRun {
   readonly document: RunDocument;
   /** Over time, at the page's resolution. */
   readonly series: RunSeries;
-  readonly curve: readonly CurvePoint[];
-  /** Whose latency the curve is of. */
-  readonly curveOf: "nodes" | "buyers";
+  readonly curves: readonly LatencyCurve[];
   readonly findings: readonly string[];
   /** How many there are; the file has the first of them. */
   readonly findingCount: number;

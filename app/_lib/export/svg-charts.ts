@@ -10,6 +10,8 @@ import { type Markup, markup } from "./markup";
 const WIDTH = 500;
 const HEIGHT = 220;
 const BOX = { left: 48, top: 10, width: WIDTH - 48 - 12, height: HEIGHT - 10 - 24 };
+/** A label centred nearer to the right end than this would be cut off. */
+const EDGE = 20;
 /** Of a character in the charts' face, at its larger size on a phone: a file cannot measure its text. */
 const CHARACTER = 8.1;
 const NAME_ROW = 15;
@@ -201,8 +203,11 @@ export function barChart({ columns, tops, lines }: Bars, { axis, bands, summary 
   return overTime(summary, { bands, scales, drawn });
 }
 
-export function curveChart(curve: readonly CurvePoint[], summary: string): Markup {
-  const plot = layOutCurves([curve], BOX);
+export function curveChart(
+  { curves, lines }: { curves: readonly (readonly CurvePoint[])[]; lines: readonly Line[] },
+  summary: string,
+): Markup {
+  const plot = layOutCurves(curves, BOX);
   const rows = plot.scale.ticks.map(
     (
       ms,
@@ -210,8 +215,11 @@ export function curveChart(curve: readonly CurvePoint[], summary: string): Marku
 <text x="${BOX.left - 8}" y="${place(plot.y(ms) + 4)}" text-anchor="end">${formatTick(ms)}</text>`,
   );
   const foot = shareTicks(plot.maxPosition).map(({ at, label }) => {
+    const right = BOX.left + BOX.width;
     const x = BOX.left + (at / plot.maxPosition) * BOX.width;
-    return markup`<text x="${place(x)}" y="${HEIGHT - 6}" text-anchor="middle">${label}</text>`;
+    const isAtEdge = right - x < EDGE;
+    return markup`<text x="${place(isAtEdge ? right : x)}" y="${HEIGHT - 6}" text-anchor="${isAtEdge ? "end" : "middle"}">${label}</text>`;
   });
-  return svg(summary, [...rows, ...foot, markup`<path class="line accent" d="${plot.paths[0] ?? ""}"/>`]);
+  const drawn = plot.paths.map((path, at) => markup`<path class="line ${lines[at]?.style ?? ""}" d="${path}"/>`);
+  return svg(summary, [...rows, ...foot, ...drawn]);
 }

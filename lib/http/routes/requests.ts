@@ -26,7 +26,7 @@ export const timelineQuerySchema = z.strictObject({ fromUs: micros.default(0), t
 export const exportQuerySchema = z.strictObject({
   format: z.enum(["json", "csv", "hgrm", "html"]),
   /** Of CSV: what a line is. */
-  rows: z.enum(["samples", "operations"]).default("samples"),
+  rows: z.enum(["samples", "operations", "percentiles"]).default("samples"),
   /** Of .hgrm: which distribution. */
-  of: histogramsSchema.keyof().default("latency"),
+  of: z.enum([...histogramsSchema.keyof().options, "buyers"]).default("latency"),
 });

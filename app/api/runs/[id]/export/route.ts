@@ -17,7 +17,7 @@ export const GET = (request: Request, { params }: Context) =>
     const document = await requireEndedRun((await params).id);
     const file = await exportRun(document, query);
     if (file === null) {
-      const message = "This run was made before whole distributions were kept; its document has their percentiles.";
+      const message = "This run kept no such distribution, whole; its document has a few percentiles.";
       throw new HttpError({ status: 409, code: "no_histogram", message });
     }
     return new Response(file.body, {
