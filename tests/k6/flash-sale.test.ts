@@ -62,7 +62,7 @@ describe("k6 run load-tests/flash-sale.js", () => {
       LOCK_STRATEGY: "sql-guarded",
       STOCK: "50",
       BUYERS: "100",
-      HOLD_MS: "10",
+      HOLD_MS: "20",
     });
     const { generatorCpuPercent, generatorSparePercent, generatorProcess, generatorCpuUnknown } = document.client ?? {};
     assert.equal(generatorCpuUnknown, undefined, said(result));
