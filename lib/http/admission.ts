@@ -31,7 +31,9 @@ interface Admission {
  */
 export async function admitted<T>(applicant: Applicant, purchase: () => Promise<T>): Promise<T> {
   const { limits, inside } = admission();
-  if (limits && !isLoadOfRun(applicant)) refuseTooFast(limits, applicant.buyerId);
+  const { buyerId } = applicant;
+  if (limits && !isLoadOfRun(applicant))
+    refuseTooFast(limits, { bucket: buyerId, field: "userId", what: "purchases of one buyer" });
   const resource = resourceOf(applicant.target);
   const count = inside.get(resource) ?? 0;
   if (count >= env().MAX_PURCHASES_PER_RESOURCE) throw overloaded(resource);
@@ -43,6 +45,16 @@ export async function admitted<T>(applicant: Applicant, purchase: () => Promise<
     if (left > 0) inside.set(resource, left);
     else inside.delete(resource);
   }
+}
+
+/**
+ * A visitor may pay and cancel as fast as he may buy, whatever he has bought: a payment may be what takes the stock.
+ * @throws HttpError 429 `rate_limited` with Retry-After
+ */
+export function admitOrderAction(buyerId: string): void {
+  const { limits } = admission();
+  const what = "payments and cancellations of one visitor";
+  if (limits) refuseTooFast(limits, { bucket: `orders of ${buyerId}`, field: "cookie", what });
 }
 
 /** How many purchases this node has admitted and not answered. */
@@ -61,16 +73,23 @@ function isLoadOfRun({ target, runKey }: Applicant): boolean {
   return given.length === known.length && timingSafeEqual(given, known);
 }
 
-function refuseTooFast(limits: BuyerLimits, buyerId: string): void {
-  const waitMs = limits.take(buyerId, performance.now());
+interface Rated {
+  /** What is counted together. */
+  readonly bucket: string;
+  readonly field: string;
+  readonly what: string;
+}
+
+function refuseTooFast(limits: BuyerLimits, { bucket, field, what }: Rated): void {
+  const waitMs = limits.take(bucket, performance.now());
   if (waitMs === 0) return;
   metrics().refusals.add("rate_limited");
   const { BUYER_RATE_PER_SECOND: rate, BUYER_RATE_BURST: burst } = env();
   throw new HttpError({
     status: 429,
     code: "rate_limited",
-    message: `userId: too many purchases of one buyer; ${rate} a second are admitted, ${burst} at once.`,
-    details: { field: "userId", retryAfterMs: waitMs },
+    message: `${field}: too many ${what}; ${rate} a second are admitted, ${burst} at once.`,
+    details: { field, retryAfterMs: waitMs },
     headers: { "retry-after": String(Math.ceil(waitMs / 1_000)) },
   });
 }

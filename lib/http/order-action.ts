@@ -3,6 +3,7 @@ import { idempotencyKeySchema, type ShopOrder } from "../shop/api";
 import { type Answer, answerOnce } from "../shop/idempotency";
 import { findOrder } from "../shop/queries";
 import { refuseCrossSite } from "./admin-guard";
+import { admitOrderAction } from "./admission";
 import { apiRoute, originOf, readJson } from "./api-route";
 import { requireVisitor } from "./buyer-cookie";
 import { currentNode } from "./current-node";
@@ -36,6 +37,7 @@ export function orderAction<Body>(
       const buyerId = await requireVisitor(request.headers.get("cookie"));
       const body = await readJson(request, action.bodySchema);
       const key = parseKey(request.headers.get("idempotency-key"));
+      admitOrderAction(buyerId);
       const order = { orderId, buyerId };
       if (key === null) return toResponse(orderAnswer(await action.act(order, body)));
       const findDone = async () => {

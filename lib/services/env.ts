@@ -57,7 +57,7 @@ const envSchema = z.object({
   HOLD_MS: millis(0, 10_000),
   LOCK_TTL_MS: millis(5_000, 120_000),
   WAIT_TIMEOUT_MS: millis(10_000, 60_000),
-  /** Purchases a second that one buyer may send to one node outside of runs, and how many at once; 0: no limit. */
+  /** Purchases a second that one buyer may send to one node outside of runs, and how many at once; payments as many; 0: no limit. */
   BUYER_RATE_PER_SECOND: z.coerce.number().min(0).max(100_000).default(5),
   BUYER_RATE_BURST: z.coerce.number().int().min(1).max(100_000).default(10),
   /** Buyers remembered for that. */

@@ -99,9 +99,11 @@ function createMetrics(): Metrics {
     leasesLost: counts("flash_sale_leases_lost_total", "Holds whose lease was known lost before their end.", [
       "strategy",
     ]),
-    refusals: counts("flash_sale_refused_total", "Purchases refused before any lock: rate_limited, overloaded.", [
-      "reason",
-    ]),
+    refusals: counts(
+      "flash_sale_refused_total",
+      "Purchases, payments and cancellations refused before any lock: rate_limited, overloaded.",
+      ["reason"],
+    ),
     watchEvents: counts("flash_sale_zookeeper_watch_events_total", "ZooKeeper watches that fired for a waiter.", [
       "strategy",
     ]),

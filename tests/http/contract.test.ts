@@ -36,6 +36,8 @@ describe("the OpenAPI document", () => {
       DATABASE_URL: database.url,
       LAB_ADMIN_TOKEN: ADMIN_TOKEN,
       LOCK_STRATEGY: "sql-guarded",
+      // So slow that no busy machine refills it while somebody is hasty.
+      BUYER_RATE_PER_SECOND: "0.01",
     });
     client = new RawClient(node.port, 8);
     contract = new Contract((await (await fetch(`${node.url}/api/openapi.json`)).json()) as OpenApiDocument);
@@ -122,6 +124,8 @@ describe("the OpenAPI document", () => {
     assert.equal((await act("pay", orderOf(first), { outcome: "succeed" })).status, 200);
     assert.equal((await act("cancel", orderOf(second), {})).status, 200);
     assert.equal(codeOf(await act("pay", orderOf(second), { outcome: "succeed" })), "order_not_pending");
+    const hasty = await Promise.all(Array.from({ length: 30 }, () => act("cancel", orderOf(second), {})));
+    assert.deepEqual(new Set(hasty.map(codeOf)), new Set(["order_not_pending", "rate_limited"]));
     await call({ method: "GET", path: "/api/orders", headers });
     assert.equal(codeOf(await call({ method: "GET", path: "/api/orders" })), "buyer_required");
   });

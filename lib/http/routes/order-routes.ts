@@ -33,6 +33,7 @@ const actionErrors: readonly ErrorCode[] = [
   "order_expired",
   "idempotency_mismatch",
   "idempotency_in_progress",
+  "rate_limited",
   "overloaded",
   "contended",
   "lease_lost",
