@@ -1,31 +1,30 @@
-import { isLockError, LockError } from "../locks/errors";
+import { isLockError } from "../locks/errors";
 import type { MemcachedCommands } from "../locks/memcached/memcached-port";
 import type { StrategyTraits } from "../locks/types";
-import { log } from "../services/log";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import { BuyerClaims } from "./buyer-claims";
 import type { CountedRows } from "./counted-rows";
 import { releaseRelative } from "./give-back";
 import { type CounterReading, MemcachedCounter } from "./memcached-counter";
-import { MemcachedJournal } from "./memcached-journal";
+import { MemcachedEntries } from "./memcached-entries";
 import { SETTLED_BY_MS } from "./reconcile";
 import { limitOf } from "./redis-counter";
-import type { JournalEntry } from "./redis-journal";
+import { retryPauseMs } from "./retry-pause";
+import { rowGone } from "./row-gone";
 import { isRowRefusal, rowRefusal } from "./row-refusal";
 import { sleepMs } from "./sleep";
 import type { StockRow, StockStore } from "./stock-store";
-import {
-  type GiveBackOutcome,
-  type GiveBackRequest,
-  type ReconcileOptions,
-  type Reconciliation,
-  type RowRefusal,
-  resourceOf,
-  type StockDrift,
-  type StockOutcome,
-  type StockRequest,
-  type StockStrategy,
-  type StockTarget,
+import type {
+  GiveBackOutcome,
+  GiveBackRequest,
+  ReconcileOptions,
+  Reconciliation,
+  RowRefusal,
+  StockDrift,
+  StockOutcome,
+  StockRequest,
+  StockStrategy,
+  StockTarget,
 } from "./types";
 
 export const memcachedCasTraits: StrategyTraits = {
@@ -43,13 +42,6 @@ export const memcachedCasTraits: StrategyTraits = {
   expected: { alone: "safe", threeNodes: "safe" },
   survives: { holderCrash: "survives", holderPause: "survives", serverRestart: "blocks" },
 };
-
-/** First and longest pause between two tries; the pause is drawn at random between nothing and its bound (full jitter). */
-const FIRST_BACKOFF_MS = 4;
-const MAX_BACKOFF_MS = 64;
-
-/** Targets whose journal a process keeps at hand. */
-const MAX_JOURNALS = 256;
 
 /** Longer than any run; every sale starts it anew. */
 const RUN_EXPIRY_SECONDS = 900;
@@ -85,13 +77,13 @@ export class MemcachedCas implements StockStrategy {
   readonly id = memcachedCasTraits.id;
   readonly traits = memcachedCasTraits;
 
-  /** One a target this process has sold. */
-  private readonly journals = new Map<string, MemcachedJournal>();
+  private readonly entries: MemcachedEntries;
   private readonly claims: BuyerClaims;
-  private saidUnsettled = false;
 
   constructor(private readonly parts: MemcachedCasParts) {
-    this.claims = new BuyerClaims(parts.client, (attempt) => this.pauseMs(attempt));
+    const { client, store, random } = parts;
+    this.entries = new MemcachedEntries({ client, strategyId: this.id, node: store.node });
+    this.claims = new BuyerClaims(client, (attempt) => retryPauseMs(attempt, random));
   }
 
   async prepare(target: StockTarget, stock: number): Promise<void> {
@@ -117,18 +109,22 @@ export class MemcachedCas implements StockStrategy {
   async giveBack(request: GiveBackRequest): Promise<GiveBackOutcome> {
     const { target, trace, orders } = request;
     const quantity = orders.reduce((sum, order) => sum + order.quantity, 0);
-    await this.enter(target, { opId: trace.opId, quantity, buyerId: "" });
-    const outcome = await this.striking(target, trace.opId, () => releaseRelative(this.parts.store, request, this.id));
+    const counter = this.counterOf(target);
+    const { opId } = trace;
+    await this.entries.enter(counter, { opId, quantity, buyerId: "" });
+    const outcome = await this.entries.striking(target, opId, () =>
+      releaseRelative(this.parts.store, request, this.id),
+    );
     const back = outcome.orders.reduce((sum, order) => sum + order.quantity, 0);
-    if (back > 0) await this.leaveToReconcile(this.counterOf(target).giveBack(back));
-    await this.strike(target, trace.opId);
+    if (back > 0) await this.entries.leaveToReconcile(counter.giveBack(back));
+    await this.entries.strike(target, opId);
     return outcome;
   }
 
   private async takeAndWrite(request: StockRequest): Promise<StockOutcome> {
     const { target, trace } = request;
-    const outcome = await this.striking(target, trace.opId, () => this.takeThenWrite(request));
-    await this.strike(target, trace.opId);
+    const outcome = await this.entries.striking(target, trace.opId, () => this.takeThenWrite(request));
+    await this.entries.strike(target, trace.opId);
     return outcome;
   }
 
@@ -143,7 +139,7 @@ export class MemcachedCas implements StockStrategy {
       if (taken === "sold_out") return { status: "sold_out" };
       if (taken === "taken") return this.writeOrder(request, counter);
       const waitedMs = elapsedMs(startedNs);
-      const pauseMs = this.pauseMs(attempt);
+      const pauseMs = retryPauseMs(attempt, this.parts.random);
       if (waitedMs + pauseMs >= request.waitTimeoutMs || request.signal?.aborted) {
         return { status: "contended", waitedMs, attempts: attempt };
       }
@@ -155,7 +151,7 @@ export class MemcachedCas implements StockStrategy {
   async drift(target: StockTarget): Promise<StockDrift> {
     const counted = this.counterOf(target);
     const reading = await counted.read();
-    const entries = await counted.asked(this.journalOf(target).read(), "its journal could not be read");
+    const entries = await counted.asked(this.entries.journalOf(target).read(), "its journal could not be read");
     const stock = await this.parts.rows.stock(target);
     const pending = entries.reduce((sum, { quantity }) => sum + quantity, 0);
     const counter = reading?.stock ?? null;
@@ -170,7 +166,7 @@ export class MemcachedCas implements StockStrategy {
     const { olderThanMs = SETTLED_BY_MS, isDead = () => false } = options;
     const nothing = { kept: 0, givenBack: 0, pending: 0, corrected: 0 };
     const counter = this.counterOf(target);
-    const journal = this.journalOf(target);
+    const journal = this.entries.journalOf(target);
     const reading = await counter.read();
     const entries = await counter.asked(journal.read(), "its journal could not be read");
     const nowEpochMs = Date.now();
@@ -200,7 +196,7 @@ export class MemcachedCas implements StockStrategy {
     trace.readValue = reading.stock;
     if (reading.stock < quantity) return "sold_out";
     // Written down while the business logic works, and only once: the counter is not touched before.
-    const isEntered = (trace.attempts ?? 1) > 1 || this.enter(request.target, { ...request, opId: trace.opId });
+    const isEntered = (trace.attempts ?? 1) > 1 || this.entries.enter(counter, { ...request, opId: trace.opId });
     await Promise.all([isEntered, sleepMs(request.holdMs)]);
 
     trace.writeNs = nowNs();
@@ -219,7 +215,7 @@ export class MemcachedCas implements StockStrategy {
     if (request.runId !== null) throw counter.gone();
     const read = { name: "read", values: [request.target.id], strategyId: this.id } as const;
     const row = await this.parts.store.run(request, read);
-    if (row?.stock === undefined) throw this.rowGone(request);
+    if (row?.stock === undefined) throw rowGone(this.id, request.target);
     await counter.seed(Math.max(0, row.stock), SHOP_EXPIRY_SECONDS);
     return counter.read();
   }
@@ -251,67 +247,8 @@ export class MemcachedCas implements StockStrategy {
     }
   }
 
-  private async enter(target: StockTarget, take: Omit<JournalEntry, "takenAtEpochMs">): Promise<void> {
-    const { opId, quantity, buyerId } = take;
-    const entered = this.journalOf(target).enter({ opId, quantity, buyerId, takenAtEpochMs: Date.now() });
-    await this.counterOf(target).asked(entered, "nothing was taken");
-  }
-
-  /** A purchase that failed for certain leaves no entry; of one whose outcome is not known it stays. */
-  private async striking<T>(target: StockTarget, opId: string, work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isLockError(error) || error.isDefinite) await this.strike(target, opId);
-      throw error;
-    }
-  }
-
-  private strike(target: StockTarget, opId: string): Promise<void> {
-    return this.leaveToReconcile(this.journalOf(target).strike([opId]));
-  }
-
-  /** Nobody's answer hangs on it: an entry that stays, or a unit that is not given back, is found by `reconcile`. */
-  private async leaveToReconcile(work: Promise<unknown>): Promise<void> {
-    try {
-      await work;
-      this.saidUnsettled = false;
-    } catch (error) {
-      if (!this.saidUnsettled)
-        log().warn({ strategy: this.id, reason: (error as Error).message }, "something is left to reconcile");
-      this.saidUnsettled = true;
-    }
-  }
-
-  private journalOf(target: StockTarget): MemcachedJournal {
-    const resource = resourceOf(target);
-    const known = this.journals.get(resource);
-    if (known) return known;
-    const journal = new MemcachedJournal(this.parts.client, resource, this.parts.store.node);
-    const [oldest] = this.journals.keys();
-    // A forgotten one is read again from the server when it is needed.
-    if (oldest !== undefined && this.journals.size >= MAX_JOURNALS) this.journals.delete(oldest);
-    this.journals.set(resource, journal);
-    return journal;
-  }
-
   private counterOf(target: StockTarget): MemcachedCounter {
     return new MemcachedCounter(this.parts.client, this.id, target);
-  }
-
-  private pauseMs(attempt: number): number {
-    const boundMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(attempt, 10));
-    return Math.round(this.parts.random() * boundMs);
-  }
-
-  private rowGone(request: StockRequest): LockError {
-    return new LockError({
-      code: "config_invalid",
-      strategyId: this.id,
-      resource: resourceOf(request.target),
-      message: "the row to sell from does not exist",
-      isDefinite: true,
-    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

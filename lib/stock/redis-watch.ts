@@ -6,6 +6,7 @@ import { type Contended, CountedStock, type CounterTaker } from "./counted-stock
 import { limitOf, type RedisCounter, type Taken } from "./redis-counter";
 import type { CountedDependencies } from "./redis-decrement";
 import { RedisSessionPool } from "./redis-session-pool";
+import { retryPauseMs } from "./retry-pause";
 import { sleepMs } from "./sleep";
 import { resourceOf, type StockRequest } from "./types";
 
@@ -27,9 +28,6 @@ export const redisWatchTraits: StrategyTraits = {
 
 /** Connections a process keeps for its tries; a try needs one to itself from WATCH to EXEC. */
 const SESSIONS = 16;
-/** First and longest bound of the pause between two tries, drawn at random below it (full jitter). */
-const FIRST_BACKOFF_MS = 4;
-const MAX_BACKOFF_MS = 64;
 
 export interface RedisWatchDependencies extends CountedDependencies {
   readonly openSession: () => RedisSession;
@@ -55,7 +53,7 @@ class WatchTaker implements CounterTaker {
       const taken = await this.tryOnSession(request, counter, request.waitTimeoutMs - elapsedMs(startedNs));
       if (taken !== "conflict" && taken !== "no session") return taken;
       const waitedMs = elapsedMs(startedNs);
-      const pauseMs = this.pauseMs(attempt);
+      const pauseMs = retryPauseMs(attempt, this.random);
       if (taken === "no session" || waitedMs + pauseMs >= request.waitTimeoutMs || signal?.aborted) {
         return { status: "contended", waitedMs, attempts: attempt };
       }
@@ -82,11 +80,6 @@ class WatchTaker implements CounterTaker {
     } finally {
       this.sessions.giveBack(session);
     }
-  }
-
-  private pauseMs(attempt: number): number {
-    const boundMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(attempt, 10));
-    return Math.round(this.random() * boundMs);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

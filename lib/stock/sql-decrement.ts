@@ -1,19 +1,11 @@
-import { LockError } from "../locks/errors";
 import type { StrategyTraits } from "../locks/types";
 import { nowNs } from "../services/monotonic";
 import { releaseRelative } from "./give-back";
+import { rowGone } from "./row-gone";
 import { isRowRefusal, rowRefusal } from "./row-refusal";
 import { sleepMs } from "./sleep";
 import type { StockRow, StockStore } from "./stock-store";
-import {
-  type GiveBackOutcome,
-  type GiveBackRequest,
-  type RowRefusal,
-  resourceOf,
-  type StockOutcome,
-  type StockRequest,
-  type StockStrategy,
-} from "./types";
+import type { GiveBackOutcome, GiveBackRequest, RowRefusal, StockOutcome, StockRequest, StockStrategy } from "./types";
 
 export const sqlDecrementTraits: StrategyTraits = {
   id: "sql-decrement",
@@ -54,7 +46,7 @@ export class SqlDecrement implements StockStrategy {
     const { trace, target, quantity } = request;
     trace.attempts = 1;
     const read = await this.store.run(request, { name: "read", values: [target.id], strategyId: this.id });
-    if (read?.stock === undefined) throw this.rowGone(request);
+    if (read?.stock === undefined) throw rowGone(this.id, request.target);
     trace.readNs = nowNs();
     trace.readValue = read.stock;
     if (read.stock < quantity) return { status: "sold_out" };
@@ -64,7 +56,7 @@ export class SqlDecrement implements StockStrategy {
     const row = await this.decrement(request);
     trace.writeAccepted = !isRowRefusal(row) && row?.order_id !== undefined;
     if (isRowRefusal(row)) return row;
-    if (row?.order_id === undefined || row.stock === undefined) throw this.rowGone(request);
+    if (row?.order_id === undefined || row.stock === undefined) throw rowGone(this.id, request.target);
     trace.committedNs = nowNs();
     trace.writtenValue = row.stock;
     return { status: "sold", orderId: row.order_id };
@@ -83,16 +75,6 @@ export class SqlDecrement implements StockStrategy {
       if (refusal) return refusal;
       throw error;
     }
-  }
-
-  private rowGone(request: StockRequest): LockError {
-    return new LockError({
-      code: "config_invalid",
-      strategyId: this.id,
-      resource: resourceOf(request.target),
-      message: "the row to sell from does not exist",
-      isDefinite: true,
-    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,18 +1,18 @@
-import { LockError } from "../locks/errors";
 import type { StrategyTraits } from "../locks/types";
 import { elapsedMs, nowNs } from "../services/monotonic";
+import { retryPauseMs } from "./retry-pause";
+import { rowGone } from "./row-gone";
 import { isRowRefusal, rowRefusal } from "./row-refusal";
 import { sleepMs } from "./sleep";
 import type { StockRow, StockStore } from "./stock-store";
-import {
-  type GiveBackOutcome,
-  type GiveBackRequest,
-  type RowRefusal,
-  resourceOf,
-  type StockOutcome,
-  type StockRequest,
-  type StockStrategy,
-  type StockWork,
+import type {
+  GiveBackOutcome,
+  GiveBackRequest,
+  RowRefusal,
+  StockOutcome,
+  StockRequest,
+  StockStrategy,
+  StockWork,
 } from "./types";
 
 export const sqlOptimisticTraits: StrategyTraits = {
@@ -31,10 +31,6 @@ export const sqlOptimisticTraits: StrategyTraits = {
 };
 
 type Contended = Extract<StockOutcome, { readonly status: "contended" }>;
-
-/** First and longest pause between two tries; the pause is drawn at random between nothing and its bound (full jitter). */
-const FIRST_BACKOFF_MS = 4;
-const MAX_BACKOFF_MS = 64;
 
 /**
  * Compare-and-set on a version column, with bounded, jittered retry.
@@ -73,7 +69,7 @@ export class SqlOptimistic implements StockStrategy {
       const outcome = await tryOnce();
       if (outcome !== "conflict") return outcome;
       const waitedMs = elapsedMs(startedNs);
-      const pauseMs = this.pauseMs(attempt);
+      const pauseMs = retryPauseMs(attempt, this.random);
       if (waitedMs + pauseMs >= request.waitTimeoutMs || request.signal?.aborted) {
         return { status: "contended", waitedMs, attempts: attempt };
       }
@@ -84,7 +80,7 @@ export class SqlOptimistic implements StockStrategy {
   private async tryOnce(request: StockRequest): Promise<StockOutcome | "conflict"> {
     const { trace, target, quantity } = request;
     const read = await this.store.run(request, { name: "read", values: [target.id], strategyId: this.id });
-    if (read?.stock === undefined || read.version === undefined) throw this.rowGone(request);
+    if (read?.stock === undefined || read.version === undefined) throw rowGone(this.id, request.target);
     trace.readNs = nowNs();
     trace.readValue = read.stock;
     if (read.stock < quantity) return { status: "sold_out" };
@@ -121,26 +117,11 @@ export class SqlOptimistic implements StockStrategy {
   private async tryToGiveBack(request: GiveBackRequest): Promise<GiveBackOutcome | "conflict"> {
     const strategyId = this.id;
     const read = await this.store.read(request, { name: "read", values: [request.target.id], strategyId });
-    if (read?.stock === undefined || read.version === undefined) throw this.rowGone(request);
+    if (read?.stock === undefined || read.version === undefined) throw rowGone(this.id, request.target);
     const values = [read.stock, read.version];
     const { due, released } = await this.store.release(request, { name: "releaseVersioned", values, strategyId });
     if (due > 0 && released.length === 0) return "conflict";
     return { status: "released", orders: released };
-  }
-
-  private pauseMs(attempt: number): number {
-    const boundMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(attempt, 10));
-    return Math.round(this.random() * boundMs);
-  }
-
-  private rowGone(request: StockWork): LockError {
-    return new LockError({
-      code: "config_invalid",
-      strategyId: this.id,
-      resource: resourceOf(request.target),
-      message: "the row to sell from does not exist",
-      isDefinite: true,
-    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

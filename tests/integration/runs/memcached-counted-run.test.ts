@@ -1,64 +1,27 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { currentNode } from "../../../lib/http/current-node";
-import { Coordinator } from "../../../lib/runs/coordinator";
-import { type ClientReport, type RunDocument, runRequestSchema } from "../../../lib/runs/document";
-import { NodeClient } from "../../../lib/runs/node-client";
-import { emptyPercentiles } from "../../../lib/runs/percentiles";
-import { postgresPool, prisma } from "../../../lib/services/postgres";
-import { closeLockClients } from "../../../lib/stock/lock-dependencies";
-import { startHotServer } from "../../support/hot-server";
+import { type RunDocument, runRequestSchema } from "../../../lib/runs/document";
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { type OwnMemcached, startOwnMemcached } from "../../support/own-memcached";
+import { clientReport, setUpRunLab } from "../../support/run-lab";
 
 requireEnv("DATABASE_URL");
 
-const client: ClientReport = {
-  engine: "test",
-  iterations: 12,
-  droppedIterations: 0,
-  failedRequests: 0,
-  arrivalSkewMs: 1,
-  latencyMs: emptyPercentiles,
-};
+const client = clientReport(12);
 
 describe("a run under memcached-cas", () => {
   let memcached: OwnMemcached;
-  let server: Awaited<ReturnType<typeof startHotServer>>;
-  let lab: Coordinator;
-
   before(async () => {
     memcached = await startOwnMemcached();
     setEnv({ STORE_NODE: "node-1", LOCK_STRATEGY: "sql-guarded", MEMCACHED_URL: memcached.url });
-    server = await startHotServer();
-    lab = new Coordinator({
-      nodes: [new NodeClient({ name: "node-1", url: server.url }, undefined)],
-      expectedOf: () => "safe",
-      versions: async () => ({ lab: "test" }),
-    });
-    await prisma().run.updateMany({ where: { status: "running" }, data: { status: "failed" } });
   });
-  after(async () => {
-    await lab.stop();
-    await server.close();
-    await currentNode()[Symbol.asyncDispose]();
-    await closeLockClients();
-    await postgresPool().end();
-    await memcached[Symbol.asyncDispose]();
-  });
+  const here = setUpRunLab();
+  after(() => memcached[Symbol.asyncDispose]());
 
-  const open = () => lab.open(runRequestSchema.parse({ strategy: "memcached-cas", stock: 5, vus: 12 }));
-  const finish = ({ id }: RunDocument) => lab.finish(id, { client, awaitClientReport: false });
-  const buy = ({ id, target }: RunDocument, buyers: readonly number[]) =>
-    Promise.all(
-      buyers.map((buyer) =>
-        fetch(`${server.url}/api/products/${target.id}/reduce-stock`, {
-          method: "POST",
-          headers: { "content-type": "application/json", "x-run-id": id, "x-run-key": lab.runKey(id) ?? "" },
-          body: JSON.stringify({ userId: `buyer-${buyer}` }),
-        }),
-      ),
-    );
+  const open = () => here.lab.open(runRequestSchema.parse({ strategy: "memcached-cas", stock: 5, vus: 12 }));
+  const finish = ({ id }: RunDocument) => here.lab.finish(id, { client, awaitClientReport: false });
+  const buy = (run: RunDocument, buyers: readonly number[]) =>
+    Promise.all(buyers.map((buyer) => here.buyIn(run, `buyer-${buyer}`)));
   const buyers = Array.from({ length: 12 }, (_, index) => index);
 
   it("has its stock counted in Memcached before the first purchase, and ends safe", async () => {

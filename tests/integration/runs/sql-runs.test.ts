@@ -1,19 +1,17 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { judgeHistory } from "../../../lib/history/judge-history";
-import { Coordinator } from "../../../lib/runs/coordinator";
-import { type ClientReport, type RunDocument, runRequestSchema } from "../../../lib/runs/document";
+import { type RunDocument, runRequestSchema } from "../../../lib/runs/document";
 import { historyLines } from "../../../lib/runs/history-export";
-import { NodeClient } from "../../../lib/runs/node-client";
 import { emptyPercentiles } from "../../../lib/runs/percentiles";
 import { readSamples } from "../../../lib/runs/queries";
 import { postgresPool, prisma } from "../../../lib/services/postgres";
 import { findProduct } from "../../../lib/shop/queries";
 import { splitStock } from "../../../lib/stock/buckets";
 import { stockCatalogue } from "../../../lib/stock/registry";
-import { startHotServer } from "../../support/hot-server";
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { makeProduct, productFacts } from "../../support/rows";
+import { clientReport, setUpRunLab } from "../../support/run-lab";
 
 requireEnv("DATABASE_URL");
 setEnv({ STORE_NODE: "node-1", LOCK_STRATEGY: "sql-guarded" });
@@ -23,50 +21,19 @@ const STOCK = 10;
 /** Where everybody has to read before the first one writes, on however busy a machine. */
 const LONG_HOLD_MS = 500;
 
-const client: ClientReport = {
-  engine: "test",
-  iterations: BUYERS,
-  droppedIterations: 0,
-  failedRequests: 0,
-  arrivalSkewMs: 1,
-  latencyMs: { ...emptyPercentiles, p50: 5, max: 9 },
-};
+const client = clientReport(BUYERS, { ...emptyPercentiles, p50: 5, max: 9 });
 
 const sqlStrategies = [...stockCatalogue.values()].map(({ traits }) => traits).filter(({ family }) => family === "sql");
 
 describe("runs of the SQL strategies", () => {
-  let server: Awaited<ReturnType<typeof startHotServer>>;
-  let lab: Coordinator;
-
-  before(async () => {
-    server = await startHotServer();
-    lab = new Coordinator({
-      nodes: [new NodeClient({ name: "node-1", url: server.url }, undefined)],
-      expectedOf: ({ strategy }) => stockCatalogue.get(strategy)?.traits.expected.alone ?? "safe",
-      versions: async () => ({ lab: "test" }),
-    });
-    // A run left behind by a test that was killed would refuse every other.
-    await prisma().run.updateMany({ where: { status: "running" }, data: { status: "failed" } });
-  });
-  after(async () => {
-    await lab.stop();
-    await server.close();
-    await postgresPool().end();
-  });
+  const here = setUpRunLab();
 
   const open = (strategy: string, fields: object = {}) =>
-    lab.open(runRequestSchema.parse({ strategy, stock: STOCK, vus: BUYERS, holdMs: 2, ...fields }));
+    here.lab.open(runRequestSchema.parse({ strategy, stock: STOCK, vus: BUYERS, holdMs: 2, ...fields }));
 
-  async function sell({ id, target }: RunDocument, buyers: number): Promise<void> {
-    const path = target.kind === "product" ? `products/${target.id}/reduce-stock` : `coupons/${target.id}/claim`;
-    const answers = Array.from({ length: buyers }, (_, buyer) =>
-      fetch(`${server.url}/api/${path}`, {
-        method: "POST",
-        headers: { "content-type": "application/json", "x-run-id": id, "x-run-key": lab.runKey(id) ?? "" },
-        body: JSON.stringify({ userId: `buyer-${buyer}` }),
-      }),
-    );
-    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+  async function sell(run: RunDocument, buyers: number): Promise<void> {
+    const answers = await Promise.all(Array.from({ length: buyers }, (_, buyer) => here.buyIn(run, `buyer-${buyer}`)));
+    const statuses = answers.map(({ status }) => status);
     assert.ok(
       statuses.every((status) => status === 201 || status === 409),
       `${statuses}`,
@@ -79,7 +46,7 @@ describe("runs of the SQL strategies", () => {
         const holdMs = expected.alone === "unsafe" ? LONG_HOLD_MS : 2;
         const opened = await open(id, { target: { kind }, holdMs });
         await sell(opened, BUYERS);
-        const document = await lab.finish(opened.id, { client, awaitClientReport: false });
+        const document = await here.lab.finish(opened.id, { client, awaitClientReport: false });
         assert.equal(document.verdict, expected.alone, document.sentences.join(" "));
         const judged = await judgeHistory(historyLines(document));
         assert.equal(judged.verdict, expected.alone, JSON.stringify(judged.findings));
@@ -92,7 +59,7 @@ describe("runs of the SQL strategies", () => {
   it("sql-decrement is told by its negative stock, not by a lost update", async () => {
     const opened = await open("sql-decrement", { holdMs: LONG_HOLD_MS });
     await sell(opened, BUYERS);
-    const { violations, stock } = await lab.finish(opened.id, { client, awaitClientReport: false });
+    const { violations, stock } = await here.lab.finish(opened.id, { client, awaitClientReport: false });
     assert.ok(stock.final < 0);
     assert.deepEqual(
       [violations.negativeStock, violations.oversold, violations.lostUpdates],
@@ -107,7 +74,10 @@ describe("runs of the SQL strategies", () => {
     assert.equal((await findProduct(target.id))?.stock, STOCK);
     await sell(opened, 6);
     assert.equal((await findProduct(target.id))?.stock, STOCK - 6);
-    const document = await lab.finish(opened.id, { client: { ...client, iterations: 6 }, awaitClientReport: false });
+    const document = await here.lab.finish(opened.id, {
+      client: clientReport(6, client.latencyMs),
+      awaitClientReport: false,
+    });
     assert.deepEqual(document.stock, { initial: STOCK, final: STOCK - 6, orders: 6 });
     assert.equal((await readSamples(opened.id)).at(-1)?.stockLeft, STOCK - 6);
     assert.deepEqual(await productFacts(target.id), { stock: STOCK - 6, orders: 6 });
@@ -119,7 +89,7 @@ describe("runs of the SQL strategies", () => {
     await splitStock(postgresPool(), target, { units: 7, buckets: 16 });
     const opened = await open("sql-guarded", { target });
     await sell(opened, BUYERS);
-    const document = await lab.finish(opened.id, { client, awaitClientReport: false });
+    const document = await here.lab.finish(opened.id, { client, awaitClientReport: false });
     assert.deepEqual(document.stock, { initial: STOCK, final: 0, orders: STOCK });
   });
 });

@@ -1,18 +1,15 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import type { HistoryRunLine } from "../../../lib/history/types";
 import { currentNode } from "../../../lib/http/current-node";
-import { Coordinator } from "../../../lib/runs/coordinator";
 import { runRequestSchema } from "../../../lib/runs/document";
 import { historyLines } from "../../../lib/runs/history-export";
-import { NodeClient } from "../../../lib/runs/node-client";
-import { postgresPool, prisma } from "../../../lib/services/postgres";
+import { prisma } from "../../../lib/services/postgres";
 import { cancelOrder } from "../../../lib/shop/pay-order";
 import { isShopError } from "../../../lib/shop/shop-error";
-import { closeLockClients } from "../../../lib/stock/lock-dependencies";
-import { startHotServer } from "../../support/hot-server";
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { makeProduct } from "../../support/rows";
+import { setUpRunLab } from "../../support/run-lab";
 import { buyAt } from "../../support/shop-node";
 
 requireEnv("DATABASE_URL", "REDIS_URL");
@@ -21,39 +18,22 @@ setEnv({ STORE_NODE: "node-1", LOCK_STRATEGY: "sql-guarded", BUYER_RATE_PER_SECO
 const BUYERS = 8;
 
 describe("a run of a product that limits its buyers", () => {
-  let server: Awaited<ReturnType<typeof startHotServer>>;
-  let lab: Coordinator;
-  before(async () => {
-    server = await startHotServer();
-    lab = new Coordinator({
-      nodes: [new NodeClient({ name: "node-1", url: server.url }, undefined)],
-      expectedOf: () => "safe",
-      versions: async () => ({ lab: "test" }),
-    });
-    await prisma().run.updateMany({ where: { status: "running" }, data: { status: "failed" } });
-  });
-  after(async () => {
-    await lab.stop();
-    await server.close();
-    await currentNode()[Symbol.asyncDispose]();
-    await closeLockClients();
-    await postgresPool().end();
-  });
+  const here = setUpRunLab();
 
   for (const strategy of ["sql-guarded", "redis-decrement"]) {
     it(`is held to the limit by its history under ${strategy}, and again in the next run`, async () => {
       const id = await makeProduct(1, { limitPerUser: 1, stockOn: "payment" });
       for (const round of [1, 2]) {
         const request = { strategy, stock: 20, vus: BUYERS, holdMs: 2, target: { kind: "product", id } };
-        const opened = await lab.open(runRequestSchema.parse(request));
+        const opened = await here.lab.open(runRequestSchema.parse(request));
         const clicks = Array.from({ length: 2 * BUYERS }, (_, index) => `buyer-${index % BUYERS}`);
-        const answers = await Promise.all(clicks.map((userId) => buyAt(server.url, { productId: id }, { userId })));
+        const answers = await Promise.all(clicks.map((userId) => buyAt(here.url, { productId: id }, { userId })));
         assert.equal(answers.filter(({ status }) => status === 201).length, BUYERS, `round ${round}`);
         assert.ok(answers.every(({ status, body }) => status === 201 || body.error?.code === "limit_reached"));
         const orderId = answers.find(({ status }) => status === 201)?.body.order?.id ?? "";
         const cancel = cancelOrder(currentNode(), { orderId, buyerId: await buyerOf(orderId) });
         await assert.rejects(cancel, (error) => isShopError(error) && error.options.code === "sale_running");
-        const done = await lab.finish(opened.id, { awaitClientReport: false });
+        const done = await here.lab.finish(opened.id, { awaitClientReport: false });
         const { counts, stock, violations } = done;
         assert.deepEqual([counts.sold, counts.rejected, stock.final], [BUYERS, BUYERS, 20 - BUYERS]);
         assert.ok(

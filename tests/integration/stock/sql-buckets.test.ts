@@ -144,8 +144,8 @@ describe("sql-buckets", () => {
     assert.deepEqual(await unitsOf(target), [5, 4]);
   });
 
-  it("does not say `sold_out` while somebody only has the last unit locked", async () => {
-    const target = await makeSplit([0, 1]);
+  /** Buys while another transaction has taken the last unit, and ends so. @returns the purchase's status */
+  async function buyWhileTaken(target: StockTarget, end: "COMMIT" | "ROLLBACK"): Promise<string> {
     await using postgres = openTestPostgres();
     await postgres.pool.query("SELECT 1");
     const other = await postgresPool().connect();
@@ -154,25 +154,20 @@ describe("sql-buckets", () => {
     await other.query(take, [target.id]);
     const buying = buy(strategyOf(2, postgres.pool), target);
     await watch.untilWaiting(postgres.applicationName, 1);
-    await other.query("ROLLBACK");
+    await other.query(end);
     other.release();
-    assert.equal(await statusOf(buying), "sold");
+    return await statusOf(buying);
+  }
+
+  it("does not say `sold_out` while somebody only has the last unit locked", async () => {
+    const target = await makeSplit([0, 1]);
+    assert.equal(await buyWhileTaken(target, "ROLLBACK"), "sold");
     assert.deepEqual(await unitsOf(target), [0, 0]);
   });
 
   it("says `sold_out` when the last unit goes while it waits for it", async () => {
     const target = await makeSplit([0, 1]);
-    await using postgres = openTestPostgres();
-    await postgres.pool.query("SELECT 1");
-    const other = await postgresPool().connect();
-    await other.query("BEGIN");
-    const take = "UPDATE stock_buckets SET units = 0 WHERE kind = 'product' AND target_id = $1 AND bucket = 1";
-    await other.query(take, [target.id]);
-    const buying = buy(strategyOf(2, postgres.pool), target);
-    await watch.untilWaiting(postgres.applicationName, 1);
-    await other.query("COMMIT");
-    other.release();
-    assert.equal(await statusOf(buying), "sold_out");
+    assert.equal(await buyWhileTaken(target, "COMMIT"), "sold_out");
     assert.deepEqual(await unitsOf(target), [0, 0]);
   });
 

@@ -1,0 +1,73 @@
+import { after, before } from "node:test";
+import { currentNode } from "../../lib/http/current-node";
+import { Coordinator } from "../../lib/runs/coordinator";
+import type { ClientReport, RunDocument } from "../../lib/runs/document";
+import { NodeClient } from "../../lib/runs/node-client";
+import { emptyPercentiles } from "../../lib/runs/percentiles";
+import { postgresPool, prisma } from "../../lib/services/postgres";
+import { closeLockClients } from "../../lib/stock/lock-dependencies";
+import { stockCatalogue } from "../../lib/stock/registry";
+import { startHotServer } from "./hot-server";
+
+/** This process as a store node, and the coordinator of its runs. */
+export interface RunLab {
+  readonly url: string;
+  readonly lab: Coordinator;
+  /** One purchase or claim of a run's load. */
+  buyIn(run: Pick<RunDocument, "id" | "target">, userId: string): Promise<Response>;
+}
+
+/**
+ * For a suite that calls it: opened before its tests, closed after them with all that the process had open.
+ * @returns what was opened, once the tests have begun
+ */
+export function setUpRunLab(): RunLab {
+  let opened: { readonly server: Awaited<ReturnType<typeof startHotServer>>; readonly lab: Coordinator } | null = null;
+  const here = () => {
+    if (!opened) throw new Error("the tests have not begun");
+    return opened;
+  };
+  before(async () => {
+    const server = await startHotServer();
+    const lab = new Coordinator({
+      nodes: [new NodeClient({ name: "node-1", url: server.url }, undefined)],
+      expectedOf: ({ strategy }) => stockCatalogue.get(strategy)?.traits.expected.alone ?? "safe",
+      versions: async () => ({ lab: "test" }),
+    });
+    // A run left behind by a test that was killed would refuse every other.
+    await prisma().run.updateMany({ where: { status: "running" }, data: { status: "failed" } });
+    opened = { server, lab };
+  });
+  after(async () => {
+    await opened?.lab.stop();
+    await opened?.server.close();
+    await currentNode()[Symbol.asyncDispose]();
+    await closeLockClients();
+    await postgresPool().end();
+  });
+  return {
+    get url() {
+      return here().server.url;
+    },
+    get lab() {
+      return here().lab;
+    },
+    buyIn({ id, target }, userId) {
+      const { server, lab } = here();
+      const path = target.kind === "product" ? `products/${target.id}/reduce-stock` : `coupons/${target.id}/claim`;
+      return fetch(`${server.url}/api/${path}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-run-id": id, "x-run-key": lab.runKey(id) ?? "" },
+        body: JSON.stringify({ userId }),
+      });
+    },
+  };
+}
+
+/** What a load generator reports that lost nothing. */
+export function clientReport(
+  iterations: number,
+  latencyMs: ClientReport["latencyMs"] = emptyPercentiles,
+): ClientReport {
+  return { engine: "test", iterations, droppedIterations: 0, failedRequests: 0, arrivalSkewMs: 1, latencyMs };
+}
