@@ -3,7 +3,7 @@ import { cachedK6 } from "../k6/find";
 import { wantedPort } from "../provision/ports";
 import { runInForeground } from "../supervisor/foreground";
 import { AlreadyUpError, type Lab } from "../supervisor/lab";
-import { instancePaths } from "../supervisor/paths";
+import { downCommand, instancePaths } from "../supervisor/paths";
 import { runChild } from "../supervisor/run-child";
 import { storeNodeEnv } from "../supervisor/store-nodes";
 
@@ -27,7 +27,7 @@ export function addDevCommand(program: Command): void {
         });
       } catch (error) {
         if (!(error instanceof AlreadyUpError)) throw error;
-        console.error(`${error.message}; stop it first: npm run lab -- down --instance dev`);
+        console.error(`${error.message}; stop it first: ${downCommand("dev")}`);
         process.exitCode = 1;
       }
     });

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { ensureUp, startDetached, waitUntilReady } from "../supervisor/client";
 import { runInForeground } from "../supervisor/foreground";
 import { AlreadyUpError } from "../supervisor/lab";
-import { DEFAULT_INSTANCE, instancePaths } from "../supervisor/paths";
+import { DEFAULT_INSTANCE, downCommand, instancePaths } from "../supervisor/paths";
 import { formatUrls } from "../supervisor/print";
 import { type LabState, readLiveState } from "../supervisor/state";
 
@@ -39,7 +39,7 @@ async function up(flags: UpFlags): Promise<number> {
     if (live) throw new AlreadyUpError(live);
     if (flags.detach) {
       const state = await startDetached({ paths, args: argsOf(flags), out: process.stdout });
-      process.stdout.write(`${formatUrls(state)}\`npm run lab -- down\` stops it.\n`);
+      process.stdout.write(`${formatUrls(state)}\`${downCommand(flags.instance)}\` stops it.\n`);
       return 0;
     }
     const { portBase, serversOnly = false } = flags;
@@ -80,7 +80,7 @@ export interface RunningLab extends LabState {
 export async function ensureLabIsUp(instance: string = DEFAULT_INSTANCE): Promise<RunningLab> {
   const state = await ensureUp({ paths: instancePaths(instance), args: [], out: process.stderr });
   if (state.dashboardUrl === null) {
-    throw new Error("the lab runs with --servers-only; `npm run lab -- down`, then `npm start`, gives it a shop");
+    throw new Error(`the lab runs with --servers-only; "${downCommand(instance)}", then "npm start", gives it a shop`);
   }
   return { ...state, dashboardUrl: state.dashboardUrl };
 }

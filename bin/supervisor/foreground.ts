@@ -1,4 +1,5 @@
 import { Lab, type LabOptions } from "./lab";
+import { downCommand } from "./paths";
 import { formatUrls, type Output, StepPrinter } from "./print";
 
 /** Runs a lab in this process until somebody stops it: Ctrl-C, `down`, a closed terminal. */
@@ -83,7 +84,7 @@ async function untilStopped(lab: Lab, run: { options: ForegroundOptions; signal:
     await options.whenReady(lab, signal);
     return;
   }
-  options.out.write(`Ctrl-C stops it; so does \`npm run lab -- down\` from elsewhere.\n\n`);
+  options.out.write(`Ctrl-C stops it; so does \`${downCommand(options.paths.instance)}\` from elsewhere.\n\n`);
   // A timer, because waiting for a signal alone does not keep a process alive when nothing of it runs any more.
   const keepAlive = setInterval(() => undefined, 60_000);
   await aborted(signal);

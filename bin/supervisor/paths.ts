@@ -7,6 +7,11 @@ export const ROOT = path.dirname(path.dirname(path.dirname(fileURLToPath(import.
 /** The instance of `npm start`; `npm test` has its own, so that both can run at once. */
 export const DEFAULT_INSTANCE = "main";
 
+/** What stops such a lab, as one types it. */
+export function downCommand(instance: string): string {
+  return `npm run lab -- down${instance === DEFAULT_INSTANCE ? "" : ` --instance ${instance}`}`;
+}
+
 export interface InstancePaths {
   readonly instance: string;
   readonly dir: string;
