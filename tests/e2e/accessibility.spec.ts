@@ -51,6 +51,8 @@ for (const [name, address] of Object.entries(PAGES)) {
     expectedErrors.push(/status of 404/);
     await page.goto(address());
     await expect(page.locator("main")).toBeVisible();
+    // The Lab's proof comes after the page.
+    if (address().startsWith("/?")) await expect(page.locator("canvas[data-drawn]")).toBeVisible();
     await expectNothing(page, name);
   });
 }
