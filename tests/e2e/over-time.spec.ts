@@ -28,22 +28,41 @@ const CHARTS = 5;
 const charts = (page: Page) => page.getByTestId("run-page").getByTestId("time-chart");
 const source = (page: Page) => page.getByRole("main").getByTestId("source");
 
-/** Pixels that are not the paper's, in a few rows at the top of the plot, where no chart draws anything else. */
-function marksAt(chart: Locator, ms: number): Promise<number> {
-  return chart.evaluate((figure, share) => {
-    const canvas = figure.querySelector("canvas");
-    const over = figure.querySelector(".u-over");
-    const pen = canvas?.getContext("2d");
-    if (!canvas || !over || !pen) return -1;
-    const [outer, plot] = [canvas.getBoundingClientRect(), over.getBoundingClientRect()];
-    const ratio = canvas.width / outer.width;
-    const left = (plot.left - outer.left + share * plot.width) * ratio;
-    const { data } = pen.getImageData(left - 5, (plot.top - outer.top) * ratio + 1, 10, 4);
-    let marks = 0;
-    for (let at = 3; at < data.length; at += 4) if ((data[at] ?? 0) > 0) marks += 1;
-    return marks;
-  }, ms / RUN_MS);
+/** In CSS pixels, from the canvas' upper left corner. */
+interface Spot {
+  readonly left: number;
+  readonly top: number;
 }
+
+/** Pixels that are not the paper's, ten wide and three high round a spot. */
+function marksAt(canvas: Locator, { left, top }: Spot): Promise<number> {
+  return canvas.evaluate(
+    (element, at) => {
+      const { width } = element.getBoundingClientRect();
+      const drawn = element as HTMLCanvasElement;
+      const ratio = drawn.width / width;
+      const data = drawn
+        .getContext("2d")
+        ?.getImageData((at.left - 5) * ratio, at.top * ratio, 10 * ratio, 3 * ratio).data;
+      return [...(data ?? [])].filter((value, index) => index % 4 === 3 && value > 0).length;
+    },
+    { left, top },
+  );
+}
+
+/** Where a chart has this moment: at the top of its plot, where no chart draws anything else. */
+async function spotOf(chart: Locator, ms: number): Promise<Spot> {
+  const [outer, plot] = await Promise.all([
+    chart.locator("canvas").boundingBox(),
+    chart.locator(".u-over").boundingBox(),
+  ]);
+  if (!outer || !plot) throw new Error("the chart is not drawn");
+  return { left: plot.x - outer.x + (ms / RUN_MS) * plot.width, top: plot.y - outer.y + 1 };
+}
+
+/** As timeline-canvas.tsx and draw.ts have them: lanes begin below two rows of names, right of their own. */
+const LANES_LEFT = 60;
+const LANES_TOP = 31;
 
 test("a finished run is drawn in steps of its history, from beginning to end, and its numbers are in a table", async ({
   page,
@@ -84,10 +103,25 @@ for (const colorScheme of ["light", "dark"] as const) {
       const label = await chart.getByRole("img").getAttribute("aria-label");
       expect(label).toContain("Fault kill-holder from 60 ms to 61 ms.");
       expect(label).toContain("Fault session-expiry from 2000 ms to 2500 ms.");
-      for (const ms of HATCHED_MS)
-        await expect.poll(() => marksAt(chart, ms), `${label} at ${ms} ms`).toBeGreaterThan(0);
-      for (const ms of CLEAR_MS) expect(await marksAt(chart, ms), `${label} at ${ms} ms`).toBe(0);
+      const canvas = chart.locator("canvas");
+      for (const ms of HATCHED_MS) {
+        await expect
+          .poll(async () => marksAt(canvas, await spotOf(chart, ms)), `${label} at ${ms} ms`)
+          .toBeGreaterThan(0);
+      }
+      for (const ms of CLEAR_MS) expect(await marksAt(canvas, await spotOf(chart, ms)), `${label} at ${ms} ms`).toBe(0);
     }
+    await page.getByRole("button", { name: "Show the whole run" }).click();
+    const lanes = page.getByRole("button", {
+      name: /^Who was inside.*6,000 of 6,000.* Faults: kill-holder, pause-holder/,
+    });
+    const width = (await lanes.boundingBox())?.width ?? 0;
+    const marksOnLanes = (ms: number) =>
+      marksAt(lanes.locator("canvas"), { left: LANES_LEFT + (ms / RUN_MS) * (width - LANES_LEFT), top: LANES_TOP });
+    for (const ms of HATCHED_MS.slice(0, -1)) {
+      await expect.poll(() => marksOnLanes(ms), `timeline at ${ms} ms`).toBeGreaterThan(0);
+    }
+    for (const ms of CLEAR_MS) expect(await marksOnLanes(ms), `timeline at ${ms} ms`).toBe(0);
     const list = page.getByRole("region", { name: "Faults" }).getByRole("listitem");
     await expect(list).toHaveCount(FAULTS.length);
     await expect(list.first()).toHaveText("kill-holder 60 ms to 61 ms made by a test, 1 ms");

@@ -13,6 +13,7 @@ import {
   zoomRange,
 } from "@/app/_lib/timeline-view";
 import type { TimelineFault } from "@/lib/runs/evidence";
+import { ChartFrame } from "../chart/chart-frame";
 import { SpanTable } from "./span-table";
 import styles from "./timeline.module.css";
 import { canvasHeight, TimelineCanvas } from "./timeline-canvas";
@@ -91,7 +92,7 @@ export function NobodyCame() {
   return (
     <>
       <h2>{TITLE}</h2>
-      <p className={styles.readout}>No purchase was recorded.</p>
+      <p className="muted">No purchase was recorded.</p>
     </>
   );
 }
@@ -99,54 +100,43 @@ export function NobodyCame() {
 /** One lane a node, one bar a purchase that was inside. */
 export function HolderTimeline(props: HolderTimelineProps) {
   const { timeline, lanes, hasHolds, endUs, range, onRange } = props;
-  const [asTable, setAsTable] = useState(false);
   const [hovered, setHovered] = useState<number | null>(null);
   const spans = timeline.phase === "ready" ? timeline.spans : null;
   const inView = spans ? spansInView(spans, range).length : 0;
   const words = `${rangeWords(range)}, ${formatCount(inView)} of ${spans ? plural(spans.count, "purchase") : "…"}`;
+  const waiting = timeline.phase === "failed" ? timeline.message : "Reading the recorded purchases …";
   return (
-    <figure className={styles.frame} data-testid="timeline" data-phase={timeline.phase}>
-      <figcaption className={styles.head}>
-        <h2>{TITLE}</h2>
-        <Zoom range={range} endUs={endUs} onRange={onRange} />
-        <button
-          type="button"
-          className={styles.toggle}
-          aria-pressed={asTable}
-          aria-label={`${TITLE}: show the numbers as a table`}
-          onClick={() => setAsTable(!asTable)}
-        >
-          {asTable ? "chart" : "table"}
-        </button>
-      </figcaption>
-      <p className={styles.readout} data-testid="range">
-        {spans && hovered !== null ? readout(spans, lanes, hovered) : words}
-      </p>
-      <div className={styles.body} style={{ height: canvasHeight(props) }}>
-        {spans === null ? (
-          <p className={styles.waiting}>
-            {timeline.phase === "failed" ? timeline.message : "Reading the recorded purchases …"}
+    <ChartFrame
+      title={TITLE}
+      controls={<Zoom range={range} endUs={endUs} onRange={onRange} />}
+      unit={<span data-testid="range">{spans && hovered !== null ? readout(spans, lanes, hovered) : words}</span>}
+      height={canvasHeight(props)}
+      table={spans ? <SpanTable spans={spans} lanes={lanes} range={range} caption={`${TITLE}: ${words}`} /> : waiting}
+      blank={spans ? null : waiting}
+      testId="timeline"
+      foot={
+        <div className={styles.foot}>
+          <Keys hasHolds={hasHolds} isAlarm={props.isAlarm} hasMarks={props.hasMarks} />
+          <p data-print="no">
+            drag, or select it and use <kbd>←</kbd> <kbd>→</kbd> <kbd>+</kbd> <kbd>−</kbd> <kbd>Home</kbd> or the wheel
           </p>
-        ) : asTable ? (
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
-          <section className={styles.scroll} tabIndex={0} aria-label={`${TITLE}, numbers`}>
-            <SpanTable spans={spans} lanes={lanes} range={range} caption={`${TITLE}: ${words}`} />
-          </section>
-        ) : (
-          <TimelineCanvas
-            {...props}
-            spans={spans}
-            label={`${TITLE}: ${words}. Arrow keys move, plus and minus zoom, Home shows the whole run.`}
-            onHover={setHovered}
-          />
-        )}
-      </div>
-      <div className={styles.foot}>
-        <Keys hasHolds={hasHolds} isAlarm={props.isAlarm} hasMarks={props.hasMarks} />
-        <p data-print="no">
-          drag, or select it and use <kbd>←</kbd> <kbd>→</kbd> <kbd>+</kbd> <kbd>−</kbd> <kbd>Home</kbd> or the wheel
-        </p>
-      </div>
-    </figure>
+        </div>
+      }
+    >
+      {spans ? (
+        <TimelineCanvas
+          {...props}
+          spans={spans}
+          label={`${TITLE}: ${words}.${faultWords(props)} Arrow keys move, plus and minus zoom, Home shows the whole run.`}
+          onHover={setHovered}
+        />
+      ) : null}
+    </ChartFrame>
   );
+}
+
+/** What is hatched in view, for who cannot see it; the list of faults says when and what. */
+function faultWords({ faults, range }: Pick<HolderTimelineProps, "faults" | "range">): string {
+  const inView = faults.filter(({ fromUs, toUs }) => fromUs <= range.toUs && toUs >= range.fromUs);
+  return inView.length === 0 ? "" : ` Faults: ${inView.map(({ faultId }) => faultId).join(", ")}.`;
 }
