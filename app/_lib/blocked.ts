@@ -1,11 +1,12 @@
 import type { Catalogue, CatalogueStrategy } from "./catalogue";
+import { faultProblem, faultValue } from "./fault-choice";
 import { type SaleConfig, SETTINGS } from "./run-config";
 
 /** Why the sale as set up cannot be run now, in one line; null when it can. */
 export function blockedReason(
   config: SaleConfig,
   problems: Readonly<Partial<Record<keyof SaleConfig, string>>>,
-  catalogue: Pick<Catalogue, "strategies" | "engines">,
+  catalogue: Pick<Catalogue, "strategies" | "engines" | "faults">,
 ): string | null {
   const strategy = catalogue.strategies.find((one) => one.id === config.strategy);
   if (strategy === undefined) return `There is no strategy "${config.strategy}" here.`;
@@ -13,6 +14,9 @@ export function blockedReason(
   const engine = catalogue.engines.find((one) => one.id === config.engine);
   if (engine !== undefined && !engine.available) {
     return engine.reason ?? `${engine.id} is not there; choose another load engine.`;
+  }
+  if (faultProblem(config, catalogue.faults) !== null) {
+    return `${faultValue(config.faults)} cannot be done to ${config.strategy}; choose another fault, or none.`;
   }
   const wrong = (Object.keys(SETTINGS) as (keyof typeof SETTINGS)[]).find((setting) => problems[setting] !== undefined);
   return wrong === undefined ? null : `${SETTINGS[wrong].label} must be ${problems[wrong]}.`;

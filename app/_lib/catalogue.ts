@@ -8,7 +8,17 @@ export interface Catalogue {
   readonly services: readonly CatalogueService[];
   readonly engines: readonly CatalogueEngine[];
   readonly nodes: readonly { readonly name: string; readonly url: string }[];
+  readonly faults: readonly CatalogueFault[];
   readonly adminTokenRequired: boolean;
+}
+
+/** Something that can be done to a sale. */
+export interface CatalogueFault {
+  readonly id: string;
+  /** One sentence. */
+  readonly does: string;
+  /** Why it cannot be done, by strategy; the others are not in it. */
+  readonly reasonsAgainst: Readonly<Record<string, string>>;
 }
 
 export interface CatalogueStrategy extends StrategyTraits {

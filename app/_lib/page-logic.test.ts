@@ -75,7 +75,8 @@ describe("errors of the API", () => {
 
 describe("what stands in the way of a sale", () => {
   const strategy = { id: "none", available: true, unavailableReason: null, needs: [] } as unknown as CatalogueStrategy;
-  const catalogue = { strategies: [strategy], engines: [] };
+  const faults = [{ id: "pause-holder", does: "Stops the node.", reasonsAgainst: { none: "nobody holds" } }];
+  const catalogue = { strategies: [strategy], engines: [], faults };
 
   it("is nothing when all is there", () => {
     assert.equal(blockedReason(DEFAULT_CONFIG, {}, catalogue), null);
@@ -92,6 +93,8 @@ describe("what stands in the way of a sale", () => {
     const engines = [{ id: "k6", available: false, version: null, reason: "k6 is not installed" }] as const;
     assert.equal(blockedReason(DEFAULT_CONFIG, {}, { ...catalogue, engines }), "k6 is not installed");
     assert.match(blockedReason(DEFAULT_CONFIG, { stock: "a whole number" }, catalogue) ?? "", /^Stock must be/);
+    const hurt = { ...DEFAULT_CONFIG, faults: [{ id: "pause-holder" as const }] };
+    assert.match(blockedReason(hurt, {}, catalogue) ?? "", /^pause-holder cannot be done to none; choose another/);
   });
 });
 

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import { FAULT_IDS } from "../../lib/faults/ids";
+import type { FaultRequest } from "../../lib/faults/request";
 import { runRequestSchema } from "../../lib/runs/document";
 import { newDocument } from "../../lib/runs/new-document";
 import {
@@ -19,6 +21,15 @@ import {
 
 const defaults = { nodes: 3, engine: "k6" } as const;
 const within = (setting: NumericSetting) => fc.integer({ min: SETTINGS[setting].min, max: SETTINGS[setting].max });
+const faults: fc.Arbitrary<FaultRequest> = fc.record(
+  {
+    id: fc.constantFrom(...FAULT_IDS),
+    atMs: fc.integer({ min: 0, max: 600_000 }),
+    durationMs: fc.integer({ min: 100, max: 15_000 }),
+    node: fc.constantFrom("node-1", "node-2"),
+  },
+  { requiredKeys: ["id"], noNullPrototype: true },
+);
 const configs: fc.Arbitrary<SaleConfig> = fc.record(
   {
     strategy: fc.constantFrom("none", "sql-guarded", "zk-mutex"),
@@ -35,6 +46,7 @@ const configs: fc.Arbitrary<SaleConfig> = fc.record(
     engine: fc.constantFrom("k6" as const, "builtin" as const),
     seed: within("seed"),
     fencing: fc.boolean(),
+    faults: fc.array(faults, { maxLength: 4 }),
   },
   { noNullPrototype: true },
 );
@@ -54,7 +66,15 @@ describe("the configuration in the URL", () => {
 
   it("falls back to defaults for what is missing, repeated, malformed or out of bounds", () => {
     assert.deepEqual(configFromQuery({}, defaults), DEFAULT_CONFIG);
-    const wrong = { stock: "0", buyers: ["1", "2"], holdMs: "5ms", nodes: "-1", strategy: "<b>", engine: "wrk" };
+    const wrong = {
+      stock: "0",
+      buyers: ["1", "2"],
+      holdMs: "5ms",
+      nodes: "-1",
+      strategy: "<b>",
+      engine: "wrk",
+      fault: "no-such",
+    };
     assert.deepEqual(configFromQuery(wrong, defaults), DEFAULT_CONFIG);
   });
 
@@ -119,6 +139,7 @@ describe("settingOfField", () => {
     assert.equal(settingOfField("vus"), "buyers");
     assert.equal(settingOfField("holdMs"), "holdMs");
     assert.equal(settingOfField("target.kind"), "target");
+    assert.equal(settingOfField("faults.0.node"), "faults");
     assert.equal(settingOfField("constructor"), null);
   });
 });

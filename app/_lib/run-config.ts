@@ -1,3 +1,5 @@
+import { readFault, writeFault } from "@/lib/faults/notation";
+import type { FaultRequest } from "@/lib/faults/request";
 import type { RunDocument, RunRequest } from "@/lib/runs/document";
 import { plural, settingWords } from "./format";
 
@@ -19,6 +21,8 @@ export interface SaleConfig {
   readonly seed: number;
   /** False leaves the fencing token of a strategy that has one unchecked. */
   readonly fencing: boolean;
+  /** What is done to the sale while it runs. */
+  readonly faults: readonly FaultRequest[];
 }
 
 export type NumericSetting =
@@ -89,6 +93,7 @@ export const DEFAULT_CONFIG: SaleConfig = {
   engine: "k6",
   seed: 1,
   fencing: true,
+  faults: [],
 };
 
 export type Query = Record<string, string | string[] | undefined>;
@@ -125,7 +130,13 @@ export function configFromQuery(query: Query, defaults: ConfigDefaults): SaleCon
     engine: query.engine === "k6" || query.engine === "builtin" ? query.engine : defaults.engine,
     seed: integerIn(query, "seed", DEFAULT_CONFIG.seed),
     fencing: query.fencing !== "off",
+    faults: faultsIn(query),
   };
+}
+
+function faultsIn({ fault }: Query): FaultRequest[] {
+  if (typeof fault !== "string") return [];
+  return fault.split(",").flatMap((text) => readFault(text) ?? []);
 }
 
 /** Everything, defaults too: a link keeps its meaning when a default changes. */
@@ -146,6 +157,7 @@ export function queryOf(config: SaleConfig): string {
     engine: config.engine,
     seed: String(config.seed),
     fencing: config.fencing ? "on" : "off",
+    fault: config.faults.map(writeFault).join(",") || "none",
   }).toString();
 }
 
@@ -171,6 +183,7 @@ export function configOfRun({
     engine: config.engine.startsWith("builtin") ? "builtin" : "k6",
     seed: config.seed,
     fencing: config.fencing !== false,
+    faults: config.faults ?? [],
   };
 }
 
@@ -192,6 +205,7 @@ export function runRequestOf(config: SaleConfig): SaleRequest {
     engine: config.engine,
     seed: config.seed,
     ...(config.fencing ? {} : { fencing: false }),
+    ...(config.faults.length === 0 ? {} : { faults: [...config.faults] }),
     launch: true,
   };
 }
@@ -213,7 +227,7 @@ const FIELD_OF_API = new Map<string, string>([
 
 /** The settings row that an API error's `details.field` speaks of, or null when the page has no such row. */
 export function settingOfField(field: string): keyof SaleConfig | null {
-  const name = FIELD_OF_API.get(field) ?? field;
+  const name = FIELD_OF_API.get(field) ?? field.replace(/^(faults)\..*$/, "$1");
   return Object.hasOwn(DEFAULT_CONFIG, name) ? (name as keyof SaleConfig) : null;
 }
 

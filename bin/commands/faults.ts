@@ -1,7 +1,8 @@
 import type { Command } from "commander";
-import { type FaultOverview, fateOf, faultOverview } from "../../lib/faults/overview";
+import type { Fate } from "../../lib/faults/fault";
+import { FAULT_NOTATION } from "../../lib/faults/notation";
+import { effectOf, type FaultOverview, faultOverview } from "../../lib/faults/overview";
 import { traitsOf } from "../../lib/stock/registry";
-import { FAULT_SYNTAX } from "../runs/fault-option";
 import { strategyId } from "../runs/options";
 
 interface FaultsFlags {
@@ -24,7 +25,7 @@ function json({ strategy }: FaultsFlags): string {
   if (strategy === undefined) return JSON.stringify(faults, null, 2);
   const traits = traitsOf(strategy);
   return JSON.stringify(
-    faults.map(({ id, does }) => ({ id, does, ...fateOf(id, traits) })),
+    faults.map(({ id, does }) => ({ id, does, ...effectOf(id, traits) })),
     null,
     2,
   );
@@ -32,29 +33,34 @@ function json({ strategy }: FaultsFlags): string {
 
 function text({ strategy }: FaultsFlags): string {
   const blocks = faultOverview().map((fault) => (strategy === undefined ? block(fault) : oneOf(fault, strategy)));
-  const usage = `npm run lab -- run --strategy ${strategy ?? "<id>"} --fault ${FAULT_SYNTAX}`;
+  const usage = `npm run lab -- run --strategy ${strategy ?? "<id>"} --fault ${FAULT_NOTATION}`;
   return [...blocks, `  ${usage}`, ""].join("\n");
 }
 
-function block({ id, does, proof, breaks, safe, notApplicable }: FaultOverview): string {
+function block({ id, does, proof, strategies, notApplicable }: FaultOverview): string {
+  const { breaks, stops, holds } = strategies;
   const lines = [
     `  ${id}`,
     `    ${does}`,
     `    proof   ${proof}`,
     `    breaks  ${breaks.join(", ") || "nothing that is safe without it"}`,
-    `    safe    ${safe.join(", ") || "none"}`,
-    ...notApplicable.map(({ reason, strategies }) => `    not for ${strategies.join(", ")}: ${reason}`),
+    ...(stops.length === 0 ? [] : [`    stops   ${stops.join(", ")}`]),
+    `    holds   ${holds.join(", ") || "none"}`,
+    ...notApplicable.map(({ reason, strategies: ids }) => `    not for ${ids.join(", ")}: ${reason}`),
     "",
   ];
   return lines.join("\n");
 }
 
 function oneOf({ id, does }: FaultOverview, strategy: string): string {
-  const { fate, reason } = fateOf(id, traitsOf(strategy));
-  const words = {
-    breaks: `expected to break ${strategy}`,
-    safe: `expected to leave ${strategy} as it is`,
-    "not-applicable": `cannot be done to ${strategy}: ${reason}`,
-  };
-  return [`  ${id}`, `    ${does}`, `    ${words[fate]}`, ""].join("\n");
+  const effect = effectOf(id, traitsOf(strategy));
+  const said =
+    "reason" in effect ? `cannot be done to ${strategy}: ${effect.reason}` : `${FATES[effect.fate]} ${strategy}`;
+  return [`  ${id}`, `    ${does}`, `    ${said}`, ""].join("\n");
 }
+
+const FATES: Record<Fate, string> = {
+  breaks: "expected to break",
+  stops: "expected to stop the sale of",
+  holds: "expected to leave as it is:",
+};

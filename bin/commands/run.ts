@@ -1,11 +1,12 @@
 import type { Command } from "commander";
+import { FAULT_NOTATION } from "../../lib/faults/notation";
 import type { FaultRequest } from "../../lib/faults/request";
 import { requestAgain } from "../../lib/runs/again";
 import type { RunDocument } from "../../lib/runs/document";
 import { reportText } from "../../load-tests/lib/report.js";
 import { engineNote, executeRun, explainFailure, labOf } from "../runs/execute";
 import { EXIT, exitCodeOf } from "../runs/exit-codes";
-import { addFault, FAULT_SYNTAX } from "../runs/fault-option";
+import { addFault } from "../runs/fault-option";
 import { type LabAddress, readRun } from "../runs/lab-client";
 import {
   addSaleOptions,
@@ -36,7 +37,7 @@ export function addRunCommand(program: Command): void {
     .option("--strategy <id>", `what guards the stock: ${strategyIds().join(", ")}`, strategyId)
     .option("--again <runId>", "make this run again, from its document, seed included");
   addSaleOptions(command)
-    .option("--fault <fault>", `what is done to the run, ${FAULT_SYNTAX}; again for another`, addFault, [])
+    .option("--fault <fault>", `what is done to the run, ${FAULT_NOTATION}; again for another`, addFault, [])
     .option("--repeat <n>", "run it this often; --json then prints an array", wholeNumber(1, 100), 1)
     .action(async (flags: RunFlags) => {
       process.exitCode = await run(flags, command).catch((error: unknown) => {

@@ -5,10 +5,11 @@ export function faultTables(faults: readonly FaultOverview[]): string {
   return faults.map(section).join("\n\n");
 }
 
-function section({ id, does, proof, breaks, safe, notApplicable }: FaultOverview): string {
+function section({ id, does, proof, strategies, notApplicable }: FaultOverview): string {
   const rows = [
-    `| breaks | ${codes(breaks)} |`,
-    `| leaves safe | ${codes(safe)} |`,
+    `| breaks | ${codes(strategies.breaks)} |`,
+    ...(strategies.stops.length === 0 ? [] : [`| stops the sale of | ${codes(strategies.stops)} |`]),
+    `| leaves safe | ${codes(strategies.holds)} |`,
     ...notApplicable.map(({ reason, strategies }) => `| cannot be done to | ${codes(strategies)}: ${reason} |`),
   ];
   return [`### \`${id}\``, "", `${does} Proof: ${proof}.`, "", "| | strategies |", "|---|---|", ...rows].join("\n");

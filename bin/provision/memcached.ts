@@ -1,7 +1,7 @@
 import path from "node:path";
+import { askText, parseHostPort } from "../../lib/services/text-protocol";
 import { findExecutable, versionOf } from "./commands";
 import { PROBE_TIMEOUT_MS, READY_TIMEOUT_MS, type ServerKind, serverEnv } from "./server-kind";
-import { askText, parseHostPort } from "./text-protocol";
 
 const MEMORY_MB = 64;
 

@@ -1,5 +1,6 @@
 import path from "node:path";
 import { Redis } from "ioredis";
+import { askText } from "../../lib/services/text-protocol";
 import { findExecutable, versionOf } from "./commands";
 import type { PortName } from "./ports";
 import {
@@ -10,7 +11,6 @@ import {
   type StartContext,
   serverEnv,
 } from "./server-kind";
-import { askText } from "./text-protocol";
 
 /** Redis for the single-server strategies. In memory only: nothing in it outlives the lab. */
 export const redis: ServerKind = {

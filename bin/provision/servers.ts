@@ -17,7 +17,7 @@ import { zookeeper } from "./zookeeper";
 export const SERVER_KINDS: readonly ServerKind[] = [postgres, redis, redlock, zookeeper, memcached, etcd];
 
 export interface Provisioned {
-  /** DATABASE_URL and the like, for the servers that are there. */
+  /** DATABASE_URL and the like, for the servers that are there, and which of them are the lab's own to empty. */
   readonly env: Record<string, string>;
   /** Why the others are not, and the fix, by service. */
   readonly missing: Partial<Record<ServiceId, string>>;
@@ -61,6 +61,8 @@ export async function provisionServers(options: ProvisionOptions): Promise<Provi
     const url = urls[service];
     if (url !== undefined) env[envName] = url;
   }
+  const started = local.filter(({ service }) => urls[service] !== undefined).map(({ service }) => service);
+  env.FAULTS_MAY_EMPTY = [...started, options.given.FAULTS_MAY_EMPTY ?? []].flat().join(",");
   return { env, missing };
 }
 

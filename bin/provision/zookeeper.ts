@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { askText, parseHostPort } from "../../lib/services/text-protocol";
 import { findExecutable, versionOf } from "./commands";
 import { type FoundServer, PROBE_TIMEOUT_MS, READY_TIMEOUT_MS, type ServerKind, serverEnv } from "./server-kind";
-import { askText, parseHostPort } from "./text-protocol";
 
 /** ZooKeeper, one server, started from its jars with a small heap. */
 export const zookeeper: ServerKind = {

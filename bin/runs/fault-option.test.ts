@@ -7,19 +7,19 @@ const parse = (...texts: string[]) => texts.reduce<readonly FaultRequest[]>((all
 
 describe("--fault", () => {
   it("takes an id, a moment and a length, and adds up", () => {
-    assert.deepEqual(parse("pause-holder", "pause-holder@500", "pause-holder+2500", "pause-holder@0+3000"), [
+    assert.deepEqual(parse("pause-holder", "pause-holder@500", "pause-holder+2500", "pause-holder@0+3000:node-2"), [
       { id: "pause-holder" },
       { id: "pause-holder", atMs: 500 },
       { id: "pause-holder", durationMs: 2_500 },
-      { id: "pause-holder", atMs: 0, durationMs: 3_000 },
+      { id: "pause-holder", atMs: 0, durationMs: 3_000, node: "node-2" },
     ]);
   });
 
   it("names what would be valid", () => {
-    assert.throws(() => parse("pause"), /id\[@atMs\]\[\+durationMs\], with one of pause-holder/);
+    assert.throws(() => parse("pause"), /id\[@atMs\]\[\+durationMs\]\[:node\], with one of pause-holder/);
     assert.throws(() => parse("pause-holder@soon"), /with one of pause-holder/);
     assert.throws(() => parse("pause-holder+99"), /durationMs: /);
-    assert.throws(() => parse("pause-holder@9999999"), /atMs: /);
+    assert.throws(() => parse("pause-holder@999999"), /atMs: /);
     assert.throws(() => parse(...Array<string>(5).fill("pause-holder")), /No more than 4/);
   });
 });

@@ -1,11 +1,7 @@
 import { InvalidArgumentError } from "commander";
-import { FAULT_IDS } from "../../lib/faults/registry";
+import { FAULT_IDS } from "../../lib/faults/ids";
+import { FAULT_NOTATION, readFault } from "../../lib/faults/notation";
 import { type FaultRequest, faultRequestSchema, MOST_FAULTS } from "../../lib/faults/request";
-
-/** How a fault is written on the command line. */
-export const FAULT_SYNTAX = "id[@atMs][+durationMs]";
-
-const SYNTAX = /^([a-z0-9-]+)(?:@(\d+))?(?:\+(\d+))?$/;
 
 /** Adds one `--fault` to those before. @throws InvalidArgumentError that names what would be valid */
 export function addFault(text: string, before: readonly FaultRequest[]): readonly FaultRequest[] {
@@ -14,17 +10,10 @@ export function addFault(text: string, before: readonly FaultRequest[]): readonl
 }
 
 function parseFault(text: string): FaultRequest {
-  const [, id, atMs, durationMs] = SYNTAX.exec(text) ?? [];
-  const result = faultRequestSchema.safeParse({
-    id,
-    ...(atMs === undefined ? {} : { atMs: Number(atMs) }),
-    ...(durationMs === undefined ? {} : { durationMs: Number(durationMs) }),
-  });
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  const [field] = issue?.path ?? [];
-  if (field === "id" || issue === undefined) {
-    throw new InvalidArgumentError(`It must be ${FAULT_SYNTAX}, with one of ${FAULT_IDS.join(", ")}.`);
-  }
-  throw new InvalidArgumentError(`${String(field)}: ${issue.message}.`);
+  const fault = readFault(text);
+  if (!fault) throw new InvalidArgumentError(`It must be ${FAULT_NOTATION}, with one of ${FAULT_IDS.join(", ")}.`);
+  const { success, error } = faultRequestSchema.safeParse(fault);
+  if (success) return fault;
+  const [issue] = error.issues;
+  throw new InvalidArgumentError(`${issue?.path.join(".")}: ${issue?.message}.`);
 }

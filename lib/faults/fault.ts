@@ -29,13 +29,23 @@ export interface FaultNode {
   disarmPauses(): Promise<readonly PauseOutcome[]>;
 }
 
+/**
+ * What becomes of a strategy's promise: it breaks, it is kept because nothing is sold any more, or it holds (for what it is
+ * worth without the fault).
+ */
+export type Fate = "breaks" | "stops" | "holds";
+
 /** A fault and the run it belongs to. */
 export interface Injection {
   readonly target: StockTarget;
-  readonly strategyId: string;
+  readonly traits: StrategyTraits;
+  /** The store nodes that serve the run. */
+  readonly nodeNames: readonly string[];
   readonly atMs: number;
   readonly durationMs: number;
   readonly node: FaultNode;
+  /** Resolves `atMs` after the run's first purchase. @throws FaultMissed when the load is over before */
+  untilDue(): Promise<void>;
   /** Aborts when the load is over: what has not happened by then does not happen any more. */
   readonly closing: AbortSignal;
 }
@@ -51,8 +61,10 @@ export interface Fault {
   defaultDurationMs(subject: FaultSubject): number | null;
   /** Why it cannot be done to such a run; null when it can. */
   reasonAgainst(subject: FaultSubject): string | null;
-  /** Whether the strategy's promise is expected to break. */
-  breaks(subject: FaultSubject, durationMs: number): boolean;
+  /** Why it cannot be done here, whatever the run; absent or null: it can. */
+  reasonHere?(): string | null;
+  /** What the traits lead one to expect. */
+  fateOf(subject: FaultSubject, durationMs: number): Fate;
   /** @throws FaultMissed when it did not take effect, or nobody can prove it */
   inject(injection: Injection): Promise<FaultEvent>;
 }

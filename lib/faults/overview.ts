@@ -1,57 +1,44 @@
 import type { StrategyTraits } from "../locks/types";
 import { stockCatalogue } from "../stock/registry";
-import { FAULT_IDS, type FaultId, faultCatalogue } from "./registry";
-
-/** What becomes of a strategy's promise under a fault. `safe`: nothing, whatever it is worth without the fault. */
-export interface Fate {
-  readonly fate: "breaks" | "safe" | "not-applicable";
-  /** Why not; null where it can be done. */
-  readonly reason: string | null;
-}
+import type { Fate } from "./fault";
+import { FAULT_IDS, type FaultId } from "./ids";
+import { faultCatalogue } from "./registry";
 
 export interface FaultOverview {
   readonly id: FaultId;
   readonly does: string;
   readonly proof: string;
-  /** Strategies that are safe without it, and not with it. */
-  readonly breaks: readonly string[];
-  readonly safe: readonly string[];
+  /** Strategies that are safe without it, by what becomes of them. */
+  readonly strategies: Readonly<Record<Fate, readonly string[]>>;
   readonly notApplicable: readonly { readonly reason: string; readonly strategies: readonly string[] }[];
 }
 
 /** A sale on three nodes, with a lease as long as the lab's own and the fault as long as it takes by default. */
 const ORDINARY = { ttlMs: 5_000, nodes: 3, fencing: true };
 
-export function fateOf(id: FaultId, traits: StrategyTraits): Fate {
+/** What a fault does to a strategy, or why it cannot be done to it. */
+export function effectOf(id: FaultId, traits: StrategyTraits): { fate: Fate } | { reason: string } {
   const fault = faultCatalogue[id];
   const subject = { ...ORDINARY, traits };
   const reason = fault.reasonAgainst(subject);
-  if (reason !== null) return { fate: "not-applicable", reason };
-  const breaks = fault.breaks(subject, fault.defaultDurationMs(subject) ?? 0);
-  return { fate: breaks ? "breaks" : "safe", reason };
+  if (reason !== null) return { reason };
+  return { fate: fault.fateOf(subject, fault.defaultDurationMs(subject) ?? 0) };
 }
 
 /** Every fault beside every strategy: what docs, command line and pages say of them. */
 export function faultOverview(): FaultOverview[] {
-  const strategies = [...stockCatalogue.values()].map(({ traits }) => traits);
-  return FAULT_IDS.map((id) => {
-    const fates = strategies.map((traits) => ({ ...fateOf(id, traits), id: traits.id, traits }));
-    const those = (wanted: Fate["fate"]) => fates.filter(({ fate }) => fate === wanted);
-    const isSafe = ({ traits }: { traits: StrategyTraits }) => traits.expected.threeNodes === "safe";
-    const reasons = [...new Set(those("not-applicable").map(({ reason }) => reason ?? ""))];
-    const { does, proof } = faultCatalogue[id];
-    return {
-      id,
-      does,
-      proof,
-      breaks: those("breaks").map((each) => each.id),
-      safe: those("safe")
-        .filter(isSafe)
-        .map((each) => each.id),
-      notApplicable: reasons.map((reason) => ({
-        reason,
-        strategies: fates.filter((each) => each.reason === reason).map((each) => each.id),
-      })),
-    };
-  });
+  return FAULT_IDS.map(overviewOf);
+}
+
+function overviewOf(id: FaultId): FaultOverview {
+  const strategies: Record<Fate, string[]> = { breaks: [], stops: [], holds: [] };
+  const against = new Map<string, string[]>();
+  for (const { traits } of stockCatalogue.values()) {
+    const effect = effectOf(id, traits);
+    if ("reason" in effect) against.set(effect.reason, [...(against.get(effect.reason) ?? []), traits.id]);
+    else if (traits.expected.threeNodes === "safe") strategies[effect.fate].push(traits.id);
+  }
+  const notApplicable = [...against].map(([reason, ids]) => ({ reason, strategies: ids }));
+  const { does, proof } = faultCatalogue[id];
+  return { id, does, proof, strategies, notApplicable };
 }

@@ -35,10 +35,10 @@ export const pauseHolder: Fault = {
     return null;
   },
 
-  breaks({ traits, ttlMs, fencing }, durationMs) {
+  fateOf({ traits, ttlMs, fencing }, durationMs) {
     const isFencedOnly = traits.fencingSource !== null && traits.survives.holderPause === "survives";
     const cannotTell = traits.survives.holderPause === "breaks" || (isFencedOnly && !fencing);
-    return cannotTell && durationMs > deadHoldEndsAfterMs(traits, ttlMs);
+    return cannotTell && durationMs > deadHoldEndsAfterMs(traits, ttlMs) ? "breaks" : "holds";
   },
 
   async inject(injection) {

@@ -1,10 +1,12 @@
 import type { Fault } from "./fault";
+import type { FaultId } from "./ids";
+import { memcachedFlush } from "./memcached-flush";
 import { pauseHolder } from "./pause-holder";
-
-export const FAULT_IDS = ["pause-holder"] as const;
-export type FaultId = (typeof FAULT_IDS)[number];
+import { pgDisconnect } from "./pg-disconnect";
 
 /** Every fault of the lab. */
 export const faultCatalogue: Readonly<Record<FaultId, Fault>> = {
   "pause-holder": pauseHolder,
+  "memcached-flush": memcachedFlush,
+  "pg-disconnect": pgDisconnect,
 };

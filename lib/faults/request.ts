@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { LONGEST_PAUSE_MS } from "./holder-pauses";
-import { FAULT_IDS } from "./registry";
+import { FAULT_IDS } from "./ids";
 
 /** A fault that a run asks for; an item of `faults` in the body of `POST /api/runs`. */
 export const faultRequestSchema = z.strictObject({

@@ -42,8 +42,13 @@ function holdOf(op: Operation): Hold | null {
   return { op, fromNs: op.grantedNs, toNs, fencingToken: op.fencingToken };
 }
 
-/** Where no release was seen, the last sign of life. */
+/**
+ * Where no release was seen, the last sign of life. A transaction that failed held until the server ended it, which is
+ * known to be after its last answered statement only: from then on nobody else's hold beside it harms anything.
+ */
 function endOfHold(op: Operation, grantedNs: number): number {
+  const isUndone = op.transactional && (op.outcome === "error" || op.outcome === "unknown");
+  if (isUndone) return op.readNs ?? grantedNs;
   return op.releasedNs ?? op.answeredNs ?? op.committedNs ?? op.writeNs ?? op.readNs ?? grantedNs;
 }
 

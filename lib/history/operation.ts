@@ -19,6 +19,7 @@ export interface Operation {
   readonly waitNs: number | undefined;
   readonly grantedNs: number | undefined;
   readonly holderId: string | undefined;
+  readonly transactional: boolean;
   readonly fencingToken: bigint | undefined;
   readonly readNs: number | undefined;
   readonly readValue: number | undefined;
@@ -60,6 +61,7 @@ export class OperationReader {
       waitNs: since(clock, line.waitNs),
       grantedNs: since(clock, line.grantedNs),
       holderId: line.holderId,
+      transactional: line.transactional === true,
       fencingToken: line.fencingToken === undefined ? undefined : BigInt(line.fencingToken),
       readNs: since(clock, line.readNs),
       readValue: line.readValue,

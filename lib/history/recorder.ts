@@ -55,6 +55,7 @@ export class Recorder {
       waitNs: trace.waitNs?.toString(),
       grantedNs: trace.grantedNs?.toString(),
       holderId: trace.holderId,
+      transactional: trace.transactional,
       fencingToken: trace.fencingToken?.toString(),
       readNs: trace.readNs?.toString(),
       readValue: trace.readValue,

@@ -33,6 +33,7 @@ const opLine = z
     waitNs: z.string().optional(),
     grantedNs: z.string().optional(),
     holderId: z.string().optional(),
+    transactional: z.boolean().optional(),
     fencingToken: z.string().optional(),
     readNs: z.string().optional(),
     readValue: z.int().optional(),

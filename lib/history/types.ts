@@ -30,6 +30,8 @@ export interface HistoryOpLine {
   readonly waitNs?: string;
   readonly grantedNs?: string;
   readonly holderId?: string;
+  /** The hold lived in the transaction of the write, so that what ended the one undid the other. */
+  readonly transactional?: boolean;
   readonly fencingToken?: string;
   readonly readNs?: string;
   readonly readValue?: number;

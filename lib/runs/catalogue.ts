@@ -1,3 +1,6 @@
+import { FAULT_IDS, type FaultId } from "../faults/ids";
+import { effectOf } from "../faults/overview";
+import { faultCatalogue } from "../faults/registry";
 import type { StrategyTraits } from "../locks/types";
 import { env } from "../services/current-env";
 import { missingService } from "../services/missing-service";
@@ -15,6 +18,14 @@ export interface DescribedStrategy extends StrategyTraits {
   readonly unavailableReason: string | null;
 }
 
+/** Something that can be done to a run. */
+export interface DescribedFault {
+  readonly id: FaultId;
+  readonly does: string;
+  /** Why it cannot be done, by strategy; the others are not in it. */
+  readonly reasonsAgainst: Readonly<Record<string, string>>;
+}
+
 export interface LabDescription {
   /** The strategy of purchases outside of runs; `mixed` when the nodes differ or one does not answer. */
   readonly active: string;
@@ -22,6 +33,7 @@ export interface LabDescription {
   readonly services: readonly ServiceState[];
   readonly engines: readonly { id: EngineId; available: boolean; version: string | null; reason: string | null }[];
   readonly nodes: readonly NodeAddress[];
+  readonly faults: readonly DescribedFault[];
   readonly adminTokenRequired: boolean;
 }
 
@@ -48,8 +60,22 @@ export async function describeStrategies(): Promise<LabDescription> {
     services,
     engines,
     nodes: storeNodes(),
+    faults: describeFaults(),
     adminTokenRequired: env().LAB_ADMIN_TOKEN !== undefined,
   };
+}
+
+function describeFaults(): DescribedFault[] {
+  const strategies = [...stockCatalogue.values()];
+  return FAULT_IDS.map((id) => {
+    const here = faultCatalogue[id].reasonHere?.() ?? null;
+    const reasons = strategies.flatMap(({ traits }) => {
+      const effect = effectOf(id, traits);
+      const reason = "reason" in effect ? effect.reason : here;
+      return reason === null ? [] : [[traits.id, reason] as const];
+    });
+    return { id, does: faultCatalogue[id].does, reasonsAgainst: Object.fromEntries(reasons) };
+  });
 }
 
 /** A strategy whose server is configured but does not answer is not available either. */

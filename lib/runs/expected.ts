@@ -21,7 +21,7 @@ export function expectedVerdict(traits: StrategyTraits, terms: ExpectationTerms)
   const subject = { traits, ttlMs, nodes, fencing };
   const isBroken = faults.some(({ id, durationMs }) => {
     const fault = faultCatalogue[id];
-    return fault.breaks(subject, durationMs ?? fault.defaultDurationMs(subject) ?? 0);
+    return fault.fateOf(subject, durationMs ?? fault.defaultDurationMs(subject) ?? 0) === "breaks";
   });
   return isBroken ? "unsafe" : "safe";
 }

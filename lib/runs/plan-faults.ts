@@ -26,7 +26,7 @@ export function planFaults(request: RunRequest, nodeNames: readonly string[]): P
   const subject = { traits: traitsOf(strategy), ttlMs, nodes: nodeNames.length, fencing };
   return faults.map((asked, index) => {
     const fault = faultCatalogue[asked.id];
-    const reason = fault.reasonAgainst(subject);
+    const reason = fault.reasonAgainst(subject) ?? fault.reasonHere?.() ?? null;
     if (reason !== null) {
       const details = { field: `faults.${index}.id`, fault: fault.id, strategy };
       throw new LabError("fault_not_applicable", `${fault.id} cannot be done to ${strategy}: ${reason}.`, details);

@@ -1,12 +1,17 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { type FaultEvent, FaultMissed } from "../faults/fault";
 import { LONGEST_PAUSE_MS } from "../faults/holder-pauses";
 import { log } from "../services/log";
+import { traitsOf } from "../stock/registry";
 import type { RunDocument } from "./document";
 import type { NodeClient } from "./node-client";
 import type { PlannedFault } from "./plan-faults";
 
 /** After the load is over, how long a fault may take to heal and be proven. */
 const SETTLE_LIMIT_MS = LONGEST_PAUSE_MS + 15_000;
+
+/** How often nodes are asked whether the load has begun. */
+const ARRIVALS_POLL_MS = 50;
 
 type Outcome = Pick<RunDocument, "faults" | "missedFaults">;
 
@@ -60,10 +65,11 @@ export class RunFaults {
     const node = this.nodes.find(({ address }) => address.name === nodeName);
     try {
       if (!node) throw new FaultMissed(`there is no node ${nodeName}`);
-      const { id: runId, target, strategy: strategyId } = document;
+      const { id: runId, target, strategy, config } = document;
       const event = await fault.inject({
         target,
-        strategyId,
+        traits: traitsOf(strategy),
+        nodeNames: this.nodes.slice(0, config.nodes).map(({ address }) => address.name),
         atMs,
         durationMs,
         node: {
@@ -71,6 +77,7 @@ export class RunFaults {
           armPause: (pause) => node.armPause(runId, pause),
           disarmPauses: () => node.disarmPauses(runId),
         },
+        untilDue: () => this.untilDue(runId, atMs, closing),
         closing,
       });
       return happened(fault.id, event);
@@ -79,6 +86,19 @@ export class RunFaults {
       log().warn({ runId: document.id, fault: fault.id, reason }, "the fault was not seen to take effect");
       return missed(fault.id, reason);
     }
+  }
+
+  /** @throws FaultMissed when the load is over before */
+  private async untilDue(runId: string, atMs: number, closing: AbortSignal): Promise<void> {
+    const pause = (ms: number) => delay(ms, undefined, { signal: closing }).catch(() => {});
+    while (!closing.aborted && !(await this.hasArrivals(runId))) await pause(ARRIVALS_POLL_MS);
+    await pause(atMs);
+    if (closing.aborted) throw new FaultMissed(`the load was over within ${atMs} ms`);
+  }
+
+  private async hasArrivals(runId: string): Promise<boolean> {
+    const stats = await Promise.allSettled(this.nodes.map((node) => node.stats(runId)));
+    return stats.some((stat) => stat.status === "fulfilled" && stat.value.counts.requests > 0);
   }
 }
 

@@ -32,6 +32,8 @@ const envSchema = z.object({
   /** host:port[,host:port ...] */
   ZOOKEEPER_HOSTS: z.string().optional(),
   ETCD_URL: z.string().optional(),
+  /** Servers whose data faults may throw away, as in memcached,redis. The lab adds those that it has started itself. */
+  FAULTS_MAY_EMPTY: list.default([]),
   /** Strategy at start; `PUT /api/strategy` switches it later. */
   LOCK_STRATEGY: z.string().default("sql-guarded"),
   /** This process's name; `dashboard` for the one that serves no sales. */

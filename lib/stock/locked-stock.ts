@@ -98,6 +98,7 @@ export class LockedStock implements StockStrategy {
     trace.grantedNs = nowNs();
     trace.holderId = grant.holderId;
     if (grant.fencingToken !== null) trace.fencingToken = grant.fencingToken;
+    if (grant.tx !== null) trace.transactional = true;
     const onLost = () => {
       trace.leaseLostNs ??= nowNs();
     };

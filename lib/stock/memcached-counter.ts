@@ -8,6 +8,11 @@ export interface CounterReading {
   readonly version: MemcachedVersion;
 }
 
+/** Where a target's stock is counted in Memcached. */
+export function counterKey(target: StockTarget): string {
+  return `stock:${resourceOf(target)}`;
+}
+
 /**
  * A target's stock as a decimal number under `stock:<resource>` in Memcached. Failures come out as LockErrors; none of
  * these commands writes an order, so to a buyer they are all definite.
@@ -22,7 +27,7 @@ export class MemcachedCounter {
     readonly target: StockTarget,
   ) {
     this.resource = resourceOf(target);
-    this.key = `stock:${this.resource}`;
+    this.key = counterKey(target);
   }
 
   /** @returns null when there is no counter */

@@ -21,6 +21,8 @@ export interface OperationTrace {
   invokedNs: bigint;
   waitNs?: bigint;
   grantedNs?: bigint;
+  /** The hold lives in the transaction of the write: what ends the one undoes the other. */
+  transactional?: true;
   holderId?: string;
   fencingToken?: bigint;
   readNs?: bigint;

@@ -3,9 +3,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { parseHostPort } from "../../bin/provision/text-protocol";
 import { findCurator, findJavaWithCompiler, findPythonWithLocks } from "../../bin/testing/lock-programs";
 import { ensureOtherClients } from "../../bin/testing/other-clients";
+import { parseHostPort } from "../../lib/services/text-protocol";
 
 /** One hold as a contender saw it: times of the host's monotonic clock, and the witness's count on entering and leaving. */
 export interface WitnessedHold {

@@ -3,6 +3,7 @@
 import { type ReactNode, useId, useState } from "react";
 import type { Problems, SaleSettings } from "@/app/_hooks/use-sale-config";
 import { type Catalogue, engineLabel } from "@/app/_lib/catalogue";
+import { faultMeaning, faultOptions, faultProblem, faultsOfValue, faultValue } from "@/app/_lib/fault-choice";
 import { plural } from "@/app/_lib/format";
 import { arrivalWords, DEFAULT_CONFIG, type NumericSetting, SETTINGS } from "@/app/_lib/run-config";
 import styles from "./settings-form.module.css";
@@ -10,22 +11,27 @@ import styles from "./settings-form.module.css";
 interface RowProps {
   readonly label: string;
   readonly hint?: string;
-  readonly problem: string | undefined;
+  readonly problem?: string | undefined;
+  /** What the choice means, where that is worth a sentence. */
+  readonly note?: string | undefined;
+  /** Names stand in it, not numbers. */
+  readonly isWide?: boolean | undefined;
   readonly children: (ids: { field: string; note: string | undefined }) => ReactNode;
 }
 
-function Row({ label, hint, problem, children }: RowProps) {
+function Row({ label, hint, problem, note: meaning, isWide, children }: RowProps) {
   const field = useId();
   const note = `${field}-note`;
+  const text = problem ?? meaning;
   return (
-    <div className={styles.row} data-wrong={problem !== undefined}>
+    <div className={styles.row} data-wrong={problem !== undefined} data-wide={isWide}>
       <label htmlFor={field} title={hint}>
         {label}
       </label>
-      {children({ field, note: problem === undefined ? undefined : note })}
-      {problem === undefined ? null : (
-        <p className={styles.problem} id={note}>
-          {problem}
+      {children({ field, note: text === undefined ? undefined : note })}
+      {text === undefined ? null : (
+        <p className={problem === undefined ? styles.note : styles.problem} id={note}>
+          {text}
         </p>
       )}
     </div>
@@ -69,8 +75,9 @@ function NumberRow({
 }
 
 function summaryOf({ config }: SaleSettings): string {
-  const { stock, holdMs, nodes } = config;
-  return `${plural(stock, "unit")}, ${arrivalWords(config)}, hold ${holdMs} ms, ${plural(nodes, "node")}`;
+  const { stock, holdMs, nodes, faults } = config;
+  const hurt = faults.length === 0 ? "" : `, ${faultValue(faults)}`;
+  return `${plural(stock, "unit")}, ${arrivalWords(config)}, hold ${holdMs} ms, ${plural(nodes, "node")}${hurt}`;
 }
 
 interface ChoiceRowProps {
@@ -78,14 +85,16 @@ interface ChoiceRowProps {
   readonly hint: string;
   readonly name: string;
   readonly problem?: string | undefined;
+  readonly note?: string | undefined;
+  readonly isWide?: boolean | undefined;
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly children: ReactNode;
 }
 
-function ChoiceRow({ label, hint, name, problem, value, onChange, children }: ChoiceRowProps) {
+function ChoiceRow({ name, value, onChange, children, ...row }: ChoiceRowProps) {
   return (
-    <Row label={label} hint={hint} problem={problem}>
+    <Row {...row}>
       {({ field, note }) => (
         <select
           id={field}
@@ -99,6 +108,31 @@ function ChoiceRow({ label, hint, name, problem, value, onChange, children }: Ch
         </select>
       )}
     </Row>
+  );
+}
+
+/** What is done to the sale while it runs; nothing, as a rule. */
+function FaultRow({ settings, catalogue, refused }: SettingsFormProps) {
+  const { config } = settings;
+  const problem = faultProblem(config, catalogue.faults) ?? refused.faults;
+  const meaning = faultMeaning(config, catalogue.faults);
+  return (
+    <ChoiceRow
+      label="Fault"
+      hint="What is done to the sale while it runs"
+      name="fault"
+      problem={problem}
+      note={meaning ?? undefined}
+      isWide
+      value={faultValue(config.faults)}
+      onChange={(value) => settings.set("faults", faultsOfValue(value))}
+    >
+      {faultOptions(config, catalogue.faults).map(({ value, label }) => (
+        <option key={value} value={value}>
+          {label}
+        </option>
+      ))}
+    </ChoiceRow>
   );
 }
 
@@ -142,7 +176,9 @@ export function SettingsForm(props: SettingsFormProps) {
   const { settings, catalogue, refused } = props;
   const { config } = settings;
   const [unfolded, setUnfolded] = useState(false);
-  const wrong = Object.keys(settings.problems).length + Object.keys(refused).length > 0;
+  const wrong =
+    Object.keys(settings.problems).length + Object.keys(refused).length > 0 ||
+    faultProblem(config, catalogue.faults) !== null;
   const suffixOf = (setting: NumericSetting) =>
     setting === "nodes" ? `of ${catalogue.nodes.length}` : SETTINGS[setting].unit;
   const numbers = (names: readonly NumericSetting[]) =>
@@ -198,6 +234,7 @@ export function SettingsForm(props: SettingsFormProps) {
             </option>
           ))}
         </ChoiceRow>
+        <FaultRow {...props} />
         <FoldedSettings {...props} numbers={numbers} />
       </div>
     </div>

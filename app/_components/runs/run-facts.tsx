@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { durationWords, formatCount, NO_VALUE, settingWords } from "@/app/_lib/format";
+import { writeFault } from "@/lib/faults/notation";
 import type { RunDocument } from "@/lib/runs/document";
 import styles from "./run-facts.module.css";
 
@@ -35,6 +36,7 @@ export function configFacts({ id, target, config }: RunDocument): Fact[] {
     ["Lease", settingWords(config.ttlMs)],
     ["Wait limit", settingWords(config.waitTimeoutMs)],
     ["Store nodes", config.nodes],
+    ...(config.faults ?? []).map((fault): Fact => ["Fault asked for", writeFault(fault)]),
     ["Load engine", config.engine],
     ["Seed", config.seed],
   ];

@@ -34,6 +34,16 @@ describe("checkOverlappingHolds", () => {
     assert.equal(check(cut, hold(20, 40)).count, 0);
   });
 
+  it("ends the hold of a transaction that failed at its last answered statement, whatever its holder believed", () => {
+    const believed = { readNs: 10, answeredNs: 60, transactional: true } as const;
+    for (const outcome of ["error", "unknown"] as const) {
+      assert.equal(check(hold(0, 50, { ...believed, outcome }), hold(20, 30)).count, 0);
+      assert.equal(check(hold(0, 50, { ...believed, outcome }), hold(5, 30)).count, 1);
+    }
+    assert.equal(check(hold(0, 50, { ...believed, outcome: "sold" }), hold(20, 30)).count, 1);
+    assert.equal(check(hold(0, 50, { ...believed, transactional: false }), hold(20, 30)).count, 1);
+  });
+
   it("ends a hold when its holder learned that the lease was lost", () => {
     assert.equal(check(hold(0, 50, { leaseLostNs: 10 }), hold(20, 30)).count, 0);
     assert.equal(check(hold(0, 50, { leaseLostNs: 25 }), hold(20, 30)).count, 1);

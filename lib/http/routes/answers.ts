@@ -45,6 +45,7 @@ export const catalogueSchema = z.looseObject({
     z.object({ id: z.string(), available: z.boolean(), version: z.string().nullable(), reason: z.string().nullable() }),
   ),
   nodes: z.array(z.object({ name: z.string(), url: z.string() })),
+  faults: z.array(z.object({ id: z.string(), does: z.string(), reasonsAgainst: z.record(z.string(), z.string()) })),
   adminTokenRequired: z.boolean(),
 });
 

@@ -12,19 +12,24 @@ import { emptyPercentiles } from "../../../lib/runs/percentiles";
 import { elapsedMs } from "../../../lib/services/monotonic";
 import { postgresPool, prisma } from "../../../lib/services/postgres";
 import { traitsOf } from "../../../lib/stock/registry";
-import { requireEnv } from "../../support/lab-env";
+import { requireEnv, setEnv } from "../../support/lab-env";
+import { type OwnMemcached, startOwnMemcached } from "../../support/own-memcached";
 import { buyAt, type ShopAnswer, type ShopNode, startShopNodes } from "../../support/shop-node";
 
 requireEnv("DATABASE_URL", "REDIS_URL");
+setEnv({ FAULTS_MAY_EMPTY: "memcached" });
 
 const BUYERS = 80;
 const SETTINGS = { stock: 60, vus: BUYERS, holdMs: 10, ttlMs: 1_000, waitTimeoutMs: 20_000 };
 
 describe("a run with a fault", () => {
   let nodes: readonly ShopNode[] = [];
+  let memcached: OwnMemcached;
   let lab: Coordinator;
 
   before(async () => {
+    memcached = await startOwnMemcached();
+    setEnv({ MEMCACHED_URL: memcached.url });
     nodes = await startShopNodes(["node-1", "node-2"], "sql-guarded");
     lab = new Coordinator({
       nodes: nodes.map(({ url }, index) => new NodeClient({ name: `node-${index + 1}`, url }, undefined)),
@@ -36,6 +41,7 @@ describe("a run with a fault", () => {
   after(async () => {
     await lab?.stop();
     await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
+    await memcached?.[Symbol.asyncDispose]();
     await postgresPool().end();
   });
 
@@ -43,8 +49,8 @@ describe("a run with a fault", () => {
     lab.open(runRequestSchema.parse({ strategy, ...SETTINGS, ...changes, faults }));
 
   /** All buyers at once, turn by turn at each node. */
-  async function sell(strategy: string, faults: readonly FaultRequest[] = []) {
-    const opened = await open(strategy, faults);
+  async function sell(strategy: string, faults: readonly FaultRequest[] = [], changes: object = {}) {
+    const opened = await open(strategy, faults, changes);
     const answers = await Promise.all(
       Array.from({ length: BUYERS }, (_, buyer) => {
         const node = nodes[buyer % nodes.length] as ShopNode;
@@ -117,6 +123,49 @@ describe("a run with a fault", () => {
       assert.match(told(document), /pause-holder was asked for and not seen to take effect: no buyer came to a write/);
       const next = await sell("redis-lock");
       assert.equal(next.document.verdict, "safe", "it does not happen to the next run either");
+    });
+  });
+
+  describe("memcached-flush", () => {
+    const flush: FaultRequest = { id: "memcached-flush", atMs: 100, durationMs: 1_500 };
+
+    it("breaks memcached-add, which is safe without it", async () => {
+      const control = await sell("memcached-add");
+      assert.equal(control.document.verdict, "safe", told(control.document));
+
+      const { document } = await sell("memcached-add", [flush], { holdMs: 80, stock: 30 });
+      assert.deepEqual([document.verdict, document.expected], ["unsafe", "unsafe"], told(document));
+      assert.match(document.faults[0]?.proof ?? "", /the lock, held by [0-9a-f]+, was there before flush_all and gone/);
+      assert.ok(document.violations.overlappingHolds > 0, told(document));
+    });
+
+    it("stops the sale of memcached-cas, whose stock is gone", async () => {
+      const { document } = await sell("memcached-cas", [{ ...flush, atMs: 0 }], { stock: 1_000_000 });
+      assert.equal(document.verdict, "inconclusive", told(document));
+      assert.match(document.faults[0]?.proof ?? "", /the stock, \d+ units, was there before/);
+      assert.match(told(document), /has vanished/);
+    });
+  });
+
+  describe("pg-disconnect", () => {
+    it("leaves sql-row-lock safe: no acknowledged order is lost, and the others go on", async () => {
+      const { document, answers } = await sell("sql-row-lock", [{ id: "pg-disconnect", atMs: 50 }]);
+      assert.deepEqual([document.verdict, document.expected], ["safe", "safe"], told(document));
+      assert.match(
+        document.faults[0]?.proof ?? "",
+        /ended a connection of node-[12] that held .*RowShareLock on products.* \(idle in transaction\); connections ended: 1/,
+      );
+      // None, where its COMMIT was quicker; and what became of a COMMIT without a reply only the database knows.
+      const { errors, unknown, sold } = document.counts;
+      assert.ok(errors + unknown <= 1, told(document));
+      assert.deepEqual([document.stock.orders, document.stock.final], [60, 0]);
+      assert.ok(sold >= 60 - unknown, told(document));
+      assert.equal(answers.filter(({ status }) => status === 201).length, sold);
+    });
+
+    it("leaves a lock elsewhere safe: its holder's write fails, or is there", async () => {
+      const { document } = await sell("redis-lock", [{ id: "pg-disconnect", atMs: 50 }]);
+      assert.deepEqual([document.verdict, document.faults.length], ["safe", 1], told(document));
     });
   });
 
