@@ -1,4 +1,5 @@
 import type { History } from "./history";
+import { oncePer } from "./once-per";
 import type { Operation } from "./operation";
 import { UnitsUpTo } from "./units-up-to";
 
@@ -22,6 +23,8 @@ export class GiveBacks {
     return this.isOneHost ? this.units.at(op.answeredNs) : this.units.total;
   }
 }
+
+export const giveBacksOf = oncePer((history: History) => new GiveBacks(history));
 
 export function mayGiveBack(history: History, op: Operation): boolean {
   if (op.writeNs === undefined || op.grantedNs !== undefined || history.takers.has(op)) return false;

@@ -1,3 +1,4 @@
+import { oncePer } from "./once-per";
 import type { Fault, Operation } from "./operation";
 import type { HistoryEndLine, HistoryOrder, HistoryRunLine } from "./types";
 
@@ -20,14 +21,30 @@ export interface History extends HistoryFacts {
 
 const NO_ROWS: readonly HistoryOrder[] = [];
 
+/** Rows and takers are worked out when they are first asked for. */
 export function makeHistory(facts: HistoryFacts): History {
-  const rows = rowsByOp(facts);
-  return { ...facts, rows, takers: takersOf(facts.ops, rows) };
+  let rows: History["rows"] | undefined;
+  let takers: History["takers"] | undefined;
+  return {
+    ...facts,
+    get rows() {
+      rows ??= rowsByOp(facts);
+      return rows;
+    },
+    get takers() {
+      takers ??= takersOf(facts.ops, this.rows);
+      return takers;
+    },
+  };
 }
 
 export function rowsOf(history: History, op: Operation): readonly HistoryOrder[] {
   return history.rows.get(op.opId) ?? NO_ROWS;
 }
+
+export const operationsById = oncePer((history: History): ReadonlyMap<string, Operation> => {
+  return new Map(history.ops.map((op) => [op.opId, op]));
+});
 
 /** The purchase's change of the stock is known to have been made. */
 export function hasAcceptedWrite(history: History, op: Operation): boolean {

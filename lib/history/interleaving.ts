@@ -1,6 +1,6 @@
 import { lostUpdatesIn } from "./checkers/lost-updates";
 import { type Finding, plural } from "./finding";
-import { type History, rowsOf } from "./history";
+import { type History, operationsById, rowsOf } from "./history";
 import { servedNs } from "./intervals";
 import { oncePer } from "./once-per";
 import { clockReading, type Operation, type TimeField } from "./operation";
@@ -101,10 +101,6 @@ const losersOf = oncePer((history: History): ReadonlyMap<Operation, Operation> =
   return new Map(lostUpdatesIn(history).map(({ first, second }) => [second, first]));
 });
 
-const operationsById = oncePer((history: History): ReadonlyMap<string, Operation> => {
-  return new Map(history.ops.map((op) => [op.opId, op]));
-});
-
 /** Whom the finding does not name and without whom it cannot be understood. */
 function partnersOf(history: History, { kind }: Finding, named: readonly Operation[]): Operation[] {
   const [op] = named;
@@ -197,10 +193,13 @@ function leftOut(count: number): string[] {
 
 /** The first buyers who were served, one after the other: what it looks like when nothing goes wrong. */
 export function ordinaryTurns(history: History, count = 2): Interleaving {
-  const served = [...history.takers]
-    .filter((op) => (op.writeNs ?? servedNs(op)) !== undefined)
-    .sort(byTurn)
-    .slice(0, count);
+  const served: Operation[] = [];
+  for (const op of history.takers) {
+    if ((op.writeNs ?? servedNs(op)) === undefined) continue;
+    const place = served.findIndex((other) => byTurn(op, other) < 0);
+    served.splice(place === -1 ? served.length : place, 0, op);
+    if (served.length > count) served.pop();
+  }
   return { ...weave(history, served, { fields: INSIDE_FIELDS, marked: new Map() }), remarks: [] };
 }
 

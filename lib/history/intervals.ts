@@ -12,7 +12,8 @@ export function peakOverlap(intervals: readonly Interval[]): number {
   const ends = Float64Array.from(intervals, ({ to }) => to).sort();
   let ended = 0;
   let peak = 0;
-  for (const [started, from] of starts.entries()) {
+  for (let started = 0; started < starts.length; started += 1) {
+    const from = starts[started] ?? 0;
     for (let end = ends[ended]; end !== undefined && end <= from; end = ends[ended]) ended += 1;
     peak = Math.max(peak, started + 1 - ended);
   }
@@ -26,10 +27,12 @@ export function flightsOf(ops: readonly Operation[]): Interval[] {
 
 /** From asking for the turn to getting it, or to being turned away. */
 export function waitsOf(ops: readonly Operation[]): Interval[] {
-  return ops.flatMap((op) => {
+  const waits: Interval[] = [];
+  for (const op of ops) {
     const to = servedNs(op) ?? op.answeredNs;
-    return op.waitNs !== undefined && to !== undefined && to > op.waitNs ? [{ from: op.waitNs, to }] : [];
-  });
+    if (op.waitNs !== undefined && to !== undefined && to > op.waitNs) waits.push({ from: op.waitNs, to });
+  }
+  return waits;
 }
 
 /** When a purchase's turn came: the grant, or the read where there is no lock. */
@@ -49,7 +52,7 @@ export const byHost = oncePer((ops: readonly Operation[]): ReadonlyMap<string, r
 });
 
 /** The highest number of purchases in flight at once that one host's clock can prove. */
-export function peakInFlight(ops: readonly Operation[]): number {
+export const peakInFlight = oncePer((ops: readonly Operation[]): number => {
   let peak = 0;
   for (const onHost of byHost(ops).values()) {
     const lastNs = onHost.reduce((last, op) => Math.max(last, lastSeenNs(op)), 0);
@@ -58,7 +61,7 @@ export function peakInFlight(ops: readonly Operation[]): number {
     peak = Math.max(peak, peakOverlap(flights));
   }
   return peak;
-}
+});
 
 /** The last sign of life of a purchase. */
 export function lastSeenNs(op: Operation): number {

@@ -4,14 +4,14 @@ import { type Fairness, fairnessOf } from "./checkers/fairness";
 import { checkFencingOrder } from "./checkers/fencing-order";
 import { type HandOff, handOffOf } from "./checkers/hand-off";
 import { checkLiveness } from "./checkers/liveness";
-import { checkLostUpdates } from "./checkers/lost-updates";
+import { checkLostUpdates, lostUpdatesIn } from "./checkers/lost-updates";
 import { checkNegativeStock } from "./checkers/negative-stock";
 import { checkOverlappingHolds } from "./checkers/overlapping-holds";
 import { checkOversold } from "./checkers/oversold";
 import { checkRefusedRows } from "./checkers/refused-rows";
-import { checkStaleWrites } from "./checkers/stale-writes";
+import { checkStaleWrites, staleWritesIn } from "./checkers/stale-writes";
 import { checkStrayRows } from "./checkers/stray-rows";
-import { checkTicketOrder } from "./checkers/ticket-order";
+import { checkTicketOrder, TICKET_ORDER_PARTS } from "./checkers/ticket-order";
 import { checkUndersold } from "./checkers/undersold";
 import { checkUnknownRows } from "./checkers/unknown-rows";
 import {
@@ -25,8 +25,11 @@ import {
   type ViolationKind,
 } from "./finding";
 import type { History } from "./history";
-import { peakInFlight } from "./intervals";
+import { holdsOf } from "./holds";
+import { byHost, peakInFlight } from "./intervals";
+import { oncePer } from "./once-per";
 import { type HistorySource, type ParsedHistory, parseHistory } from "./parse";
+import { purchaseGroups } from "./purchase-groups";
 
 export type Verdict = "safe" | "unsafe" | "inconclusive";
 
@@ -47,7 +50,9 @@ export interface Measures {
   readonly handOff: HandOff;
 }
 
-const CHECKERS: Readonly<Record<ViolationKind, (history: History) => CheckResult>> = {
+type Checker = (history: History) => CheckResult;
+
+const CHECKERS: Readonly<Record<ViolationKind, Checker>> = onceEach({
   oversold: checkOversold,
   lostUpdates: checkLostUpdates,
   undersold: checkUndersold,
@@ -61,7 +66,33 @@ const CHECKERS: Readonly<Record<ViolationKind, (history: History) => CheckResult
   unknownRows: checkUnknownRows,
   refusedRows: checkRefusedRows,
   strayRows: checkStrayRows,
-};
+});
+export const livenessOf: Checker = oncePer(checkLiveness);
+const measuresOf = oncePer(measure);
+
+function onceEach(checkers: Readonly<Record<ViolationKind, Checker>>): Record<ViolationKind, Checker> {
+  const entries = Object.entries(checkers).map(([kind, check]) => [kind, oncePer(check)] as const);
+  return Object.fromEntries(entries) as Record<ViolationKind, Checker>;
+}
+
+function heldByHost({ ops }: History): unknown {
+  return [...byHost(ops).values()].map(holdsOf);
+}
+
+/** All that is ever asked about a history. The answers go with it: judging it once each was asked takes no time. */
+export const QUESTIONS: readonly ((history: History) => unknown)[] = [
+  ({ rows }) => rows,
+  ({ takers }) => takers,
+  purchaseGroups,
+  heldByHost,
+  lostUpdatesIn,
+  staleWritesIn,
+  ...TICKET_ORDER_PARTS,
+  ...Object.values(CHECKERS),
+  livenessOf,
+  ({ ops }) => peakInFlight(ops),
+  measuresOf,
+];
 
 /** Every violation in a history. What is missing from it can hide violations and cannot make any. */
 export function findViolations(history: History): { violations: ViolationCounts; findings: Finding[] } {
@@ -79,11 +110,11 @@ export async function judgeHistory(source: HistorySource): Promise<Judgement> {
 /** A violation proven by complete lines makes the run unsafe, whatever else is missing. */
 export function judgeParsed({ history, doubts: fileDoubts }: ParsedHistory): Judgement {
   const { violations, findings } = findViolations(history);
-  const measures = measure(history);
+  const measures = measuresOf(history);
   const doubts = [
     ...fileDoubts,
     ...(history.isComplete ? noContention(measures) : []),
-    ...earliest(checkLiveness(history).findings),
+    ...earliest(livenessOf(history).findings),
   ];
   const isUnsafe = Object.values(violations).some((count) => count > 0);
   const verdict = isUnsafe ? "unsafe" : doubts.length > 0 ? "inconclusive" : "safe";

@@ -1,5 +1,6 @@
 import type { Finding } from "./finding";
-import type { History } from "./history";
+import { type History, operationsById } from "./history";
+import type { Operation } from "./operation";
 import { firstInvocations } from "./timeline";
 
 /** Readings of the hosts' clocks as microseconds since the run's first purchase. */
@@ -10,13 +11,16 @@ export interface Moments {
   ofReading(readingNs: string): number;
 }
 
-export function momentsOf({ ops }: History): Moments {
-  const firsts = firstInvocations(ops);
-  const beginning = new Map<string, bigint>();
-  for (const { opId, host, clock } of ops) beginning.set(opId, clock.originNs + BigInt(firsts.get(host) ?? 0));
-  const [zero = 0n] = beginning.values();
+export function momentsOf(history: History): Moments {
+  const firsts = firstInvocations(history.ops);
+  const beginningOf = ({ clock, host }: Operation) => clock.originNs + BigInt(firsts.get(host) ?? 0);
+  const [first] = history.ops;
+  const zero = first ? beginningOf(first) : 0n;
   return {
-    ofFinding: ({ opIds, atNs }) => (atNs === null ? null : microsAfter(beginning.get(opIds[0] ?? "") ?? zero, atNs)),
+    ofFinding: ({ opIds, atNs }) => {
+      const op = operationsById(history).get(opIds[0] ?? "");
+      return atNs === null ? null : microsAfter(op ? beginningOf(op) : zero, atNs);
+    },
     ofReading: (readingNs) => microsAfter(zero, readingNs),
   };
 }

@@ -14,7 +14,9 @@ export interface ParsedHistory {
   readonly lines: number;
 }
 
-export type HistorySource = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
+/** Pieces of the file, cut anywhere; between two lines also a line that is none of a file, and was made right. */
+export type HistoryPiece = string | Uint8Array | HistoryLine;
+export type HistorySource = AsyncIterable<HistoryPiece> | Iterable<HistoryPiece>;
 
 /**
  * Reads a history line by line. Never throws: a file that is no history comes back with its doubts.
@@ -24,7 +26,10 @@ export async function parseHistory(source: HistorySource): Promise<ParsedHistory
   const splitter = new LineSplitter();
   const reader = new HistoryReader();
   try {
-    for await (const chunk of source) reader.readAll(splitter.push(chunk));
+    for await (const piece of source) {
+      if (typeof piece === "string" || piece instanceof Uint8Array) reader.readAll(splitter.push(piece));
+      else reader.readMade(piece);
+    }
     reader.readAll(splitter.finish());
   } catch (error) {
     reader.stoppedBy(error);
@@ -89,6 +94,12 @@ class HistoryReader {
 
   readAll(lines: readonly NumberedLine[]): void {
     for (const line of lines) this.read(line);
+  }
+
+  readMade(line: HistoryLine): void {
+    this.lines += 1;
+    const problem = this.keep(line);
+    if (problem) this.doubt(problem.kind, problem.what, this.lines);
   }
 
   stoppedBy(error: unknown): void {

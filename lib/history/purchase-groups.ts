@@ -5,6 +5,7 @@ import type { HistoryOrder } from "./types";
 
 /** One purchase as its buyer means it: a call, or all calls with the same idempotency key. */
 export interface PurchaseGroup {
+  readonly first: Operation;
   readonly ops: readonly Operation[];
   readonly rows: readonly HistoryOrder[];
   /** The best that any of its calls was answered. */
@@ -13,7 +14,7 @@ export interface PurchaseGroup {
 
 export const purchaseGroups = oncePer((history: History): readonly PurchaseGroup[] => {
   const keyed = new Map<string, Operation[]>();
-  const groups: Operation[][] = [];
+  const groups: { readonly first: Operation; readonly ops: Operation[] }[] = [];
   for (const op of history.ops) {
     const key = repeatKeyOf(op);
     const known = key === null ? undefined : keyed.get(key);
@@ -22,11 +23,16 @@ export const purchaseGroups = oncePer((history: History): readonly PurchaseGroup
       continue;
     }
     const ops = [op];
-    groups.push(ops);
+    groups.push({ first: op, ops });
     if (key !== null) keyed.set(key, ops);
   }
-  return groups.map((ops) => ({ ops, rows: rowsOfAll(history, ops), answer: answerOf(ops) }));
+  return groups.map(({ first, ops }) => ({ first, ops, rows: rowsOfAll(history, ops), answer: answerOf(ops) }));
 });
+
+/** When a purchase was answered, for putting findings in order. */
+export function atAnswer(op: Operation): { readonly op: Operation; readonly ns: number | undefined } {
+  return { op, ns: op.answeredNs };
+}
 
 function rowsOfAll(history: History, ops: readonly Operation[]): readonly HistoryOrder[] {
   const [first] = ops;
@@ -34,6 +40,10 @@ function rowsOfAll(history: History, ops: readonly Operation[]): readonly Histor
 }
 
 function answerOf(ops: readonly Operation[]): PurchaseGroup["answer"] {
-  if (ops.some((op) => op.outcome === "sold")) return "sold";
-  return ops.some((op) => op.outcome === "unknown") ? "unknown" : "refused";
+  let answer: PurchaseGroup["answer"] = "refused";
+  for (const { outcome } of ops) {
+    if (outcome === "sold") return "sold";
+    if (outcome === "unknown") answer = "unknown";
+  }
+  return answer;
 }

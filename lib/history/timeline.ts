@@ -3,6 +3,7 @@ import { checkOverlappingHolds, overlapsIn } from "./checkers/overlapping-holds"
 import { staleWritesIn } from "./checkers/stale-writes";
 import type { History } from "./history";
 import { lastSeenNs } from "./intervals";
+import { oncePer } from "./once-per";
 import type { Operation } from "./operation";
 import { packRows } from "./pack-rows";
 
@@ -46,19 +47,13 @@ export interface SpanColumns {
 /** O(n log n). `indexOf` finds the column of an operation again. */
 export function timelineOf(history: History): { timeline: Timeline; indexOf: ReadonlyMap<string, number> } {
   const hasHolds = history.ops.some(({ grantedNs }) => grantedNs !== undefined);
-  const zeros = firstInvocations(history.ops);
-  const zero = ({ host }: Operation) => zeros.get(host) ?? 0;
-  const spans = history.ops.flatMap((op) => spanOf(op) ?? []);
-  spans.sort((a, b) => a.fromNs - zero(a.op) - (b.fromNs - zero(b.op)) || a.toNs - b.toNs);
-  const lanes = [...new Set(history.ops.map(({ node }) => node))].sort(byName);
-  const laneOf = new Map(lanes.map((node, index) => [node, index]));
-  const lane = spans.map(({ op }) => laneOf.get(op.node) ?? 0);
-  const { rows, depths } = packRows(spans, lane, lanes.length);
+  const { spans, zero } = placedSpans(history);
+  const { lanes, lane, rows, depths } = packedSpans(history);
   const marks = marksIn(history);
   const columns: SpanColumns = {
     lane,
     row: rows,
-    fromUs: spans.map(({ op, fromNs }) => micros(fromNs - zero(op))),
+    fromUs: spans.map(({ afterNs }) => micros(afterNs)),
     lengthUs: spans.map(({ fromNs, toNs }) => micros(toNs - fromNs)),
     readValue: spans.map(({ op }) => op.readValue ?? null),
     writtenValue: spans.map(({ op }) => op.writtenValue ?? null),
@@ -104,6 +99,23 @@ function byName(a: string, b: string): number {
   return a.localeCompare(b, "en", { numeric: true });
 }
 
+interface PlacedSpan extends Span {
+  /** Since the first purchase of its host. */
+  readonly afterNs: number;
+}
+
+const placedSpans = oncePer((history: History) => {
+  const zeros = firstInvocations(history.ops);
+  const zero = ({ host }: Operation) => zeros.get(host) ?? 0;
+  const spans: PlacedSpan[] = [];
+  for (const op of history.ops) {
+    const span = spanOf(op);
+    if (span) spans.push({ op, fromNs: span.fromNs, toNs: span.toNs, afterNs: span.fromNs - zero(op) });
+  }
+  spans.sort((a, b) => a.afterNs - b.afterNs || a.toNs - b.toNs);
+  return { spans, zero };
+});
+
 function spanOf(op: Operation): Span | null {
   if (op.grantedNs !== undefined) {
     const end = op.releasedNs ?? op.answeredNs ?? lastSeenNs(op);
@@ -115,7 +127,7 @@ function spanOf(op: Operation): Span | null {
   return { op, fromNs, toNs: Math.max(fromNs, op.committedNs ?? op.answeredNs ?? lastSeenNs(op)) };
 }
 
-function marksIn(history: History): ReadonlyMap<Operation, number> {
+const marksIn = oncePer((history: History): ReadonlyMap<Operation, number> => {
   const marks = new Map<Operation, number>();
   const add = (op: Operation, mark: number) => marks.set(op, (marks.get(op) ?? 0) | mark);
   const { overlap, fencedOverlap, staleWrite, lostUpdate } = SPAN_MARKS;
@@ -124,4 +136,15 @@ function marksIn(history: History): ReadonlyMap<Operation, number> {
   for (const { op } of staleWritesIn(history)) add(op, staleWrite);
   for (const { first, second } of lostUpdatesIn(history)) for (const op of [first, second]) add(op, lostUpdate);
   return marks;
-}
+});
+
+const packedSpans = oncePer((history: History) => {
+  const { spans } = placedSpans(history);
+  const lanes = [...new Set(history.ops.map(({ node }) => node))].sort(byName);
+  const laneOf = new Map(lanes.map((node, index) => [node, index]));
+  const lane = spans.map(({ op }) => laneOf.get(op.node) ?? 0);
+  return { lanes, lane, ...packRows(spans, lane, lanes.length) };
+});
+
+/** What a timeline is made of, in parts that can be asked one by one beforehand. */
+export const TIMELINE_PARTS: readonly ((history: History) => unknown)[] = [marksIn, placedSpans, packedSpans];

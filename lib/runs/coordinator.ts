@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { checkLiveness } from "../history/checkers/liveness";
-import type { HistoryOpLine } from "../history/types";
+import { examineInTurns } from "../history/in-turns";
+import { livenessOf } from "../history/judge-history";
+import { type Operation, OperationReader } from "../history/operation";
 import { log } from "../services/log";
 import type { StockDrift } from "../stock/types";
 import type { RunAssignment, RunPreparation } from "./assignment";
@@ -11,6 +12,7 @@ import { LabError } from "./lab-error";
 import { newDocument } from "./new-document";
 import type { NodeClient } from "./node-client";
 import { planFaults } from "./plan-faults";
+import { readInTurns } from "./read-in-turns";
 import { RunFaults } from "./run-faults";
 import { newRunId } from "./run-id";
 import type { NodeRunStats } from "./run-meter";
@@ -237,15 +239,16 @@ export class Coordinator {
     const stats = await this.drain(document);
     const histories = await settleByNode(nodes, (node) => node.history(document.id));
     const silentNodes = [...new Set([...closed.silent, ...stats.silent, ...histories.silent])];
-    const ops: HistoryOpLine[] = [];
+    const ops: Operation[] = [];
+    const reader = new OperationReader();
     for (const [index, ndjson] of histories.values.entries()) {
-      const lines = parseOps(ndjson);
+      const read = await readInTurns(reader, ndjson);
       const node = histories.names[index] ?? "unknown";
       const { dropped = 0, inFlight = 0 } = stats.values.find((stat) => stat.node === node) ?? {};
       // A purchase that is still running is one the history does not have.
-      const history = { node, operations: lines.length, dropped: dropped + inFlight, ndjson };
+      const history = { node, operations: read.length, dropped: dropped + inFlight, ndjson };
       await store.saveHistory(document.id, history);
-      for (const line of lines) ops.push(line);
+      for (const op of read) ops.push(op);
     }
     // What a silent node recorded is lost; how much that is nobody knows, and one is enough to say so.
     for (const node of silentNodes.filter((name) => !histories.names.includes(name))) {
@@ -259,7 +262,8 @@ export class Coordinator {
     const isComplete = silentNodes.length === 0 && dropped === 0 && stillRunning === 0;
     const facts = { stats: stats.values, ops, database, drift, isComplete };
     const history = historyOf(document, facts);
-    const unservedWaiters = checkLiveness(history).count;
+    await examineInTurns(history);
+    const unservedWaiters = livenessOf(history).count;
     const caveats: Caveats = { ...noCaveats, counterUnread, silentNodes, dropped, stillRunning, unservedWaiters };
     return { measured: measure(document, facts, history), caveats };
   }
@@ -318,11 +322,4 @@ async function settleByNode<T>(
     }
   }
   return { names, values, silent };
-}
-
-function parseOps(ndjson: string): HistoryOpLine[] {
-  return ndjson
-    .split("\n")
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as HistoryOpLine);
 }

@@ -1,15 +1,15 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { type Finding, type FindingKind, isViolation, VIOLATION_KINDS, type ViolationKind } from "../history/finding";
 import type { History } from "../history/history";
+import { askInTurns, examineHistory, layOutInTurns } from "../history/in-turns";
 import { type Interleaving, interleavingOf, ordinaryTurns } from "../history/interleaving";
 import { type Judgement, judgeParsed } from "../history/judge-history";
 import { momentsOf } from "../history/moments";
-import { parseHistory } from "../history/parse";
 import { SERIES_PARTS, type Series, seriesOf } from "../history/series";
-import { type Timeline, timelineOf } from "../history/timeline";
+import type { Timeline } from "../history/timeline";
 import { processSingleton } from "../services/singleton";
 import type { RunDocument } from "./document";
-import { historyLines } from "./history-export";
+import { historyPieces } from "./history-export";
 
 /** A finding as it can be linked to: `lostUpdates-1` is the first lost update. */
 export interface NamedFinding extends Finding {
@@ -63,8 +63,6 @@ const TELLING: readonly ViolationKind[] = [
 ];
 const ORDER: readonly FindingKind[] = [...TELLING, ...VIOLATION_KINDS.filter((kind) => !TELLING.includes(kind))];
 
-/** Lines of a history that are read before others get their turn. */
-const CHUNK_CHARS = 256 * 1_024;
 /** Of 100,000 operations the evidence takes some 80 MB. */
 const KEPT_OPERATIONS = 150_000;
 
@@ -97,16 +95,14 @@ function forgetOldest(kept: Map<string, Kept>): void {
 }
 
 async function gather(document: RunDocument): Promise<Evidence> {
-  const parsed = await parseHistory(inTurns(historyLines(document)));
-  await turn();
+  const parsed = await examineHistory(historyPieces(document));
   const { verdict, violations, findings, measures } = judgeParsed(parsed);
   await turn();
   const { history } = parsed;
-  const { timeline, indexOf } = timelineOf(history);
-  for (const part of SERIES_PARTS) {
-    await turn();
-    part(history);
-  }
+  await turn();
+  const { timeline, indexOf } = await layOutInTurns(history);
+  await turn();
+  await askInTurns(history, SERIES_PARTS);
   const named = nameFindings(history, findings);
   const byName = new Map(named.map((finding) => [finding.name, finding]));
   const explained = (interleaving: Interleaving) => ({
@@ -127,16 +123,6 @@ async function gather(document: RunDocument): Promise<Evidence> {
       return finding ? { finding, ...explained(interleavingOf(history, finding)) } : null;
     },
   };
-}
-
-/** Hands a node's whole history on piece by piece, so that a process that serves others too does not stand still. */
-async function* inTurns(chunks: AsyncIterable<string>): AsyncGenerator<string> {
-  for await (const chunk of chunks) {
-    for (let at = 0; at < chunk.length; at += CHUNK_CHARS) {
-      yield chunk.slice(at, at + CHUNK_CHARS);
-      await turn();
-    }
-  }
 }
 
 function nameFindings(history: History, findings: readonly Finding[]): NamedFinding[] {

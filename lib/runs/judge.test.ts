@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { findViolations } from "../history/judge-history";
+import { readOperations } from "../history/operation";
 import type { HistoryOpLine, HistoryOrder } from "../history/types";
 import { runRequestSchema } from "./document";
 import { historyOf, measure, type RunFacts } from "./judge";
@@ -84,7 +85,7 @@ describe("measure", () => {
       op(1, { invokedNs: "2000000", waitNs: "2000000", answeredNs: "9000000" }),
     ];
     const orders = [{ orderId: "1", opId: "op-0", buyerId: "a", quantity: 2 }];
-    const facts = { ...factsOf(outcome), ops, database: { final: 3, orders }, isComplete: true };
+    const facts = { ...factsOf(outcome), ops: readOperations(ops), database: { final: 3, orders }, isComplete: true };
     const document = measure(documentOf(outcome), facts, historyOf(documentOf(outcome), facts));
     assert.deepEqual(document.stock, { initial: 5, final: 3, orders: 2 });
     assert.equal(document.durationMs, 8);
@@ -117,7 +118,7 @@ describe("measure", () => {
       outcome: "sold",
     });
     const outcome = { stock: 5, final: 4, buyers: ["buyer-0", "buyer-1"] };
-    const facts = { ...factsOf(outcome), ops: [buyer(0, 100), buyer(1, 200)], isComplete: true };
+    const facts = { ...factsOf(outcome), ops: readOperations([buyer(0, 100), buyer(1, 200)]), isComplete: true };
     const document = measure(documentOf(outcome), facts, historyOf(documentOf(outcome), facts));
     assert.deepEqual([document.violations.lostUpdates, document.violations.overlappingHolds], [1, 1]);
     assert.equal(document.firstViolationMs, 0.65);

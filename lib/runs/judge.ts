@@ -4,9 +4,9 @@ import { type History, makeHistory } from "../history/history";
 import { byHost, peakInFlight, peakOverlap, waitsOf } from "../history/intervals";
 import { findViolations } from "../history/judge-history";
 import { firstMomentUs } from "../history/moments";
-import { type Operation, readOperations, toFault } from "../history/operation";
+import { type Operation, toFault } from "../history/operation";
 import { PHASES, type Phase } from "../history/phases";
-import type { HistoryOpLine, HistoryOrder } from "../history/types";
+import type { HistoryOrder } from "../history/types";
 import { isVisitorId } from "../shop/buyer-id";
 import type { StockDrift } from "../stock/types";
 import type { NodeResult, RunCounts, RunDocument, RunHistograms, RunPhases } from "./document";
@@ -16,7 +16,7 @@ import { emptyCounts, type NodeRunStats } from "./run-meter";
 /** What was found out about a run once its load was over. */
 export interface RunFacts {
   readonly stats: readonly NodeRunStats[];
-  readonly ops: readonly HistoryOpLine[];
+  readonly ops: readonly Operation[];
   /** Read from the database after the run, not from the recorder. */
   readonly database: { readonly final: number; readonly orders: readonly HistoryOrder[] };
   /** For strategies that count outside of PostgreSQL. */
@@ -34,7 +34,7 @@ export function historyOf(document: RunDocument, { ops, database, drift, isCompl
     ...(fencing === undefined ? {} : { fencing }),
   };
   const end = { ...database, counter: drift?.counter ?? null };
-  return makeHistory({ run, ops: readOperations(ops), faults: document.faults.map(toFault), end, isComplete });
+  return makeHistory({ run, ops, faults: document.faults.map(toFault), end, isComplete });
 }
 
 /** Coupons are one each. */

@@ -128,15 +128,21 @@ export interface RunEnd {
 /** Stock and rows at the end of a run: one statement, one snapshot. */
 export async function readRunEnd(runId: string, target: StockTarget): Promise<RunEnd> {
   const { stock } = stockTables(target.kind);
+  // Row by row: a hundred thousand in one JSON value would be parsed in one go.
   const result = await postgresPool().query(
-    `SELECT ${wholeStockOf(target.kind)} AS final,
-       (SELECT coalesce(json_agg(o ORDER BY o."orderId"::bigint), '[]') FROM (${ordersOfRun(target.kind)}) o) AS orders
-     FROM ${stock} s WHERE s.id = $2`,
+    `WITH facts AS MATERIALIZED (SELECT ${wholeStockOf(target.kind)} AS final FROM ${stock} s WHERE s.id = $2)
+     SELECT facts.final, o.* FROM facts LEFT JOIN (${ordersOfRun(target.kind)}) o ON true ORDER BY o."orderId"::bigint`,
     [runId, target.id],
   );
-  const row = result.rows[0] as RunEnd | undefined;
-  if (!row) throw new Error(`${target.kind} ${target.id} of run ${runId} is gone`);
-  return row;
+  const rows = result.rows as (RunOrder & { readonly final: number })[];
+  const [first] = rows;
+  if (!first) throw new Error(`${target.kind} ${target.id} of run ${runId} is gone`);
+  // Without any order there is one row all the same, for the stock.
+  const orders = rows.filter(({ orderId }) => orderId !== null);
+  return {
+    final: first.final,
+    orders: orders.map(({ orderId, opId, buyerId, quantity }) => ({ orderId, opId, buyerId, quantity })),
+  };
 }
 
 export interface StockFacts {

@@ -1,10 +1,13 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { judgeHistory } from "../../lib/history/judge-history";
+import { examineHistory, layOutInTurns } from "../../lib/history/in-turns";
+import { type Judgement, judgeHistory, judgeParsed } from "../../lib/history/judge-history";
+import type { HistoryPiece } from "../../lib/history/parse";
 import { simulateCounterSale } from "./simulation/counter-sale";
 import { simulateLockSale } from "./simulation/lock-sale";
 import { type Sale, toNdjson } from "./simulation/sale";
 
-/** How long judging takes as a history grows: `node --import tsx tests/history/judge-benchmark.ts`. */
+/** How long judging takes as a history grows, and how long it holds the event loop: `node --import tsx tests/history/judge-benchmark.ts`. */
 
 const CHUNK_BYTES = 64 * 1024;
 
@@ -56,15 +59,52 @@ export async function timeOf(sale: Sale, tries: number): Promise<Timing> {
   const chunks = chunksOf(toNdjson(sale));
   let best: Timing = { cpuMs: Infinity, wallMs: Infinity };
   for (let index = 0; index < tries; index += 1) {
-    const cpuBefore = process.cpuUsage();
+    const startedCpuMs = usedCpuMs();
     const startedMs = performance.now();
     await judgeHistory(chunks);
     const wallMs = performance.now() - startedMs;
-    const { user, system } = process.cpuUsage(cpuBefore);
-    const cpuMs = (user + system) / 1_000;
+    const cpuMs = usedCpuMs() - startedCpuMs;
     best = { cpuMs: Math.min(best.cpuMs, cpuMs), wallMs: Math.min(best.wallMs, wallMs) };
   }
   return best;
+}
+
+function usedCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
+/** As the lab has it: operations as text, the end as it was read from the database. */
+export function piecesOf({ run, ops, end }: Sale): HistoryPiece[] {
+  return [[run, ...ops].map((line) => `${JSON.stringify(line)}\n`).join(""), end];
+}
+
+/** As a run's page judges: everything that others on the same event loop have to wait for. */
+export async function judgeInTurns(pieces: Iterable<HistoryPiece>): Promise<Judgement> {
+  const parsed = await examineHistory(pieces);
+  const judged = judgeParsed(parsed);
+  await turn();
+  await layOutInTurns(parsed.history);
+  return judged;
+}
+
+/** Processor time of the longest stretch between two turns of the event loop, and of all of them. */
+export async function stretchesOf(sale: Sale): Promise<{ readonly longestCpuMs: number; readonly wholeCpuMs: number }> {
+  const pieces = piecesOf(sale);
+  const startMs = usedCpuMs();
+  let [lastMs, longestMs, isOver] = [startMs, 0, false];
+  const watching = (async () => {
+    while (!isOver) {
+      await turn();
+      const nowMs = usedCpuMs();
+      longestMs = Math.max(longestMs, nowMs - lastMs);
+      lastMs = nowMs;
+    }
+  })();
+  await judgeInTurns(pieces);
+  isOver = true;
+  await watching;
+  return { longestCpuMs: longestMs, wholeCpuMs: lastMs - startMs };
 }
 
 function chunksOf(text: string): Buffer[] {
@@ -81,6 +121,9 @@ async function main(): Promise<void> {
     const large = await timeOf(make(many), 3);
     const inMs = ({ cpuMs, wallMs }: Timing) => `${wallMs.toFixed(0)} ms (${cpuMs.toFixed(0)} ms of processor)`;
     console.log(`${name}: ${inMs(small)}, ${inMs(large)}, ratio ${(large.cpuMs / small.cpuMs).toFixed(1)}`);
+    const tries = [await stretchesOf(make(many)), await stretchesOf(make(many)), await stretchesOf(make(many))];
+    const longest = Math.min(...tries.map(({ longestCpuMs }) => longestCpuMs));
+    console.log(`  in turns for a page: the event loop is held for ${longest.toFixed(0)} ms of processor at most`);
   }
 }
 

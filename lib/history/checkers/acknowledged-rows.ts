@@ -1,19 +1,26 @@
+import { tellEarliest } from "../earliest";
 import { type CheckResult, type Finding, NOTHING_FOUND } from "../finding";
 import type { History } from "../history";
 import { oncePer } from "../once-per";
 import { clockReading, type Operation } from "../operation";
-import { type PurchaseGroup, purchaseGroups } from "../purchase-groups";
+import { atAnswer, type PurchaseGroup, purchaseGroups } from "../purchase-groups";
 import { actorOf } from "../words";
 
 /** Each purchase that was answered "sold" has exactly one row, and it is the row it was told of. O(n). */
 export function checkAcknowledgedRows(history: History): CheckResult {
   if (!history.end) return NOTHING_FOUND;
   const { end } = history;
-  const findings = purchaseGroups(history).flatMap((group) => {
+  const found: Broken[] = [];
+  for (const group of purchaseGroups(history)) {
     const problem = group.answer === "sold" ? problemOf(group, end) : null;
-    return problem ? [finding(group, problem)] : [];
-  });
-  return { count: findings.length, findings };
+    if (problem) found.push({ group, problem });
+  }
+  return tellEarliest(found, { at: ({ group }) => atAnswer(toldIn(group)), tell: findingOf });
+}
+
+interface Broken {
+  readonly group: PurchaseGroup;
+  readonly problem: string;
 }
 
 type End = NonNullable<History["end"]>;
@@ -22,7 +29,7 @@ type End = NonNullable<History["end"]>;
 const ordersById = oncePer(({ orders }: End) => new Map(orders.map((order) => [order.orderId, order])));
 
 function problemOf({ ops, rows }: PurchaseGroup, end: End): string | null {
-  const told = ops.filter((op) => op.outcome === "sold");
+  const told = ops.length === 1 ? ops : ops.filter((op) => op.outcome === "sold");
   const [row] = rows;
   if (!row) return missing(told[0], end);
   if (rows.length > 1) return `has ${rows.length} orders (${rows.map((each) => each.orderId).join(", ")})`;
@@ -40,12 +47,17 @@ function missing(op: Operation | undefined, end: End): string {
   return `given order ${told.orderId}, which another purchase made for ${told.buyerId}`;
 }
 
-function finding({ ops }: PurchaseGroup, problem: string): Finding {
-  const op = ops.find((each) => each.outcome === "sold") ?? ops[0];
+/** The call of the purchase that was answered "sold". */
+function toldIn({ first, ops }: PurchaseGroup): Operation {
+  return ops.find((op) => op.outcome === "sold") ?? first;
+}
+
+function findingOf({ group, problem }: Broken): Finding {
+  const op = toldIn(group);
   return {
     kind: "acknowledgedRows",
-    opIds: ops.map((each) => each.opId),
-    atNs: op ? clockReading(op, op.answeredNs) : null,
-    sentence: `${op ? actorOf(op) : "A purchase"} was told "sold" and ${problem}.`,
+    opIds: group.ops.map(({ opId }) => opId),
+    atNs: clockReading(op, op.answeredNs),
+    sentence: `${actorOf(op)} was told "sold" and ${problem}.`,
   };
 }

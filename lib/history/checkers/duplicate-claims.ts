@@ -1,4 +1,5 @@
-import { type CheckResult, type Finding, NOTHING_FOUND } from "../finding";
+import { tellEarliest } from "../earliest";
+import { type CheckResult, NOTHING_FOUND } from "../finding";
 import type { History } from "../history";
 import type { HistoryOrder } from "../types";
 
@@ -6,21 +7,30 @@ import type { HistoryOrder } from "../types";
 export function checkDuplicateClaims({ run, end }: History): CheckResult {
   const limit = run?.limitPerBuyer ?? null;
   if (limit === null || !end) return NOTHING_FOUND;
-  const byBuyer = new Map<string, HistoryOrder[]>();
+  const buyers = new Map<string, Claims>();
   for (const order of end.orders) {
-    const known = byBuyer.get(order.buyerId);
-    if (known) known.push(order);
-    else byBuyer.set(order.buyerId, [order]);
+    const { buyerId, quantity } = order;
+    const known = buyers.get(buyerId);
+    if (known) {
+      known.orders.push(order);
+      known.units += quantity;
+    } else buyers.set(buyerId, { buyerId, orders: [order], units: quantity });
   }
-  let count = 0;
-  const findings: Finding[] = [];
-  for (const [buyerId, orders] of byBuyer) {
-    const units = orders.reduce((sum, order) => sum + order.quantity, 0);
-    if (units <= limit) continue;
-    count += units - limit;
-    const opIds = orders.map((order) => order.opId).filter((opId) => opId !== "");
-    const sentence = `${buyerId} has ${units} where ${limit} ${limit === 1 ? "is" : "are"} allowed.`;
-    findings.push({ kind: "duplicateClaims", opIds, atNs: null, sentence });
-  }
-  return { count, findings };
+  const greedy = [...buyers.values()].filter(({ units }) => units > limit);
+  const { findings } = tellEarliest(greedy, {
+    at: () => undefined,
+    tell: ({ buyerId, orders, units }) => {
+      const opIds = orders.map((order) => order.opId).filter((opId) => opId !== "");
+      const sentence = `${buyerId} has ${units} where ${limit} ${limit === 1 ? "is" : "are"} allowed.`;
+      return { kind: "duplicateClaims", opIds, atNs: null, sentence };
+    },
+  });
+  return { count: greedy.reduce((sum, { units }) => sum + units - limit, 0), findings };
+}
+
+/** What one buyer has. */
+interface Claims {
+  readonly buyerId: string;
+  readonly orders: HistoryOrder[];
+  units: number;
 }

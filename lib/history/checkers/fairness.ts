@@ -1,4 +1,5 @@
 import { servedNs } from "../intervals";
+import { oncePer } from "../once-per";
 import type { Operation } from "../operation";
 
 export interface Fairness {
@@ -10,7 +11,7 @@ export interface Fairness {
 }
 
 /** How the waiting was shared out. O(n). */
-export function fairnessOf(ops: readonly Operation[]): Fairness {
+export const fairnessOf = oncePer((ops: readonly Operation[]): Fairness => {
   const servedWaitsMs: number[] = [];
   let longestWaitMs: number | null = null;
   let longestWaitOpId: string | null = null;
@@ -25,7 +26,7 @@ export function fairnessOf(ops: readonly Operation[]): Fairness {
     longestWaitOpId = op.opId;
   }
   return { jain: jainIndex(servedWaitsMs), longestWaitMs, longestWaitOpId };
-}
+});
 
 /**
  * Jain's fairness index: 1 when all waited alike, 1/n when one did all the waiting; null when nobody waited.

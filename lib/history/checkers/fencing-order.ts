@@ -1,3 +1,4 @@
+import { tellEarliest } from "../earliest";
 import type { CheckResult, Finding } from "../finding";
 import type { History } from "../history";
 import { type Hold, holdsOf } from "../holds";
@@ -11,29 +12,35 @@ import { actors } from "../words";
  */
 export function checkFencingOrder(history: History): CheckResult {
   const hosts = [...byHost(history.ops).values()].map(fencedHolds);
-  const findings = [...hosts.flatMap(notRising), ...(hosts.length > 1 ? repeatedElsewhere(hosts) : [])];
-  return { count: findings.length, findings };
+  const found = [...hosts.flatMap(notRising), ...(hosts.length > 1 ? repeatedElsewhere(hosts) : [])];
+  return tellEarliest(found, { at: ({ later }) => ({ op: later.op, ns: later.fromNs }), tell: findingOf });
 }
 
-function notRising(holds: readonly Hold[]): Finding[] {
-  const findings: Finding[] = [];
+/** Two grants in the wrong order of their tokens, or with one token. */
+interface Disorder {
+  readonly earlier: Hold;
+  readonly later: Hold;
+}
+
+function notRising(holds: readonly Hold[]): Disorder[] {
+  const found: Disorder[] = [];
   let newest: Hold | null = null;
   for (const hold of holds) {
     if (!newest || tokenOf(hold) > tokenOf(newest)) newest = hold;
-    else findings.push(findingOf(newest, hold));
+    else found.push({ earlier: newest, later: hold });
   }
-  return findings;
+  return found;
 }
 
-function repeatedElsewhere(hosts: readonly (readonly Hold[])[]): Finding[] {
-  const findings: Finding[] = [];
+function repeatedElsewhere(hosts: readonly (readonly Hold[])[]): Disorder[] {
+  const found: Disorder[] = [];
   const firstByToken = new Map<bigint, Hold>();
   for (const hold of hosts.flat()) {
     const twin = firstByToken.get(tokenOf(hold));
     if (!twin) firstByToken.set(tokenOf(hold), hold);
-    else if (twin.op.host !== hold.op.host) findings.push(findingOf(twin, hold));
+    else if (twin.op.host !== hold.op.host) found.push({ earlier: twin, later: hold });
   }
-  return findings;
+  return found;
 }
 
 /** By their grants; of two granted at one instant the older token is taken to have come first. */
@@ -46,7 +53,7 @@ function tokenOf(hold: Hold): bigint {
   return hold.fencingToken ?? -1n;
 }
 
-function findingOf(earlier: Hold, later: Hold): Finding {
+function findingOf({ earlier, later }: Disorder): Finding {
   const [first, second] = actors(earlier.op, later.op);
   const sentence =
     earlier.fencingToken === later.fencingToken

@@ -1,5 +1,6 @@
 import { holdsOf } from "../holds";
 import { byHost } from "../intervals";
+import { oncePer } from "../once-per";
 import type { Operation } from "../operation";
 
 export interface HandOff {
@@ -14,7 +15,7 @@ export interface HandOff {
  * From a release to the next grant, where whoever got it was already waiting at the release. An idle lock is no
  * hand-off, and neither is an overlap. O(n log n).
  */
-export function handOffOf(ops: readonly Operation[]): HandOff {
+export const handOffOf = oncePer((ops: readonly Operation[]): HandOff => {
   const delaysMs: number[] = [];
   for (const onHost of byHost(ops).values()) {
     let freedNs: number | null = null;
@@ -29,4 +30,4 @@ export function handOffOf(ops: readonly Operation[]): HandOff {
   delaysMs.sort((a, b) => a - b);
   const at = (share: number) => delaysMs[Math.max(0, Math.ceil(delaysMs.length * share) - 1)] ?? null;
   return { count: delaysMs.length, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
-}
+});

@@ -1,5 +1,6 @@
+import { tellEarliest } from "../earliest";
 import { type CheckResult, type Finding, plural } from "../finding";
-import { GiveBacks } from "../give-backs";
+import { giveBacksOf } from "../give-backs";
 import type { History } from "../history";
 import { oncePer } from "../once-per";
 import { clockReading, type Operation } from "../operation";
@@ -20,14 +21,19 @@ export function checkLostUpdates(history: History): CheckResult {
   const balance = balanceOf(history);
   const missing = balance ? Math.max(0, balance.ordered - balance.taken) : 0;
   const pairs = lostUpdatesIn(history);
-  const giveBacks = new GiveBacks(history);
+  const giveBacks = giveBacksOf(history);
   const proven = missing > 0 ? pairs : pairs.filter(({ second }) => giveBacks.unitsBefore(second) === 0);
-  const findings = proven.map(findingOf);
-  if (findings.length === 0 && missing > 0) {
-    const sentence = `${plural(missing, "order")} did not move the stock; which is not recorded.`;
-    findings.push({ kind: "lostUpdates", opIds: [], atNs: null, sentence });
-  }
-  return { count: Math.max(missing, proven.length), findings };
+  const { findings } = tellEarliest(proven, {
+    at: ({ second }) => ({ op: second, ns: writtenNs(second) }),
+    tell: findingOf,
+  });
+  return { count: Math.max(missing, proven.length), findings: proven.length > 0 ? findings : unrecorded(missing) };
+}
+
+function unrecorded(missing: number): Finding[] {
+  if (missing === 0) return [];
+  const sentence = `${plural(missing, "order")} did not move the stock; which is not recorded.`;
+  return [{ kind: "lostUpdates", opIds: [], atNs: null, sentence }];
 }
 
 /** Every purchase that wrote from a value another had already written from, with the first that did. */

@@ -1,7 +1,9 @@
+import { tellEarliest } from "../earliest";
 import { type CheckResult, type Finding, NOTHING_FOUND } from "../finding";
 import { type History, hasAcceptedWrite } from "../history";
 import { type Hold, holdsOf } from "../holds";
 import { byHost } from "../intervals";
+import { oncePer } from "../once-per";
 import { clockReading, type Operation } from "../operation";
 import { entered } from "../words";
 import { lostUpdatesIn } from "./lost-updates";
@@ -21,12 +23,15 @@ export function checkOverlappingHolds(history: History): CheckResult {
   const overlaps = overlapsIn(history);
   if (overlaps.length === 0) return NOTHING_FOUND;
   const isHarmless = isFenced(history, overlaps);
-  const findings = overlaps.map((overlap) => findingOf(overlap, isHarmless));
-  return { count: isHarmless ? 0 : overlaps.length, findings };
+  const { count, findings } = tellEarliest(overlaps, {
+    at: ({ second }) => ({ op: second, ns: second.grantedNs }),
+    tell: (overlap) => findingOf(overlap, isHarmless),
+  });
+  return { count: isHarmless ? 0 : count, findings };
 }
 
 /** Each hold that overlaps an earlier one, once. */
-export function overlapsIn(history: History): Overlap[] {
+export const overlapsIn = oncePer((history: History): readonly Overlap[] => {
   const found = new Map<Operation, Overlap>();
   const hosts = byHost(history.ops);
   for (const ops of hosts.values()) {
@@ -37,7 +42,7 @@ export function overlapsIn(history: History): Overlap[] {
     if (!found.has(overlap.second)) found.set(overlap.second, overlap);
   }
   return [...found.values()];
-}
+});
 
 /** On one host its monotonic clock tells. */
 function byClock(holds: readonly Hold[]): Overlap[] {
@@ -65,10 +70,12 @@ function byDatabaseOrder(history: History): Overlap[] {
 
 function isFenced(history: History, overlaps: readonly Overlap[]): boolean {
   if (history.run?.fencing === false) return false;
-  const holders = overlaps.flatMap(({ first, second }) => [first, second]);
-  const writers = history.ops.filter((op) => hasAcceptedWrite(history, op));
-  const allCarryTokens = [...holders, ...writers].every((op) => op.fencingToken !== undefined);
-  return allCarryTokens && staleWritesIn(history).length === 0;
+  const carriesToken = (op: Operation) => op.fencingToken !== undefined;
+  return (
+    overlaps.every(({ first, second }) => carriesToken(first) && carriesToken(second)) &&
+    history.ops.every((op) => carriesToken(op) || !hasAcceptedWrite(history, op)) &&
+    staleWritesIn(history).length === 0
+  );
 }
 
 function findingOf({ first, second }: Overlap, isHarmless: boolean): Finding {

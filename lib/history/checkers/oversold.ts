@@ -1,5 +1,5 @@
 import { type CheckResult, NOTHING_FOUND, plural } from "../finding";
-import type { History } from "../history";
+import { type History, operationsById } from "../history";
 import { clockReading } from "../operation";
 import { balanceOf } from "./conservation";
 
@@ -19,7 +19,7 @@ function firstBeyond(history: History, initial: number): { opId: string; buyerId
   for (const { opId, buyerId, quantity } of history.end?.orders ?? []) {
     ordered += quantity;
     if (ordered <= initial) continue;
-    const op = history.ops.find((candidate) => candidate.opId === opId);
+    const op = operationsById(history).get(opId);
     return { opId, buyerId, atNs: op ? clockReading(op, op.committedNs ?? op.answeredNs) : null };
   }
   throw new Error("the orders do not exceed the stock");

@@ -1,19 +1,19 @@
-import { type CheckResult, NOTHING_FOUND } from "../finding";
+import { tellEarliest } from "../earliest";
+import { type CheckResult, type Finding, NOTHING_FOUND } from "../finding";
 import type { History } from "../history";
 import { clockReading } from "../operation";
-import { purchaseGroups } from "../purchase-groups";
+import { atAnswer, type PurchaseGroup, purchaseGroups } from "../purchase-groups";
 import { actorOf } from "../words";
 
 /** A purchase that was refused (sold out, contended, rejected, a definite error) has no row. O(n). */
 export function checkRefusedRows(history: History): CheckResult {
   if (!history.end) return NOTHING_FOUND;
-  const findings = purchaseGroups(history).flatMap(({ ops, rows, answer }) => {
-    const [op] = ops;
-    const [row] = rows;
-    if (answer !== "refused" || !row || !op) return [];
-    const sentence = `${actorOf(op)} was answered "${op.outcome}" and has order ${row.orderId}.`;
-    const atNs = clockReading(op, op.answeredNs);
-    return [{ kind: "refusedRows" as const, opIds: ops.map((each) => each.opId), atNs, sentence }];
-  });
-  return { count: findings.length, findings };
+  const found = purchaseGroups(history).filter(({ rows, answer }) => answer === "refused" && rows.length > 0);
+  return tellEarliest(found, { at: ({ first }) => atAnswer(first), tell: findingOf });
+}
+
+function findingOf({ first, ops, rows }: PurchaseGroup): Finding {
+  const sentence = `${actorOf(first)} was answered "${first.outcome}" and has order ${rows[0]?.orderId}.`;
+  const atNs = clockReading(first, first.answeredNs);
+  return { kind: "refusedRows", opIds: ops.map(({ opId }) => opId), atNs, sentence };
 }

@@ -1,3 +1,4 @@
+import { tellEarliest } from "../earliest";
 import type { CheckResult, Finding } from "../finding";
 import { type History, hasAcceptedWrite } from "../history";
 import { byHost } from "../intervals";
@@ -16,8 +17,10 @@ export interface StaleWrite {
  * lease was known lost or given back before the write began. O(n log n).
  */
 export function checkStaleWrites(history: History): CheckResult {
-  const found = staleWritesIn(history);
-  return { count: found.length, findings: found.map(findingOf) };
+  return tellEarliest(staleWritesIn(history), {
+    at: ({ op }) => ({ op, ns: writeBeganNs(op) ?? op.invokedNs }),
+    tell: findingOf,
+  });
 }
 
 export const staleWritesIn = oncePer((history: History): readonly StaleWrite[] => {

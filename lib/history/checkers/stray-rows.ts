@@ -1,19 +1,20 @@
-import { type CheckResult, NOTHING_FOUND } from "../finding";
+import { tellEarliest } from "../earliest";
+import { type CheckResult, type Finding, NOTHING_FOUND } from "../finding";
 import { type History, rowsOf } from "../history";
+import type { HistoryOrder } from "../types";
 
 /** Rows that no purchase asked for. Only a complete history can prove that. O(n). */
 export function checkStrayRows(history: History): CheckResult {
   if (!history.end || !history.isComplete) return NOTHING_FOUND;
+  const claimedCount = history.ops.reduce((count, op) => count + rowsOf(history, op).length, 0);
+  if (claimedCount === history.end.orders.length) return NOTHING_FOUND;
   const claimed = new Set(history.ops.flatMap((op) => rowsOf(history, op)));
   const strays = history.end.orders.filter((row) => !claimed.has(row));
-  const findings = strays.map(({ orderId, opId, buyerId }) => {
-    const who = opId === "" ? "names no purchase" : `names ${opId}, which is not among the purchases`;
-    return {
-      kind: "strayRows" as const,
-      opIds: opId === "" ? [] : [opId],
-      atNs: null,
-      sentence: `Order ${orderId} of ${buyerId} ${who}.`,
-    };
-  });
-  return { count: findings.length, findings };
+  return tellEarliest(strays, { at: () => undefined, tell: findingOf });
+}
+
+function findingOf({ orderId, opId, buyerId }: HistoryOrder): Finding {
+  const who = opId === "" ? "names no purchase" : `names ${opId}, which is not among the purchases`;
+  const sentence = `Order ${orderId} of ${buyerId} ${who}.`;
+  return { kind: "strayRows", opIds: opId === "" ? [] : [opId], atNs: null, sentence };
 }

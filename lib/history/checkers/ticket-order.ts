@@ -1,7 +1,9 @@
+import { tellEarliest } from "../earliest";
 import type { CheckResult, Finding } from "../finding";
-import { GiveBacks, mayGiveBack } from "../give-backs";
+import { type GiveBacks, giveBacksOf, mayGiveBack } from "../give-backs";
 import type { History } from "../history";
 import { byHost } from "../intervals";
+import { oncePer } from "../once-per";
 import { clockReading, type Operation } from "../operation";
 import { UnitsUpTo } from "../units-up-to";
 
@@ -14,15 +16,55 @@ import { UnitsUpTo } from "../units-up-to";
  * finding is proof, but not every disorder is found. O(n log n).
  */
 export function checkTicketOrder(history: History): CheckResult {
-  const hosts = [...byHost(history.ops).values()].map((ops) => ops.flatMap((op) => observe(history, op) ?? []));
-  const giveBacks = new GiveBacks(history);
-  const high = hosts.flatMap((observations) => tooHigh(observations, giveBacks));
-  const low = history.isComplete ? tooLow(history, hosts.flat()) : [];
+  const high = risesIn(history);
+  const low = lacksIn(history);
   // Who was "sold out" too early and passed over later is one disorder, not two.
-  const told = new Set(high.flatMap(({ opIds }) => opIds));
-  const findings = [...high, ...low.filter(({ opIds }) => !opIds.some((opId) => told.has(opId)))];
-  return { count: findings.length, findings };
+  const told = new Set(high.flatMap(({ before, seen }) => (before ? [before.op, seen.op] : [seen.op])));
+  const found = [...high, ...low.filter(({ seen }) => !told.has(seen.op))];
+  const initial = history.run?.initial ?? 0;
+  return tellEarliest(found, {
+    at: ({ seen }) => ({ op: seen.op, ns: answerNs(seen) }),
+    tell: (disorder) => findingOf(disorder, initial),
+  });
 }
+
+/** The counter stood higher than `before` had left it, or lower than `possiblyTaken` units could have brought it. */
+interface Disorder {
+  readonly seen: Observation;
+  readonly before: Left | null;
+  readonly possiblyTaken: number;
+}
+
+/** Who brought the counter how low. */
+type Left = Pick<Observation, "op" | "leftAtMost">;
+
+/** By host. */
+const observationsOf = oncePer((history: History): readonly (readonly Observation[])[] => {
+  return [...byHost(history.ops).values()].map((ops) => observationsIn(history, ops));
+});
+
+/** By host, in the order in which they were over. */
+const endedIn = oncePer((history: History): readonly (readonly Observation[])[] => {
+  return observationsOf(history).map((observations) => [...observations].sort(byEnd));
+});
+
+const risesIn = oncePer((history: History): readonly Disorder[] => {
+  const ended = endedIn(history);
+  return observationsOf(history).flatMap((seen, host) => tooHigh(seen, ended[host] ?? [], giveBacksOf(history)));
+});
+
+const lacksIn = oncePer((history: History): readonly Disorder[] => {
+  return history.isComplete ? tooLow(history, endedIn(history).flat().sort(byEnd)) : [];
+});
+
+/** The longest of all checks, in parts that can be asked one by one beforehand. */
+export const TICKET_ORDER_PARTS: readonly ((history: History) => unknown)[] = [
+  observationsOf,
+  giveBacksOf,
+  endedIn,
+  risesIn,
+  lacksIn,
+];
 
 /** What a purchase saw of the counter, between being asked and being answered. */
 interface Observation {
@@ -35,6 +77,15 @@ interface Observation {
   readonly atMost: number;
   /** The counter stood at most here after it; not known for a sale without values. */
   readonly leftAtMost: number;
+}
+
+function observationsIn(history: History, ops: readonly Operation[]): Observation[] {
+  const observations: Observation[] = [];
+  for (const op of ops) {
+    const seen = observe(history, op);
+    if (seen) observations.push(seen);
+  }
+  return observations;
 }
 
 function observe(history: History, op: Operation): Observation | null {
@@ -57,27 +108,30 @@ function ticketOf(op: Operation): number | undefined {
 }
 
 /** The counter stood higher than an earlier purchase had left it: a sale after "sold out", or an older ticket after a newer. */
-function tooHigh(observations: readonly Observation[], giveBacks: GiveBacks): Finding[] {
+function tooHigh(
+  observations: readonly Observation[],
+  ended: readonly Observation[],
+  giveBacks: GiveBacks,
+): Disorder[] {
   const asked = [...observations].sort((a, b) => a.op.invokedNs - b.op.invokedNs);
-  const done = observations.filter((seen) => seen.doneNs !== undefined).sort(byEnd);
-  const findings: Finding[] = [];
-  let lowest: Pick<Observation, "op" | "leftAtMost"> | null = null;
+  const found: Disorder[] = [];
+  let lowest: Left | null = null;
   let next = 0;
   for (const seen of asked) {
-    for (let over = done[next]; over && endOf(over) < seen.op.invokedNs; over = done[next]) {
+    for (let over = ended[next]; over && endOf(over) < seen.op.invokedNs; over = ended[next]) {
       if (!lowest || over.leftAtMost < lowest.leftAtMost) lowest = over;
       next += 1;
     }
     if (!lowest || seen.atLeast <= lowest.leftAtMost + giveBacks.unitsBefore(seen.op)) continue;
-    findings.push(tooHighFinding(lowest, seen));
+    found.push({ seen, before: lowest, possiblyTaken: 0 });
     // What follows is measured against the risen counter: one rise is one finding.
     lowest = { op: lowest.op, leftAtMost: seen.atLeast };
   }
-  return findings;
+  return found;
 }
 
 /** The counter stood lower than all purchases asked by then could have brought it: refused too early, or units gone. */
-function tooLow(history: History, observations: readonly Observation[]): Finding[] {
+function tooLow(history: History, ended: readonly Observation[]): Disorder[] {
   const initial = history.run?.initial;
   if (initial === undefined) return [];
   const mayTake = (op: Operation) => history.takers.has(op) || op.outcome === "unknown" || mayGiveBack(history, op);
@@ -88,16 +142,16 @@ function tooLow(history: History, observations: readonly Observation[]): Finding
     const elsewhere = all - (onHost?.total ?? 0);
     return elsewhere + (onHost?.at(doneNs) ?? 0) - (mayTake(op) ? op.quantity : 0);
   };
-  const findings: Finding[] = [];
+  const found: Disorder[] = [];
   let missing = 0;
-  for (const seen of [...observations].sort(byEnd)) {
+  for (const seen of ended) {
     const taken = possiblyTaken(seen);
     if (initial - taken - missing <= seen.atMost) continue;
     // Units once gone stay gone: only further ones are findings.
     missing = initial - taken - seen.atMost;
-    findings.push(tooLowFinding(seen, taken, initial));
+    found.push({ seen, before: null, possiblyTaken: taken });
   }
-  return findings;
+  return found;
 }
 
 function endOf({ doneNs }: Observation): number {
@@ -108,10 +162,7 @@ function byEnd(a: Observation, b: Observation): number {
   return endOf(a) - endOf(b);
 }
 
-function tooHighFinding(
-  { op: first, leftAtMost }: Pick<Observation, "op" | "leftAtMost">,
-  later: Observation,
-): Finding {
+function tooHighWords({ op: first, leftAtMost }: Left, later: Observation): string {
   const second = later.op;
   const before =
     first.outcome === "sold_out"
@@ -121,20 +172,25 @@ function tooHighFinding(
     second.outcome === "sold_out"
       ? `found ${later.atLeast} left for ${second.buyerId}`
       : `sold to ${second.buyerId}${later.atMost === Infinity ? "" : ` from ${later.atLeast} left`}`;
-  return finding([first, second], `${second.node} ${then}, asked only after ${before}.`);
+  return `${second.node} ${then}, asked only after ${before}.`;
 }
 
-function tooLowFinding({ op, atMost }: Observation, taken: number, initial: number): Finding {
+function tooLowWords({ op, atMost }: Observation, taken: number, initial: number): string {
   const possible = `when no more than ${taken} of ${initial} could have been sold`;
-  const sentence =
-    op.outcome === "sold_out"
-      ? `${op.node} told ${op.buyerId} "sold out" ${possible}.`
-      : `${op.node} sold to ${op.buyerId} from ${atMost} left, ${possible}.`;
-  return finding([op], sentence);
+  return op.outcome === "sold_out"
+    ? `${op.node} told ${op.buyerId} "sold out" ${possible}.`
+    : `${op.node} sold to ${op.buyerId} from ${atMost} left, ${possible}.`;
 }
 
-function finding(ops: readonly Operation[], sentence: string): Finding {
-  const last = ops.at(-1);
-  const atNs = last ? clockReading(last, last.answeredNs ?? last.invokedNs) : null;
-  return { kind: "ticketOrder", opIds: ops.map((op) => op.opId), atNs, sentence };
+function answerNs({ op }: Observation): number {
+  return op.answeredNs ?? op.invokedNs;
+}
+
+function findingOf({ seen, before, possiblyTaken }: Disorder, initial: number): Finding {
+  return {
+    kind: "ticketOrder",
+    opIds: before ? [before.op.opId, seen.op.opId] : [seen.op.opId],
+    atNs: clockReading(seen.op, answerNs(seen)),
+    sentence: before ? tooHighWords(before, seen) : tooLowWords(seen, possiblyTaken, initial),
+  };
 }

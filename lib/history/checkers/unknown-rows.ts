@@ -1,18 +1,19 @@
-import { type CheckResult, NOTHING_FOUND } from "../finding";
+import { tellEarliest } from "../earliest";
+import { type CheckResult, type Finding, NOTHING_FOUND } from "../finding";
 import type { History } from "../history";
 import { clockReading } from "../operation";
-import { purchaseGroups } from "../purchase-groups";
+import { atAnswer, type PurchaseGroup, purchaseGroups } from "../purchase-groups";
 import { actorOf } from "../words";
 
 /** A purchase whose outcome was not known to its buyer has no row or one, never two. O(n). */
 export function checkUnknownRows(history: History): CheckResult {
   if (!history.end) return NOTHING_FOUND;
-  const findings = purchaseGroups(history).flatMap(({ ops, rows, answer }) => {
-    const [op] = ops;
-    if (answer !== "unknown" || rows.length < 2 || !op) return [];
-    const sentence = `${actorOf(op)} never learned the outcome and has ${rows.length} orders.`;
-    const atNs = clockReading(op, op.answeredNs);
-    return [{ kind: "unknownRows" as const, opIds: ops.map((each) => each.opId), atNs, sentence }];
-  });
-  return { count: findings.length, findings };
+  const found = purchaseGroups(history).filter(({ rows, answer }) => answer === "unknown" && rows.length > 1);
+  return tellEarliest(found, { at: ({ first }) => atAnswer(first), tell: findingOf });
+}
+
+function findingOf({ first, ops, rows }: PurchaseGroup): Finding {
+  const sentence = `${actorOf(first)} never learned the outcome and has ${rows.length} orders.`;
+  const atNs = clockReading(first, first.answeredNs);
+  return { kind: "unknownRows", opIds: ops.map(({ opId }) => opId), atNs, sentence };
 }

@@ -111,10 +111,13 @@ describe("a run's life", () => {
     const opened = await open();
     await sellOut(opened.id, opened.target.id);
     const document = await lab.finish(opened.id, { client, awaitClientReport: false });
-    const lines: { type: string; opId?: string; outcome?: string; orders?: { opId: string }[] }[] = [];
-    for await (const chunk of historyLines(document)) {
-      for (const line of chunk.split("\n").filter(Boolean)) lines.push(JSON.parse(line));
-    }
+    let text = "";
+    for await (const piece of historyLines(document)) text += piece;
+    type Line = { type: string; opId?: string; outcome?: string; orders?: { opId: string }[] };
+    const lines = text
+      .trimEnd()
+      .split("\n")
+      .map((line): Line => JSON.parse(line));
     assert.deepEqual([lines[0]?.type, lines.at(-1)?.type], ["run", "end"]);
     const sold = lines
       .filter((line) => line.outcome === "sold")

@@ -1,0 +1,51 @@
+import { setImmediate as turn } from "node:timers/promises";
+import type { History } from "./history";
+import { QUESTIONS } from "./judge-history";
+import { type HistoryPiece, type HistorySource, type ParsedHistory, parseHistory } from "./parse";
+import { TIMELINE_PARTS, timelineOf } from "./timeline";
+
+/** For processes that serve others while they judge: between two pieces of the work the event loop has its turn. */
+
+/** Characters of a history that are read before others get their turn. */
+const CHUNK_CHARS = 128 * 1_024;
+
+/** Reads a history and has every checker look at it; what follows, `judgeParsed` too, finds the answers there. */
+export async function examineHistory(pieces: HistorySource): Promise<ParsedHistory> {
+  const parsed = await parseHistory(inChunks(pieces));
+  await examineInTurns(parsed.history);
+  return parsed;
+}
+
+/** Has every checker look at a history, each in a turn of its own. */
+export function examineInTurns(history: History): Promise<void> {
+  return askInTurns(history, QUESTIONS);
+}
+
+/** The timeline of a history that has been examined. */
+export async function layOutInTurns(history: History): Promise<ReturnType<typeof timelineOf>> {
+  await askInTurns(history, TIMELINE_PARTS);
+  return timelineOf(history);
+}
+
+/** Asks what is answered once for a history, so that whoever asks again has the answer at once. */
+export async function askInTurns(
+  history: History,
+  questions: readonly ((history: History) => unknown)[],
+): Promise<void> {
+  for (const ask of questions) {
+    ask(history);
+    await turn();
+  }
+}
+
+async function* inChunks(pieces: HistorySource): AsyncGenerator<HistoryPiece> {
+  for await (const piece of pieces) {
+    if (typeof piece !== "string") yield piece;
+    else {
+      for (let at = 0; at < piece.length; at += CHUNK_CHARS) {
+        yield piece.slice(at, at + CHUNK_CHARS);
+        await turn();
+      }
+    }
+  }
+}
