@@ -1,5 +1,5 @@
-// Reads an export of `npm run lab -- check <history> --export porcupine` and asks Porcupine whether a mutex could have
-// granted these holds. Usage: go run . ../one-holder.porcupine.json; exits 0 when it could, 1 when not.
+// Reads exports of `npm run lab -- check <history> --export porcupine` and asks Porcupine whether a mutex could have
+// granted these holds. Usage: go run . ../one-holder.porcupine.json; one line a file; exits 0 when it could, 1 when not.
 package main
 
 import (
@@ -38,7 +38,20 @@ var mutex = porcupine.Model{
 }
 
 func main() {
-	text, err := os.ReadFile(os.Args[1])
+	code := 0
+	for _, file := range os.Args[1:] {
+		if couldBeMutex(file) {
+			fmt.Println("a mutex could have granted these holds")
+		} else {
+			fmt.Println("no mutex grants these holds: two were inside at once")
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+func couldBeMutex(file string) bool {
+	text, err := os.ReadFile(file)
 	if err != nil {
 		panic(err)
 	}
@@ -56,9 +69,5 @@ func main() {
 			ClientId: op.ClientID, Input: op.Input, Call: op.Call, Return: returned,
 		})
 	}
-	if !porcupine.CheckOperations(mutex, operations) {
-		fmt.Println("no mutex grants these holds: two were inside at once")
-		os.Exit(1)
-	}
-	fmt.Println("a mutex could have granted these holds")
+	return porcupine.CheckOperations(mutex, operations)
 }

@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, before, describe, it, type TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import fc from "fast-check";
+import { findExecutable, runCommand } from "../../bin/provision/commands";
+import { overlapsIn } from "../../lib/history/checkers/overlapping-holds";
+import { toPorcupine } from "../../lib/history/export-porcupine";
+import { parseHistory } from "../../lib/history/parse";
+import type { HistoryOpLine } from "../../lib/history/types";
+import { simulateLockSale } from "../history/simulation/lock-sale";
+import { Dice, type Sale, toNdjson } from "../history/simulation/sale";
+import { HOLD_MUTATIONS } from "../history/simulation/time-mutations";
+
+/**
+ * Porcupine, a linearizability checker of another project, is asked about the same holds as our own checker, by the program
+ * that docs/history-format.md gives to readers.
+ */
+
+const READER = fileURLToPath(new URL("../../docs/history-examples/porcupine-reader/", import.meta.url));
+const EXAMPLES = path.dirname(path.normalize(READER));
+const BUILD_TIMEOUT_MS = 5 * 60_000;
+const HISTORIES = 200;
+
+/** Whether a mutex could have granted the holds. */
+type Ask = (histories: readonly Sale[]) => Promise<{ readonly porcupine: boolean; readonly ours: boolean }[]>;
+
+const go = findExecutable("go", ["/usr/local/go/bin/go"]);
+// Where the tests count, a missing Go fails; on a person's machine the rest of the stage is worth having.
+const skip = go === null && !process.env.CI ? "Go is not installed" : false;
+
+describe("Porcupine and the checker of overlapping holds", { skip }, () => {
+  let folder: string;
+  let reader: string;
+
+  before(async () => {
+    assert.ok(go, "Go is needed to build Porcupine: https://go.dev/dl/");
+    folder = await mkdtemp(path.join(tmpdir(), "porcupine-test-"));
+    reader = path.join(folder, "reader");
+    const env = { GOFLAGS: "-mod=readonly" };
+    const built = await runCommand(go, ["build", "-o", reader, "."], { cwd: READER, timeoutMs: BUILD_TIMEOUT_MS, env });
+    assert.equal(built.code, 0, built.stderr);
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  const ask: Ask = async (histories) => {
+    const parsed = await Promise.all(histories.map((sale) => parseHistory([toNdjson(sale)])));
+    const files = await Promise.all(
+      parsed.map(async (each, index) => {
+        const file = path.join(folder, `${index}.json`);
+        await writeFile(file, toPorcupine(each));
+        return file;
+      }),
+    );
+    const { stdout, stderr } = await runCommand(reader, files, { timeoutMs: 120_000 });
+    const said = stdout.trimEnd().split("\n");
+    assert.equal(said.length, files.length, stderr);
+    return parsed.map(({ history }, index) => ({
+      porcupine: said[index]?.startsWith("a mutex could") ?? false,
+      ours: overlapsIn(history).length === 0,
+    }));
+  };
+
+  it("agree on the two examples of the documentation", async () => {
+    const files = ["one-holder", "two-holders"].map((name) => path.join(EXAMPLES, `${name}.porcupine.json`));
+    const { stdout, code } = await runCommand(reader, files, { timeoutMs: 60_000 });
+    assert.match(stdout, /^a mutex could have .*\nno mutex grants .*\n$/);
+    assert.equal(code, 1);
+  });
+
+  it("both pass every sale under a lock that works", async (t) => {
+    const answers = await ask(samples(t, cleanSales));
+    assert.ok(
+      answers.every(({ ours, porcupine }) => ours && porcupine),
+      told(answers),
+    );
+  });
+
+  it("both find the holder that entered while another was inside", async (t) => {
+    const [overlap] = HOLD_MUTATIONS;
+    const sales = samples(t, cleanSales).filter((sale, index) => overlap?.apply(sale, new Dice(index)));
+    assert.ok(sales.length >= HISTORIES / 2, `only ${sales.length} sales had two holders`);
+    const answers = await ask(sales);
+    assert.ok(
+      answers.every(({ ours, porcupine }) => !ours && !porcupine),
+      told(answers),
+    );
+  });
+
+  it("agree on any holds whatever, also those that begin and end at one instant", async (t) => {
+    const answers = await ask(samples(t, anyHolds));
+    assert.ok(
+      answers.every(({ ours, porcupine }) => ours === porcupine),
+      told(answers),
+    );
+    const clean = answers.filter(({ ours }) => ours).length;
+    assert.ok(clean >= 10 && answers.length - clean >= 10, `${clean} of ${answers.length} without an overlap`);
+  });
+});
+
+/** Holds without tokens, in a few instants, so that many fall on one; some of an operation that was never released. */
+const anyHolds: fc.Arbitrary<Sale> = fc
+  .array(
+    fc.record({ waitNs: fc.nat(30), wait: fc.nat(3), hold: fc.nat(4), end: fc.nat(3), isReleased: fc.boolean() }),
+    {
+      minLength: 1,
+      maxLength: 6,
+    },
+  )
+  .map((holds) => {
+    const sale = simulateLockSale({ ...QUIET, buyers: 1, seed: 1 });
+    const ops = holds.map(({ waitNs, wait, hold, end, isReleased }, index): HistoryOpLine => {
+      const [grantedNs, releasedNs] = [waitNs + wait, waitNs + wait + hold];
+      const base = { type: "op", opId: `op-${index}`, node: "node-1", host: "h", buyerId: `b-${index}` } as const;
+      const times = { invokedNs: `${waitNs}`, waitNs: `${waitNs}`, grantedNs: `${grantedNs}` };
+      const seen = isReleased ? { releasedNs: `${releasedNs}`, answeredNs: `${releasedNs + end}` } : {};
+      const last = isReleased ? {} : { answeredNs: `${releasedNs}` };
+      return { ...base, quantity: 1, outcome: "error", ...times, ...seen, ...last };
+    });
+    return { ...sale, ops, end: { type: "end", final: sale.run.initial, orders: [], dropped: 0 } };
+  });
+
+const QUIET = { initial: 20, hosts: 1, fenced: false, trouble: 0.1, maxQuantity: 1, scale: 3 } as const;
+const cleanSales: fc.Arbitrary<Sale> = fc
+  .record({ seed: fc.nat(2 ** 31 - 1), buyers: fc.integer({ min: 5, max: 30 }), scale: fc.constantFrom(1, 3, 1_000) })
+  .map((options) => simulateLockSale({ ...QUIET, ...options }));
+
+function samples(t: TestContext, sales: fc.Arbitrary<Sale>): Sale[] {
+  const seed = fc.readConfigureGlobal().seed ?? Date.now() % 2 ** 31;
+  t.diagnostic(`seed ${seed}`);
+  return fc.sample(sales, { seed, numRuns: HISTORIES });
+}
+
+function told(answers: readonly { readonly porcupine: boolean; readonly ours: boolean }[]): string {
+  const lines = answers.map(({ ours, porcupine }, index) => `${index}: ours ${ours}, Porcupine ${porcupine}`);
+  return lines.join("\n");
+}
