@@ -1,10 +1,11 @@
 import type { Percentiles, RunDocument, RunSample, RunViolations } from "@/lib/runs/document";
+import { type Check, checksOf } from "./checks";
 import type { SaleConfig } from "./run-config";
 import { blankSeries, type RunSeries } from "./run-series";
 import { type Figures, figuresOf, type NodeRow, nodeRowsOf } from "./run-view";
 import { runningWords } from "./running-words";
 import { seriesOfSamples } from "./samples-series";
-import { answersOf, type Check, checksOf, evidenceOf, verdictWords } from "./verdict";
+import { answersOf, evidenceOf, verdictWords } from "./verdict";
 
 /** Everything the body of a run shows, whether the run is being opened, runs, or is over. */
 export interface RunModel {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { runDocument } from "../../tests/support/run-fixture";
-import { answersOf, checksOf, evidenceOf, toneOf, verdictWords } from "./verdict";
+import { answersOf, evidenceOf, toneOf, verdictWords } from "./verdict";
 
 describe("the verdict on the page", () => {
   it("takes its tone from the status first", () => {
@@ -38,20 +38,6 @@ describe("the verdict on the page", () => {
 });
 
 describe("the proof", () => {
-  it("lists every check with its count", () => {
-    const document = runDocument();
-    const checks = checksOf({ violations: { ...document.violations, staleWrites: 2 } });
-    assert.deepEqual(checks.map((check) => check.id).sort(), Object.keys(document.violations).sort());
-    assert.equal(checks.find((check) => check.id === "staleWrites")?.count, 2);
-  });
-
-  it("shows a further check only where it found something", () => {
-    const { violations } = runDocument();
-    const labels = (strayRows: number) => checksOf({ violations: { ...violations, strayRows } }).map(({ id }) => id);
-    assert.equal(labels(0).includes("strayRows"), false);
-    assert.equal(labels(3).includes("strayRows"), true);
-  });
-
   it("says when contention was never certified and when purchases were never sent", () => {
     const contention = { ...runDocument().contention, certified: false, droppedIterations: 3 };
     const evidence = evidenceOf(runDocument({ contention })).join(" · ");

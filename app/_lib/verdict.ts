@@ -1,4 +1,4 @@
-import type { RunDocument, RunViolations } from "@/lib/runs/document";
+import type { RunDocument } from "@/lib/runs/document";
 import { formatCount, formatSeconds, plural } from "./format";
 
 /** How a run is set on the page: which colour, which word. */
@@ -60,39 +60,6 @@ export function verdictWords(document: RunDocument): VerdictWords {
 /** A moment and not a length: always in seconds, as the charts below have it. */
 function firstSeenWords({ firstViolationMs }: RunDocument): string {
   return firstViolationMs === undefined ? "" : ` First seen ${formatSeconds(firstViolationMs)} into the sale.`;
-}
-
-export interface Check {
-  readonly id: keyof RunViolations;
-  readonly label: string;
-  /** What a number above 0 means. */
-  readonly meaning: string;
-  readonly count: number;
-}
-
-const CHECKS: readonly Omit<Check, "count">[] = [
-  { id: "oversold", label: "Oversold", meaning: "orders beyond the stock there was" },
-  { id: "lostUpdates", label: "Lost updates", meaning: "orders the stock counter does not know of" },
-  { id: "undersold", label: "Undersold", meaning: "units gone from the counter without an order" },
-  { id: "negativeStock", label: "Negative stock", meaning: "units below zero in the counter" },
-  { id: "duplicateClaims", label: "Duplicate claims", meaning: "coupons one buyer got twice" },
-  { id: "overlappingHolds", label: "Overlapping holds", meaning: "pairs of holders inside at the same time" },
-  { id: "staleWrites", label: "Stale writes", meaning: "writes accepted from a holder that had lost its hold" },
-];
-
-/** Rarer, and absent from older runs: shown where something was found. */
-const FURTHER_CHECKS: readonly Omit<Check, "count">[] = [
-  { id: "acknowledgedRows", label: "Lost sales", meaning: "buyers told sold without exactly that one order" },
-  { id: "refusedRows", label: "Sold to the refused", meaning: "buyers turned away who have an order" },
-  { id: "unknownRows", label: "Sold twice unanswered", meaning: "buyers without an answer who have two orders" },
-  { id: "strayRows", label: "Stray orders", meaning: "orders that belong to no purchase" },
-  { id: "ticketOrder", label: "Ticket order", meaning: "times the stock was seen at a value it could not have had" },
-  { id: "fencingOrder", label: "Fencing order", meaning: "fencing tokens that did not rise" },
-];
-
-export function checksOf({ violations }: Pick<RunDocument, "violations">): Check[] {
-  const counted = (check: Omit<Check, "count">) => ({ ...check, count: violations[check.id] ?? 0 });
-  return [...CHECKS.map(counted), ...FURTHER_CHECKS.map(counted).filter(({ count }) => count > 0)];
 }
 
 /** Why one may believe the verdict: facts of the document only. */

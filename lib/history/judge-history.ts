@@ -68,7 +68,7 @@ const CHECKERS: Readonly<Record<ViolationKind, Checker>> = onceEach({
   strayRows: checkStrayRows,
 });
 export const livenessOf: Checker = oncePer(checkLiveness);
-const measuresOf = oncePer(measure);
+export const measuresOf = oncePer(measure);
 
 function onceEach(checkers: Readonly<Record<ViolationKind, Checker>>): Record<ViolationKind, Checker> {
   const entries = Object.entries(checkers).map(([kind, check]) => [kind, oncePer(check)] as const);

@@ -266,6 +266,8 @@ export const runDocumentSchema = z.object({
     droppedIterations: count.nullable(),
   }),
   fairness: z.object({ jain: z.number().nullable(), longestWaitMs: millis }),
+  /** From a release to the next grant, where that one was already waiting. Absent: judged before it was measured. */
+  handOff: z.object({ count, p50Ms: millis, p99Ms: millis, maxMs: millis }).optional(),
   nodes: z.array(nodeResultSchema),
   /** What was done to the run and seen to take effect. */
   faults: z.array(z.object({ faultId: z.string(), fromNs: z.string(), toNs: z.string(), proof: z.string() })),

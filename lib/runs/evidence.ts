@@ -1,4 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
+import { notApplicable } from "../history/applicability";
 import { type Finding, type FindingKind, isViolation, VIOLATION_KINDS, type ViolationKind } from "../history/finding";
 import type { History } from "../history/history";
 import { askInTurns, examineHistory, layOutInTurns } from "../history/in-turns";
@@ -38,6 +39,9 @@ export interface TimelineFault {
 export interface Evidence {
   readonly verdict: Judgement["verdict"];
   readonly violations: Judgement["violations"];
+  readonly measures: Judgement["measures"];
+  /** Why a check had nothing to look at, for those that had not. */
+  readonly notApplicable: ReturnType<typeof notApplicable>;
   readonly operations: number;
   readonly timeline: Timeline;
   readonly faults: readonly TimelineFault[];
@@ -112,6 +116,8 @@ async function gather(document: RunDocument): Promise<Evidence> {
   return {
     verdict,
     violations,
+    measures,
+    notApplicable: notApplicable(history),
     operations: measures.operations,
     timeline,
     faults: faultsOf(document, history),

@@ -92,6 +92,7 @@ describe("measure", () => {
     const { certified, peakInFlight, peakWaiters } = document.contention;
     assert.deepEqual({ certified, peakInFlight, peakWaiters }, { certified: true, peakInFlight: 2, peakWaiters: 2 });
     assert.deepEqual(document.fairness, { jain: 1, longestWaitMs: 7 });
+    assert.deepEqual(document.handOff, { count: 0, p50Ms: null, p99Ms: null, maxMs: null });
     assert.ok(Object.values(document.violations).every((count) => count === 0));
     assert.equal(document.firstViolationMs, undefined);
   });

@@ -1,4 +1,5 @@
 import { fairnessOf } from "../history/checkers/fairness";
+import { handOffOf } from "../history/checkers/hand-off";
 import { type Finding, isViolation } from "../history/finding";
 import { type History, makeHistory } from "../history/history";
 import { byHost, peakInFlight, peakOverlap, waitsOf } from "../history/intervals";
@@ -76,6 +77,7 @@ export function measure(document: RunDocument, facts: RunFacts, history: History
     },
     contention: contentionOf(ops),
     fairness: fairnessIn(ops),
+    handOff: handOffIn(ops),
     nodes: stats.map((node) => nodeResult(node, ops)),
   };
 }
@@ -100,6 +102,11 @@ function contentionOf(ops: readonly Operation[]): RunDocument["contention"] {
 function fairnessIn(ops: readonly Operation[]): RunDocument["fairness"] {
   const { jain, longestWaitMs } = fairnessOf(ops);
   return { jain: roundedOrNull(jain, 3), longestWaitMs: roundedOrNull(longestWaitMs, 3) };
+}
+
+function handOffIn(ops: readonly Operation[]): NonNullable<RunDocument["handOff"]> {
+  const { count, p50Ms, p99Ms, maxMs } = handOffOf(ops);
+  return { count, p50Ms: roundedOrNull(p50Ms, 3), p99Ms: roundedOrNull(p99Ms, 3), maxMs: roundedOrNull(maxMs, 3) };
 }
 
 export function sumCounts(all: readonly RunCounts[]): RunCounts {

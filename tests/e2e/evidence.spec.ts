@@ -92,6 +92,26 @@ test("the Lab says why a proof is not there, and asks again", async ({ lab, page
   await expect(page.getByTestId("interleaving")).toContainText("No violation was found.");
 });
 
+test("a check that found something opens its first finding, and one that was not made says why", async ({
+  page,
+  request,
+}) => {
+  test.setTimeout(90_000);
+  const id = await makeRun(request, { strategy: "none" });
+  await openRun(page, `/runs/${id}`);
+  const checks = page.getByTestId("checks");
+  await expect(checks.getByRole("row")).toHaveCount(17 + 4);
+  await expect(checks.getByRole("row", { name: /Fencing order no fencing token recorded/ })).toContainText(
+    "not applicable",
+  );
+  await checks.getByRole("link", { name: "Overlapping holds: show the first" }).click();
+  await expect(page.getByTestId("evidence")).toBeFocused();
+  await expect(page.getByTestId("evidence")).toBeInViewport();
+  await expect(page.getByTestId("interleaving")).toContainText(/Overlapping hold 1 of \d+/);
+  await expect(page.getByTestId("evidence").locator("[aria-current=true]")).toBeInViewport({ ratio: 1 });
+  await expect(page).toHaveURL(/finding=overlappingHolds-1/);
+});
+
 test("a violation and what is in view are in the address, and come back from it", async ({ page }) => {
   test.skip(DATABASE_URL === "" && !process.env.CI, needsDatabase);
   const id = await storeRun(DATABASE_URL, 600);

@@ -1,11 +1,11 @@
+import { CHECK_COUNT, type Check } from "@/app/_lib/checks";
 import { formatCount, NO_VALUE } from "@/app/_lib/format";
-import type { Check } from "@/app/_lib/verdict";
 import styles from "./tables.module.css";
 
 /** What the checkers looked for and how often they found it. While the sale runs they have not looked yet. */
 export function CheckList({ checks, pending }: { checks: readonly Check[]; pending: boolean }) {
-  const found = checks.filter((check) => check.count > 0).length;
-  const summary = found === 0 ? "all clear" : `${found} of ${checks.length} found something`;
+  const found = checks.filter(({ count }) => (count ?? 0) > 0).length;
+  const summary = found === 0 ? "all clear" : `${found} of ${CHECK_COUNT} found something`;
   return (
     <section className={styles.block} aria-label="The checks">
       <header className={styles.head}>
@@ -21,7 +21,7 @@ export function CheckList({ checks, pending }: { checks: readonly Check[]; pendi
         </thead>
         <tbody>
           {checks.map((check) => {
-            const alarm = !pending && check.count > 0;
+            const alarm = !pending && (check.count ?? 0) > 0;
             return (
               <tr key={check.id} className={alarm ? styles.alarmRow : undefined}>
                 <th scope="row" title={check.meaning}>

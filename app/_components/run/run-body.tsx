@@ -14,10 +14,12 @@ interface RunBodyProps {
   readonly charts: ReactNode;
   /** Where the charts are being drawn while one looks on, they stay where they are and the proof comes below them. */
   readonly chartsFirst?: boolean;
+  /** Every check in full, in place of the short list: on the page of a run that has ended. */
+  readonly checks?: ReactNode;
 }
 
 /** A run from *what* to *why*: the verdict, the six figures, the proof, time. The Lab and a run's own page share it. */
-export function RunBody({ model, evidence, charts, chartsFirst = false }: RunBodyProps) {
+export function RunBody({ model, evidence, charts, checks, chartsFirst = false }: RunBodyProps) {
   const { figures } = model;
   return (
     <>
@@ -26,10 +28,11 @@ export function RunBody({ model, evidence, charts, chartsFirst = false }: RunBod
       {chartsFirst ? null : evidence}
       {charts}
       {chartsFirst ? evidence : null}
-      <div className={styles.proof}>
+      <div className={checks ? undefined : styles.proof}>
         <NodeTable rows={model.nodeRows} running={model.pending} answers={model.answers} />
-        <CheckList checks={model.checks} pending={model.pending} />
+        {checks ? null : <CheckList checks={model.checks} pending={model.pending} />}
       </div>
+      {checks}
       {model.rest.length > 0 ? (
         <section className={styles.more} aria-label="More about the verdict">
           <h2>More about the verdict</h2>

@@ -1,5 +1,6 @@
 import { Suspense } from "react";
 import { LabLink } from "@/app/_components/ui/lab-link";
+import { checkGroups } from "@/app/_lib/checks";
 import { settingsLine } from "@/app/_lib/compare-rows";
 import type { EvidenceLink } from "@/app/_lib/evidence-link";
 import { durationWords } from "@/app/_lib/format";
@@ -7,8 +8,10 @@ import { configOfRun, queryOf } from "@/app/_lib/run-config";
 import { modelOf } from "@/app/_lib/run-model";
 import type { RunDocument, RunSample } from "@/lib/runs/document";
 import { ChartGrid, InsideChart, LatencyChart, PhaseChart, RateChart, StockChart } from "../chart/run-charts";
+import { CheckSection, CheckTable } from "../run/check-table";
 import { RunBody } from "../run/run-body";
 import { EvidenceSection, EvidenceToCome } from "../timeline/evidence-section";
+import { FindingChoice } from "../timeline/finding-choice";
 import { When } from "../ui/when";
 import { ContentionCertificate } from "./contention-certificate";
 import { FaultList } from "./fault-list";
@@ -64,31 +67,40 @@ export function RunPage({ document, samples, link }: RunPageProps) {
           This run is still going on; <LabLink href="/">follow it in the Lab</LabLink>, or load this page again.
         </p>
       ) : null}
-      <RunBody
-        model={model}
-        evidence={
-          document.status === "running" ? null : (
-            <Suspense fallback={<EvidenceToCome document={document} />}>
-              <EvidenceSection document={document} link={link} />
-            </Suspense>
-          )
-        }
-        charts={
-          <OverTime document={document} sampled={model.series}>
-            {(series) => (
-              <>
-                <ChartGrid series={series}>
-                  <StockChart initial={document.stock.initial} series={series} />
-                  <PhaseChart series={series} />
-                  <RateChart series={series} />
-                  <LatencyChart series={series} />
-                </ChartGrid>
-                <FaultList faults={document.faults} series={series} />
-              </>
-            )}
-          </OverTime>
-        }
-      />
+      <FindingChoice>
+        <RunBody
+          model={model}
+          checks={
+            document.status === "running" ? null : (
+              <Suspense fallback={<CheckTable groups={checkGroups(document, null)} />}>
+                <CheckSection document={document} />
+              </Suspense>
+            )
+          }
+          evidence={
+            document.status === "running" ? null : (
+              <Suspense fallback={<EvidenceToCome document={document} />}>
+                <EvidenceSection document={document} link={link} />
+              </Suspense>
+            )
+          }
+          charts={
+            <OverTime document={document} sampled={model.series}>
+              {(series) => (
+                <>
+                  <ChartGrid series={series}>
+                    <StockChart initial={document.stock.initial} series={series} />
+                    <PhaseChart series={series} />
+                    <RateChart series={series} />
+                    <LatencyChart series={series} />
+                  </ChartGrid>
+                  <FaultList faults={document.faults} series={series} />
+                </>
+              )}
+            </OverTime>
+          }
+        />
+      </FindingChoice>
       <div className={styles.charts}>
         <OverTime document={document} sampled={model.series}>
           {(series) => <InsideChart series={series} />}

@@ -9,6 +9,7 @@ import { groupFindings, kindWords } from "@/app/_lib/finding-words";
 import { clampRange, rangeAround, type TimeRange } from "@/app/_lib/timeline-view";
 import type { NamedFinding } from "@/lib/runs/evidence";
 import styles from "./evidence.module.css";
+import { useAskedFinding } from "./finding-choice";
 import { FindingList } from "./finding-list";
 import { HolderTimeline, NobodyCame } from "./holder-timeline";
 import { Interleaving } from "./interleaving";
@@ -106,6 +107,13 @@ export function Evidence({ runId, opening, isOwnPage }: EvidenceProps) {
     // Chosen again, it comes back into view; its lines are here already.
     if (next === name && spans && explained) setRange(rangeAround(spans, explained.spans, endUs) ?? range);
   };
+  const section = useRef<HTMLElement>(null);
+  useAskedFinding((asked) => {
+    if (!findings.some((one) => one.name === asked)) return;
+    choose(asked);
+    section.current?.scrollIntoView({ block: "start" });
+    section.current?.focus({ preventScroll: true });
+  });
   const show = (next: TimeRange) => {
     setTouched(true);
     setRange(clampRange(next, endUs));
@@ -116,7 +124,14 @@ export function Evidence({ runId, opening, isOwnPage }: EvidenceProps) {
   const caption = explained?.finding.sentence ?? (name === null ? ordinaryWords(opening) : "");
   const hasMore = lines?.steps.some(({ isDetail }) => isDetail) ?? false;
   return (
-    <section className={styles.grid} aria-label="How it happened" data-testid="evidence">
+    <section
+      ref={section}
+      id="evidence"
+      tabIndex={-1}
+      className={styles.grid}
+      aria-label="How it happened"
+      data-testid="evidence"
+    >
       <div className={styles.timeline}>
         {opening.lanes.length === 0 ? (
           <NobodyCame />

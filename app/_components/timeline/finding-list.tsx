@@ -33,8 +33,8 @@ export function FindingList({ groups, counts, chosen, onChoose }: FindingListPro
     const list = box.current;
     const item = list?.querySelector<HTMLElement>(`[data-name="${chosen}"]`);
     if (!list || !item) return;
-    // The list moves and the page does not.
-    const above = item.offsetTop - list.offsetTop;
+    // The list moves and the page does not. Its items' places are counted from its own top.
+    const above = item.offsetTop;
     if (above < list.scrollTop || above + item.offsetHeight > list.scrollTop + list.clientHeight) {
       list.scrollTop = above - 40;
     }

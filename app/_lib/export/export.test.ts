@@ -172,6 +172,7 @@ describe("HTML of a run", () => {
   };
   const html = (change: Parameters<typeof runDocument>[0] = {}, findings: string[] = []) =>
     runHtml({
+      evidence: null,
       document: runDocument(change),
       series,
       curves,
@@ -231,6 +232,7 @@ describe("HTML of a run", () => {
     const fault = { faultId: "pause-holder", fromNs: "6000000000", toNs: "6001000000", proof: "stopped for 1 ms" };
     const document = runDocument({ faults: [fault], clock: { host: "h", startedNs: "5900000000" } });
     const text = runHtml({
+      evidence: null,
       document,
       series: seriesOfSamples(document, samples),
       curves,
@@ -248,6 +250,7 @@ describe("HTML of a run", () => {
     const none = { p50: null, p90: null, p95: null, p99: null, p999: null, max: null };
     const document = runDocument({ latencyMs: none, nodes: [], status: "failed", verdict: "inconclusive" });
     const text = runHtml({
+      evidence: null,
       document,
       series: seriesOfSamples(document, []),
       curves: [],

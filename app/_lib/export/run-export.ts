@@ -66,6 +66,7 @@ async function htmlOf(document: RunDocument): Promise<string> {
   return runHtml({
     document,
     series: series === null ? seriesOfSamples(document, samples) : seriesOfHistory(series, faults),
+    evidence,
     curves: latencyCurves(document),
     ...distinct(findings.map(({ sentence }) => sentence)),
     first: told?.interleaving ?? null,

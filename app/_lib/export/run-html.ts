@@ -1,11 +1,12 @@
 import type { Interleaving } from "@/lib/history/interleaving";
 import type { Percentiles, RunDocument } from "@/lib/runs/document";
+import { type CheckEvidence, checkGroups } from "../checks";
 import { formatCount, formatDuration, formatMsCell, formatRate, formatWhen, NO_VALUE } from "../format";
 import type { LatencyCurve } from "../latency-curves";
 import { PHASE_LABELS, type RunSeries, STACK_ORDER } from "../run-series";
 import { stockBarShares } from "../stock-bar";
 import { timeWords } from "../time-axis";
-import { answersOf, checksOf, evidenceOf, TONE_WORDS, toneOf, verdictWords } from "../verdict";
+import { answersOf, evidenceOf, TONE_WORDS, toneOf, verdictWords } from "../verdict";
 import { type Markup, markup } from "./markup";
 import { charts, holders, table } from "./run-html-charts";
 import { PATTERNS, RUN_STYLE } from "./run-style";
@@ -18,6 +19,7 @@ export interface ExportedRun {
   /** Over time, at the page's resolution. */
   readonly series: RunSeries;
   readonly curves: readonly LatencyCurve[];
+  readonly evidence: CheckEvidence | null;
   readonly findings: readonly string[];
   /** How many there are; the file has the first of them. */
   readonly findingCount: number;
@@ -50,7 +52,7 @@ ${findings(run)}
 ${run.holders === null ? null : holders(run.holders)}
 <section><h2>Over time</h2><p class="muted">${sentence(run.series.source)}</p><div class="charts">${charts(run)}</div></section>
 ${faults(run)}
-${tables(document)}
+${tables(run)}
 ${facts(document)}
 <footer>Run <code>${document.id}</code>, written by Flash Sale Lab ${document.versions.lab ?? ""}. This file is complete: it fetches nothing.</footer>
 </main>
@@ -138,7 +140,7 @@ function faults({ document, series: { axis, bands } }: ExportedRun): Markup | nu
   return markup`<section aria-label="Faults"><h2>Faults</h2><ul class="faults">${rows}</ul></section>`;
 }
 
-function tables(document: RunDocument): Markup {
+function tables({ document, evidence }: ExportedRun): Markup {
   const cells = ({ p50, p90, p95, p99, p999, max }: Percentiles) => [p50, p90, p95, p99, p999, max].map(formatMsCell);
   const phases = STACK_ORDER.map((phase) => [PHASE_LABELS[phase], ...cells(document.phasesMs[phase])]);
   const whole = ["whole purchase", ...cells(document.latencyMs)];
@@ -148,11 +150,13 @@ function tables(document: RunDocument): Markup {
     formatMsCell(latencyMs.p50),
     formatMsCell(latencyMs.p99),
   ]);
-  const checks = checksOf(document).map(({ label, meaning, count }) => [label, formatCount(count), meaning]);
+  const checks = checkGroups(document, evidence).flatMap(({ rows }) =>
+    rows.map(({ label, result, note }) => [label, result ?? "not applicable", note]),
+  );
   return markup`<div class="charts">
 <section><h2>The phases of a purchase, ms</h2>${table(["phase", "p50", "p90", "p95", "p99", "p99.9", "max"], [...phases, whole])}</section>
 <section><h2>Node by node</h2>${table(["node", "requests", "sold", "peak inside", "peak waiting", "p50 ms", "p99 ms"], nodes)}<p class="muted">${answersOf(document.counts).join(" · ")}</p></section>
-<section class="checks"><h2>The checks</h2>${table(["check", "found", "meaning"], checks)}</section>
+<section class="checks"><h2>The checks</h2>${table(["check", "found", "what it looks for"], checks)}</section>
 </div>`;
 }
 

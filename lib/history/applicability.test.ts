@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { history, op } from "../../tests/history/make";
+import { notApplicable } from "./applicability";
+import { toFault } from "./operation";
+
+const held = { waitNs: 1, grantedNs: 5, releasedNs: 9, answeredNs: 10 };
+const fault = toFault({ faultId: "f", fromNs: "1", toNs: "2" });
+
+describe("notApplicable", () => {
+  it("says of a sale without a lock that there is nothing to check about one", () => {
+    const reasons = notApplicable(history({ ops: [op({ readNs: 2, readValue: 9, answeredNs: 8 })] }));
+    for (const check of ["overlappingHolds", "fencingOrder", "staleWrites", "handOff"] as const) {
+      assert.equal(reasons[check], "no hold of a lock recorded", check);
+    }
+    assert.match(reasons.fairness ?? "", /nobody waited/);
+    assert.match(reasons.liveness ?? "", /no fault/);
+    assert.match(reasons.duplicateClaims ?? "", /no limit/);
+  });
+
+  it("tells a lock without tokens from one with them", () => {
+    assert.match(notApplicable(history({ ops: [op(held)] })).fencingOrder ?? "", /no fencing token/);
+    assert.equal(notApplicable(history({ ops: [op(held)] })).overlappingHolds, undefined);
+    assert.equal(notApplicable(history({ ops: [op({ ...held, fencingToken: 1 })] })).fencingOrder, undefined);
+  });
+
+  it("gives no reason where everything could be looked for", () => {
+    const ops = [op({ ...held, fencingToken: 1 }), op({ waitNs: 6, grantedNs: 12, releasedNs: 13, fencingToken: 2 })];
+    assert.deepEqual(notApplicable(history({ ops, run: { limitPerBuyer: 1 }, faults: [fault] })), {});
+  });
+
+  it("names what an incomplete history cannot show", () => {
+    const faults = [fault];
+    assert.deepEqual(Object.keys(notApplicable(history({ isComplete: false }))).includes("strayRows"), true);
+    assert.match(notApplicable(history({ end: null })).acknowledgedRows ?? "", /rows were not read/);
+    const ops = [op(held), op({ ...held, host: "other" })];
+    assert.match(notApplicable(history({ ops, faults })).liveness ?? "", /several hosts/);
+  });
+});
