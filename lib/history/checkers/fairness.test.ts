@@ -34,6 +34,14 @@ describe("fairnessOf", () => {
     assert.deepEqual(fairness, { jain: 1, longestWaitMs: 90, longestWaitOpId: lost.opId });
   });
 
+  it("leaves who was turned away out of the sharing, and names the first of the longest waits", () => {
+    const wait = (ms: number) => op({ waitNs: 0, grantedNs: ms * MS });
+    const [longest, asLong] = [wait(30), wait(30)];
+    const lost = op({ waitNs: 0, answeredNs: 20 * MS, outcome: "contended" });
+    const { jain, longestWaitOpId } = fairnessOf(history({ ops: [wait(10), longest, lost, asLong, wait(10)] }).ops);
+    assert.deepEqual([jain, longestWaitOpId], [0.8, longest.opId]);
+  });
+
   it("is null where nobody waited", () => {
     assert.deepEqual(fairnessOf(history({ ops: [op()] }).ops), {
       jain: null,

@@ -21,6 +21,12 @@ describe("checkFencingOrder", () => {
     assert.equal(sentence, "node-1 and node-2 were both granted fencing token 8.");
   });
 
+  it("knows the token of a shared hold by any who share it", () => {
+    const bare = (grantedNs: number) => op({ grantedNs, releasedNs: 4, holderId: "x" });
+    assert.equal(check(bare(1), grant(2, 8, { holderId: "x" }), grant(6, 7)).count, 1);
+    assert.equal(check(grant(1, 8, { holderId: "x" }), bare(2), grant(6, 7)).count, 1);
+  });
+
   it("does not order the grants of two hosts, nor two grants of one instant", () => {
     assert.equal(check(grant(1, 8, { host: "a" }), grant(5, 7, { host: "b" })).count, 0);
     assert.equal(check(grant(1, 8), grant(1, 7)).count, 0);

@@ -27,6 +27,31 @@ describe("checkLiveness", () => {
     assert.equal(check([turnedAway(5, 200)]).count, 1);
   });
 
+  it("excuses a wait by a fault in the meantime, and by none that begins when the bound ends or heals with it", () => {
+    const waiter = [served(5, 160)];
+    assert.equal(check(waiter, [fault(10, 100), fault(149, 155)]).count, 0);
+    assert.equal(check(waiter, [fault(10, 100), fault(150, 155)]).count, 1);
+    assert.equal(check(waiter, [fault(10, 100), fault(20, 100)]).count, 2);
+  });
+
+  it("reads a fault's times on the clock of the purchases", () => {
+    const boot = 5_000_000_000_000n;
+    const moved = (line: ReturnType<typeof op>): ReturnType<typeof op> => {
+      const times = Object.entries(line).filter(([field]) => field.endsWith("Ns"));
+      return {
+        ...line,
+        ...Object.fromEntries(times.map(([field, ns]) => [field, String(BigInt(ns as string) + boot)])),
+      };
+    };
+    const late = (faults: readonly ReturnType<typeof fault>[]) =>
+      check(
+        [moved(served(5, 160))],
+        faults.map(({ fromNs, toNs, ...rest }) => ({ ...rest, fromNs: fromNs + boot, toNs: toNs + boot })),
+      ).count;
+    assert.equal(late([fault(10, 100)]), 1);
+    assert.equal(late([fault(10, 100), fault(120, 155)]), 0);
+  });
+
   it("asks nothing of a run without a fault, nor of waits that were over when it healed", () => {
     assert.equal(check([served(5, 900)], []).count, 0);
     assert.equal(check([turnedAway(5, 99)]).count, 0);

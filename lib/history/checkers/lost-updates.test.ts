@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { history, op, sentencesOf } from "../../../tests/history/make";
+import { history, type OpFields, op, sentencesOf } from "../../../tests/history/make";
 import { checkLostUpdates } from "./lost-updates";
 
 const sale = (readValue: number, committedNs: number, node = "node-1") =>
@@ -17,6 +17,22 @@ describe("checkLostUpdates", () => {
     const found = checkLostUpdates(history({ ops, run: { initial: 17 }, end: { final: 16, orders: [] } }));
     assert.deepEqual(sentencesOf(found), ["node-2 read 17, node-1 read 17, both wrote 16."]);
     assert.equal(found.findings[0]?.atNs, "10");
+  });
+
+  it("takes the later write for the one that undid the other, however the purchases are listed", () => {
+    const found = checkLostUpdates(history({ ops: [sale(17, 10, "node-2"), sale(17, 9, "node-1")] }));
+    assert.equal(found.findings[0]?.atNs, "10");
+  });
+
+  it("names them in the order of their writes where that of their reads is not known", () => {
+    const named = (first: OpFields, second: OpFields) => {
+      const ops = [op({ ...sale(17, 9, "node-1"), ...first }), op({ ...sale(17, 10, "node-2"), ...second })];
+      return sentencesOf(checkLostUpdates(history({ ops })));
+    };
+    const expected = ["node-1 read 17, node-2 read 17, both wrote 16."];
+    assert.deepEqual(named({ host: "a", readNs: 5 }, { host: "b", readNs: 1 }), expected);
+    assert.deepEqual(named({ readNs: 5 }, { readNs: 5 }), expected);
+    assert.deepEqual(named({ readNs: 5 }, {}), expected);
   });
 
   it("says so where the sums show a lost update and no operation does", () => {
@@ -39,6 +55,13 @@ describe("checkLostUpdates", () => {
     assert.equal(checkLostUpdates(history({ ops: [...ops, back] })).count, 0);
     const refusedByTheRow = op({ ...back, opId: "r", outcome: "rejected", writeAccepted: false, writtenValue: 3 });
     assert.equal(checkLostUpdates(history({ ops: [...ops, refusedByTheRow] })).count, 0);
+  });
+
+  it("lets units come back at any time between hosts, and on one only before the answer", () => {
+    const back = (host: string) => op({ outcome: "error", writeNs: 200, invokedNs: 200, answeredNs: 205, host });
+    const ops = [sale(3, 2), sale(3, 9)];
+    assert.equal(checkLostUpdates(history({ ops: [...ops, back("h")] })).count, 1);
+    assert.equal(checkLostUpdates(history({ ops: [...ops, back("elsewhere")] })).count, 0);
   });
 
   it("is not put off by a lock holder's failure: its write comes with the order or not at all", () => {

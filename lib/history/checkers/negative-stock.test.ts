@@ -14,6 +14,15 @@ describe("checkNegativeStock", () => {
     assert.deepEqual(sentencesOf(found), ["node-1 read -1 and wrote -2."]);
   });
 
+  it("names the moment at which a write was committed, or began where that is not known", () => {
+    const timed = (committedNs?: number) => op({ ...wrote(-1, true), ...(committedNs ? { committedNs: "4" } : {}) });
+    const { findings } = checkNegativeStock(history({ ops: [timed(4), timed()], end: null }));
+    assert.deepEqual(
+      findings.map(({ atNs }) => atNs),
+      ["1", "4"],
+    );
+  });
+
   it("leaves alone a write below zero that was refused", () => {
     assert.equal(checkNegativeStock(history({ ops: [wrote(-2, false)] })).count, 0);
   });

@@ -26,6 +26,27 @@ describe("checkOverlappingHolds", () => {
     assert.equal(check(hold(3, 9), hold(5, 5)).count, 1);
   });
 
+  it("ends a shared hold with the last of those who share it", () => {
+    const shared = [hold(0, 10, { holderId: "x" }), hold(2, 5, { holderId: "x" })];
+    assert.equal(check(...shared, hold(8, 12)).count, 1);
+    assert.equal(check(...shared.reverse(), hold(8, 12)).count, 1);
+    assert.equal(check(...shared, hold(10, 12)).count, 0);
+  });
+
+  it("is not calmed by the tokens of some: a holder without one was let in beside another", () => {
+    const token = (fencingToken: number) => ({ fencingToken });
+    const fenced = [hold(0, 10, token(1)), hold(5, 9, token(2))];
+    assert.equal(check(...fenced).count, 0);
+    assert.equal(check(...fenced, hold(20, 30), hold(25, 28, token(3))).count, 2);
+  });
+
+  it("sees no two holders between hosts where one of them held nothing", () => {
+    const sale = (host: string, fields: OpFields) =>
+      op({ host, readValue: 7, writtenValue: 6, writeAccepted: true, committedNs: 9, ...fields });
+    assert.equal(check(sale("a", {}), sale("b", { grantedNs: 1, releasedNs: 10 })).count, 0);
+    assert.equal(check(sale("a", { grantedNs: 1 }), sale("b", { grantedNs: 1 })).count, 1);
+  });
+
   it("lets a hold without a release end at its answer, or at its last sign of life", () => {
     const dead = op({ grantedNs: 0, answeredNs: 30 });
     assert.equal(check(dead, hold(20, 40)).count, 1);

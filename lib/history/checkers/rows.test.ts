@@ -36,6 +36,19 @@ describe("checkAcknowledgedRows", () => {
     ]);
   });
 
+  it("goes by the call of a purchase that was answered sold, whichever of them it was", () => {
+    const key = { buyerId: "ann", idempotencyKey: "k", node: "node-2" };
+    const first = op({ ...key, node: "node-1", quantity: 2, outcome: "contended", answeredNs: 5 });
+    const second = op({ ...key, orderId: "7", answeredNs: 9 });
+    const { findings } = checkAcknowledgedRows(facts([first, second], []));
+    assert.deepEqual(
+      findings.map(({ atNs, opIds, sentence }) => [atNs, opIds, sentence]),
+      [["9", [first.opId, second.opId], 'node-2 (ann) was told "sold" and has no order.']],
+    );
+    assert.equal(checkAcknowledgedRows(facts([first, second], [rowOf(second, "7")])).count, 0);
+    assert.equal(checkAcknowledgedRows(facts([first, second], [rowOf(second, "8")])).count, 1);
+  });
+
   it("lets a repeated call be answered with the first call's row, once", () => {
     const key = { buyerId: "ann", idempotencyKey: "k" };
     const [first, again] = [op({ ...key, outcome: "unknown" }), op({ ...key, orderId: "7" })];

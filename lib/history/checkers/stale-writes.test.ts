@@ -58,6 +58,32 @@ describe("checkStaleWrites", () => {
     assert.equal(check(late, { fencing: false }).count, 1);
   });
 
+  it("takes no order from one instant, and holds nothing against who was never granted a lock", () => {
+    const writer = (fields: OpFields) => op({ writeNs: 7, writeAccepted: true, committedNs: 9, ...fields });
+    assert.equal(check([writer({ grantedNs: 0, releasedNs: 7 })]).count, 0);
+    assert.equal(check([writer({ releasedNs: 3 })]).count, 0);
+  });
+
+  it("takes a read without a reply for no answer, and a write's reply where the read's moment is not known", () => {
+    const late = write([5, 6], 1);
+    const asked = op({ grantedNs: 1, readNs: 3, fencingToken: 2, outcome: "error" });
+    assert.equal(check([late, asked]).count, 0);
+    assert.equal(check([late, write([2, 3], 2, { readValue: 4 })]).count, 1);
+  });
+
+  it("finds between hosts exactly the writes from a value that a newer token of another had read, or written, before", () => {
+    const writes = fc.record({ host: fc.constantFrom("a", "b", "c"), readValue: fc.nat(5), fencingToken: fc.nat(20) });
+    fc.assert(
+      fc.property(fc.array(writes, { maxLength: 12 }), (all) => {
+        const stale = all.filter(({ host, readValue, fencingToken }) =>
+          all.some((other) => other.host !== host && other.readValue >= readValue && other.fencingToken > fencingToken),
+        );
+        const ops = all.map(({ fencingToken, ...rest }) => write([1, 2], fencingToken, { ...rest, readNs: 1 }));
+        assert.equal(check(ops).count, stale.length);
+      }),
+    );
+  });
+
   it("goes by the values between hosts: who read the lower value wrote later", () => {
     const on = (host: string, token: number, readValue: number) => write([1, 2], token, { host, readValue, readNs: 1 });
     assert.equal(check([on("a", 2, 10), on("b", 1, 9)]).count, 1);

@@ -33,6 +33,20 @@ describe("checkTicketOrder", () => {
     assert.equal(check([at(0, 3), soldOut(4, 6, { quantity: 2 })], 2).count, 0);
   });
 
+  it("goes by what a refused buyer read, where it was less than they wanted", () => {
+    const refused = (readValue: number, quantity: number) => soldOut(0, 2, { readValue, quantity });
+    const [first, sale] = [op({ invokedNs: 0, answeredNs: 0, quantity: 2 }), at(4, 6)];
+    assert.equal(check([refused(1, 2), sale], 1).count, 0, "one was left for who wanted one");
+    assert.equal(check([first, refused(0, 2), sale], 3).count, 1, "none was left, and one was sold");
+    assert.equal(check([refused(1, 1), sale], 1).count, 1, "one was left, and refused all the same");
+  });
+
+  it("counts units that went missing once, and further ones again", () => {
+    const ticket = (from: number, readValue: number) => at(from, from + 1, { readValue });
+    assert.equal(check([ticket(0, 7), ticket(2, 6), ticket(4, 5)], 10).count, 1);
+    assert.equal(check([ticket(0, 7), ticket(2, 6), ticket(4, 2)], 10).count, 2);
+  });
+
   it("lets a purchase of unknown outcome have happened, at any time after it was asked, or not", () => {
     const lost = at(0, 2, { outcome: "unknown" });
     assert.equal(check([at(0, 3), lost, soldOut(4, 6)], 2).count, 0);
