@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import {
+  durationWords,
   formatCount,
   formatDuration,
   formatMsCell,
@@ -37,6 +38,7 @@ describe("formatDuration", () => {
 
   it("shows a dash where nothing was measured", () => {
     assert.equal(formatDuration(null).text, NO_VALUE);
+    assert.equal(durationWords(null), NO_VALUE);
   });
 
   it("never shows more than five characters below a hundred minutes", () => {

@@ -31,6 +31,9 @@ export interface Operation {
   readonly leaseLostNs: number | undefined;
   readonly answeredNs: number | undefined;
   readonly poolWaitUs: number | undefined;
+  readonly waitPoolUs: number | undefined;
+  readonly holdPoolUs: number | undefined;
+  readonly commitPoolUs: number | undefined;
   readonly outcome: OperationOutcome;
   readonly orderId: string | undefined;
 }
@@ -73,6 +76,9 @@ export class OperationReader {
       leaseLostNs: since(clock, line.leaseLostNs),
       answeredNs: since(clock, line.answeredNs),
       poolWaitUs: line.poolWaitUs,
+      waitPoolUs: line.waitPoolUs,
+      holdPoolUs: line.holdPoolUs,
+      commitPoolUs: line.commitPoolUs,
       outcome: line.outcome,
       orderId: line.orderId,
     };

@@ -1,3 +1,5 @@
+import type { Operation } from "./operation";
+
 export const PHASES = ["poolWait", "wait", "hold", "commit"] as const;
 export type Phase = (typeof PHASES)[number];
 
@@ -17,8 +19,8 @@ export type PhaseSpan<T extends number | bigint> = readonly [phase: Exclude<Phas
 
 /**
  * The phases a purchase went through. Wait ends at the grant, or at the read that led to the write where there is no
- * lock; hold ends where the write begins; commit is the write's round trip. What it waited for connections is not among
- * them: that is a sum of several times.
+ * lock; hold ends where the write begins; commit is the write's round trip. A wait for a connection may lie in any of
+ * them, and is told apart by `waitPoolNs` and the like: no moment of a purchase counts for two phases.
  */
 export function phaseSpans<T extends number | bigint>(times: PhaseTimes<T>): readonly PhaseSpan<T>[] {
   const { waitNs, writeNs, committedNs, releasedNs, answeredNs } = times;
@@ -32,4 +34,14 @@ export function phaseSpans<T extends number | bigint>(times: PhaseTimes<T>): rea
   }
   if (writeNs !== undefined && committedNs !== undefined) found.push(["commit", writeNs, committedNs]);
   return found;
+}
+
+/** A recorded purchase's phases in milliseconds. Waits for connections count for `poolWait` alone, as far as it is known where they fell. */
+export function phaseDurationsOf(op: Operation): readonly (readonly [Phase, number])[] {
+  const durations: (readonly [Phase, number])[] = [];
+  if (op.poolWaitUs !== undefined) durations.push(["poolWait", op.poolWaitUs / 1_000]);
+  for (const [phase, fromNs, toNs] of phaseSpans(op)) {
+    durations.push([phase, Math.max(0, (toNs - fromNs) / 1e6 - (op[`${phase}PoolUs`] ?? 0) / 1_000)]);
+  }
+  return durations;
 }

@@ -66,11 +66,18 @@ export class Recorder {
       releasedNs: trace.releasedNs?.toString(),
       leaseLostNs: trace.leaseLostNs?.toString(),
       answeredNs: trace.answeredNs?.toString(),
-      poolWaitUs: trace.poolWaitNs === undefined ? undefined : Number(trace.poolWaitNs / 1_000n),
+      poolWaitUs: micros(trace.poolWaitNs),
+      waitPoolUs: micros(trace.waitPoolNs),
+      holdPoolUs: micros(trace.holdPoolNs),
+      commitPoolUs: micros(trace.commitPoolNs),
       outcome: facts.outcome,
       orderId: facts.orderId,
     };
     // JSON.stringify leaves undefined fields out; the cast says that absent and undefined are one here.
     return line as HistoryOpLine;
   }
+}
+
+function micros(ns: bigint | undefined): number | undefined {
+  return ns === undefined ? undefined : Number(ns / 1_000n);
 }

@@ -45,6 +45,9 @@ const opLine = z
     leaseLostNs: z.string().optional(),
     answeredNs: z.string().optional(),
     poolWaitUs: z.int().min(0).optional(),
+    waitPoolUs: z.int().min(0).optional(),
+    holdPoolUs: z.int().min(0).optional(),
+    commitPoolUs: z.int().min(0).optional(),
     outcome: z.enum(["sold", "sold_out", "contended", "rejected", "error", "unknown"]),
     orderId: z.string().optional(),
   })

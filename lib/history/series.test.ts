@@ -96,6 +96,12 @@ describe("a run in steps", () => {
     assert.equal(madeOf({ ops: [sale(100, 100)] }).steps.phaseMediansMs.poolWait[99], null);
   });
 
+  it("counts a wait for a connection for no other phase than its own", () => {
+    const waits = { poolWaitUs: 1_250, holdPoolUs: 1_000, commitPoolUs: 250 };
+    const { poolWait, hold, commit } = madeOf({ ops: [sale(100, 100, waits)] }).steps.phaseMediansMs;
+    assert.deepEqual([poolWait[99], hold[99], commit[99]], [1.25, 1, 0.75]);
+  });
+
   it("is none without purchases, and none where several clocks timed them", () => {
     assert.equal(seriesOf(history()), null);
     assert.equal(seriesOf(history({ ops: [op(), op({ host: "elsewhere" })] })), null);

@@ -2,7 +2,7 @@ import { type History, hasAcceptedWrite, rowsOf } from "./history";
 import { flightsOf, lastSeenNs, waitsOf } from "./intervals";
 import { oncePer } from "./once-per";
 import type { Operation } from "./operation";
-import { PHASES, type Phase, phaseSpans } from "./phases";
+import { PHASES, type Phase, phaseDurationsOf } from "./phases";
 import { gridOf, peaksIn, type StepGrid, sorted } from "./step-grid";
 
 /**
@@ -32,7 +32,7 @@ export interface StepColumns {
   /** Of the purchases answered in the step, asked to answered; null where none was. With under 100 of them p99 is the slowest. */
   readonly p50Ms: readonly (number | null)[];
   readonly p99Ms: readonly (number | null)[];
-  /** Medians over the purchases answered in the step that went through the phase. */
+  /** Medians over the purchases answered in the step that went through the phase; connections waited for only in `poolWait`. */
   readonly phaseMediansMs: Readonly<Record<Phase, readonly (number | null)[]>>;
   /** The most at once within the step. */
   readonly inFlight: readonly number[];
@@ -118,8 +118,8 @@ const phasesIn = oncePer((grid: StepGrid): StepColumns["phaseMediansMs"] => {
   for (const ops of answeredIn(grid)) {
     const durations: Record<Phase, number[]> = { poolWait: [], wait: [], hold: [], commit: [] };
     for (const op of ops) {
-      if (hasPoolWaits) durations.poolWait.push((op.poolWaitUs ?? 0) / 1_000);
-      for (const [phase, fromNs, toNs] of phaseSpans(op)) durations[phase].push((toNs - fromNs) / 1e6);
+      for (const [phase, durationMs] of phaseDurationsOf(op)) durations[phase].push(durationMs);
+      if (hasPoolWaits && op.poolWaitUs === undefined) durations.poolWait.push(0);
     }
     for (const phase of PHASES) medians[phase].push(quantile(sorted(durations[phase]), 0.5));
   }

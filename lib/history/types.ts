@@ -44,6 +44,10 @@ export interface HistoryOpLine {
   readonly answeredNs?: string;
   /** Time spent waiting for pooled connections, in whole microseconds; absent also where nobody measured it. */
   readonly poolWaitUs?: number;
+  /** How much of it fell into the wait for the turn, into the hold, into the write. */
+  readonly waitPoolUs?: number;
+  readonly holdPoolUs?: number;
+  readonly commitPoolUs?: number;
   readonly outcome: OperationOutcome;
   readonly orderId?: string;
 }

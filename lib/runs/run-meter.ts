@@ -85,7 +85,10 @@ function millis(fromNs: bigint | undefined, toNs: bigint | undefined): number {
   return fromNs === undefined || toNs === undefined ? 0 : Number(toNs - fromNs) / 1e6;
 }
 
-/** How long each phase took that a purchase went through. */
+/** How long each phase took that a purchase went through, in milliseconds, without what it waited there for connections. */
 export function phaseDurations(trace: OperationTrace): readonly (readonly [Phase, number])[] {
-  return phaseSpans(trace).map(([phase, fromNs, toNs]) => [phase, millis(fromNs, toNs)]);
+  return phaseSpans(trace).map(([phase, fromNs, toNs]) => {
+    const pooledMs = Number(trace[`${phase}PoolNs`] ?? 0n) / 1e6;
+    return [phase, Math.max(0, millis(fromNs, toNs) - pooledMs)];
+  });
 }

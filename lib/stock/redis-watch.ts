@@ -3,6 +3,7 @@ import { asRedisError } from "../locks/redis/script";
 import type { StrategyTraits } from "../locks/types";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import { type Contended, CountedStock, type CounterTaker } from "./counted-stock";
+import { notePoolWait } from "./pool-wait";
 import { limitOf, type RedisCounter, type Taken } from "./redis-counter";
 import type { CountedDependencies } from "./redis-decrement";
 import { RedisSessionPool } from "./redis-session-pool";
@@ -69,7 +70,7 @@ class WatchTaker implements CounterTaker {
     const { trace, signal } = request;
     const askedNs = nowNs();
     const session = await this.sessions.borrow({ limitMs, signal });
-    trace.poolWaitNs = (trace.poolWaitNs ?? 0n) + (nowNs() - askedNs);
+    notePoolWait(trace, askedNs, "wait");
     if (!session) return "no session";
     try {
       return await tryOnce(session, request, counter);

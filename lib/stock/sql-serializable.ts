@@ -8,6 +8,7 @@ import type { RunnerDependencies } from "../locks/runner-context";
 import type { StrategyTraits } from "../locks/types";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import { releaseRelative } from "./give-back";
+import { notePoolWait } from "./pool-wait";
 import { rowRefusal } from "./row-refusal";
 import type { StatementName } from "./stock-sql";
 import type { StockRow, StockStore } from "./stock-store";
@@ -169,7 +170,7 @@ export class SqlSerializable implements StockStrategy {
       if (isLockError(error)) throw error;
       throw unavailable(error, { strategyId: this.id, resource: resourceOf(request.target) });
     } finally {
-      trace.poolWaitNs = (trace.poolWaitNs ?? 0n) + (nowNs() - askedNs);
+      notePoolWait(trace, askedNs, "wait");
     }
   }
 

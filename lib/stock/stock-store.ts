@@ -3,12 +3,14 @@ import { LockError } from "../locks/errors";
 import { isRefusal } from "../locks/postgres/sql-state";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import type { OrderVariant } from "./order-sql";
+import { notePoolWait, type PoolWaitPhase } from "./pool-wait";
 import type { ReleaseSql } from "./release-sql";
 import { rowRefusal } from "./row-refusal";
 import { type StatementName, stockStatement } from "./stock-sql";
 import {
   type GiveBackRequest,
   type HeldOrder,
+  type OperationTrace,
   type OrderTerms,
   resourceOf,
   type StockRequest,
@@ -66,7 +68,7 @@ export class StockStore {
     statement: Statement,
     variant: OrderVariant,
   ): Promise<Row | undefined> {
-    const client = statement.tx ?? (await this.checkOut(request, statement.strategyId));
+    const client = statement.tx ?? (await this.checkOut(request, statement));
     let failure: Error | undefined;
     try {
       const result = await client.query<Row>({
@@ -90,7 +92,7 @@ export class StockStore {
     return [request.buyerId, request.quantity, request.trace.opId, request.runId, this.node, strategyId];
   }
 
-  private async checkOut(request: StockWork, strategyId: string): Promise<PoolClient> {
+  private async checkOut(request: StockWork, { name, strategyId }: Statement): Promise<PoolClient> {
     const askedNs = nowNs();
     try {
       return await this.pool.connect();
@@ -104,7 +106,7 @@ export class StockStore {
         cause: error,
       });
     } finally {
-      request.trace.poolWaitNs = (request.trace.poolWaitNs ?? 0n) + (nowNs() - askedNs);
+      notePoolWait(request.trace, askedNs, phaseOf(request.trace, name));
     }
   }
 
@@ -122,6 +124,12 @@ export class StockStore {
       cause: error,
     });
   }
+}
+
+/** A read belongs to the hold of whoever has one, else to the wait for a turn. */
+function phaseOf(trace: OperationTrace, name: StatementName): PoolWaitPhase {
+  if (!READS.has(name)) return "commit";
+  return trace.grantedNs === undefined ? "wait" : "hold";
 }
 
 /** A purchase that waited its turn to the end still gets this long to read and write. */

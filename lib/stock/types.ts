@@ -36,6 +36,10 @@ export interface OperationTrace {
   answeredNs?: bigint;
   /** Total time spent waiting for pooled connections. */
   poolWaitNs?: bigint;
+  /** How much of it fell into the wait for the turn, into the hold, into the write. */
+  waitPoolNs?: bigint;
+  holdPoolNs?: bigint;
+  commitPoolNs?: bigint;
   /** Attempts at the lock or at the conditional write. */
   attempts?: number;
 }

@@ -1,7 +1,7 @@
 import type { Interleaving } from "@/lib/history/interleaving";
 import type { Percentiles, RunDocument } from "@/lib/runs/document";
 import { type CheckEvidence, checkGroups } from "../checks";
-import { formatCount, formatDuration, formatMsCell, formatRate, formatWhen, NO_VALUE } from "../format";
+import { durationWords, formatCount, formatDuration, formatMsCell, formatRate, formatWhen, NO_VALUE } from "../format";
 import type { LatencyCurve } from "../latency-curves";
 import { PHASE_LABELS, type RunSeries, STACK_ORDER } from "../run-series";
 import { stockBarShares } from "../stock-bar";
@@ -167,7 +167,7 @@ function facts({ config, versions, machine, contention, fairness }: RunDocument)
     ["Seed", String(config.seed)],
     ["Purchases never sent", formatCount(contention.droppedIterations)],
     ["Fairness of waits (Jain)", fairness.jain === null ? NO_VALUE : String(fairness.jain)],
-    ["Longest wait", `${formatMsCell(fairness.longestWaitMs)} ms`],
+    ["Longest wait", durationWords(fairness.longestWaitMs)],
     ...Object.entries(versions),
     ["Processors", `${machine.cpus} × ${machine.cpuModel}`],
     ["Memory", `${formatCount(machine.memoryMb)} MB`],

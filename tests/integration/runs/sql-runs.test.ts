@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { judgeHistory } from "../../../lib/history/judge-history";
+import { parseHistory } from "../../../lib/history/parse";
+import { phaseDurationsOf } from "../../../lib/history/phases";
 import { type RunDocument, runRequestSchema } from "../../../lib/runs/document";
 import { historyLines } from "../../../lib/runs/history-export";
 import { emptyPercentiles } from "../../../lib/runs/percentiles";
@@ -25,6 +27,18 @@ const client = clientReport(BUYERS, { ...emptyPercentiles, p50: 5, max: 9 });
 
 const sqlStrategies = [...stockCatalogue.values()].map(({ traits }) => traits).filter(({ family }) => family === "sql");
 
+/** Each moment of a purchase is in one phase at most: together they last no longer than the purchase. */
+async function assertPhasesDisjoint(document: RunDocument): Promise<void> {
+  const { history } = await parseHistory(historyLines(document));
+  assert.equal(history.ops.length, BUYERS);
+  for (const op of history.ops) {
+    const phasesMs = phaseDurationsOf(op).reduce((sum, [, durationMs]) => sum + durationMs, 0);
+    const lastedMs = ((op.answeredNs ?? Number.NaN) - op.invokedNs) / 1e6;
+    // Waits are kept in whole microseconds.
+    assert.ok(phasesMs <= lastedMs + 0.005, `${op.opId}: ${phasesMs} ms of ${lastedMs} ms`);
+  }
+}
+
 describe("runs of the SQL strategies", () => {
   const here = setUpRunLab();
 
@@ -48,6 +62,7 @@ describe("runs of the SQL strategies", () => {
         await sell(opened, BUYERS);
         const document = await here.lab.finish(opened.id, { client, awaitClientReport: false });
         assert.equal(document.verdict, expected.alone, document.sentences.join(" "));
+        await assertPhasesDisjoint(document);
         const judged = await judgeHistory(historyLines(document));
         assert.equal(judged.verdict, expected.alone, JSON.stringify(judged.findings));
         assert.deepEqual(judged.violations, document.violations);
