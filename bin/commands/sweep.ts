@@ -59,8 +59,8 @@ async function runSweep(flags: SweepFlags, command: Command): Promise<number> {
   const { order, unavailable } =
     flags.resume === undefined ? await newOrder(lab, flags) : await resumed(lab, flags.resume);
   const pageUrl = `${lab.baseUrl}/compare?sweep=${order.id}`;
-  console.error(`sweep ${order.id}: ${order.strategies.length} strategies, ${order.repeats} runs of each\n${pageUrl}`);
   const forget = sayHowToGoOn(order.id);
+  console.error(`sweep ${order.id}: ${order.strategies.length} strategies, ${order.repeats} runs of each\n${pageUrl}`);
   const runs = await sweep(lab, order, process.stderr).finally(forget);
   const summaries = order.strategies.map((strategy) => summarise(strategy, runs));
   const areAllExpected = runs.length > 0 && runs.every(isAsExpected);

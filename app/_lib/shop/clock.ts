@@ -27,7 +27,10 @@ export function narrowed(bounds: ClockBounds | null, sample: ClockSample): Clock
   return both.lowMs <= both.highMs ? both : own;
 }
 
-/** What to add to this device's clock to have the lab's. */
+/**
+ * What to add to this device's clock to have a time that the lab's has surely reached: a button that opens by it is never
+ * pressed too early.
+ */
 export function offsetMs(bounds: ClockBounds | null): number {
-  return bounds === null ? 0 : Math.round((bounds.lowMs + bounds.highMs) / 2);
+  return bounds === null ? 0 : Math.floor(bounds.lowMs);
 }
