@@ -72,6 +72,44 @@ function Spread({ values, max, colour }: { values: Percentiles; max: number; col
   );
 }
 
+/** The same split for each node: one that has it harder than the others shows. */
+function NodeSplit({ nodes }: Pick<RunDocument, "nodes">) {
+  if (nodes.length < 2) return null;
+  return (
+    <table className={styles.table}>
+      <caption className={styles.caption}>Node by node: the median, and p99 under it</caption>
+      <thead>
+        <tr>
+          <th scope="col">node</th>
+          {PHASES.map((phase) => (
+            <th key={phase} scope="col" className="num">
+              {PHASE_LABELS[phase]}
+            </th>
+          ))}
+          <th scope="col" className="num">
+            inside
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {nodes.map(({ node, phasesMs, latencyMs }) => (
+          <tr key={node}>
+            <th scope="row" className="mono">
+              {node}
+            </th>
+            {[...PHASES.map((phase) => phasesMs[phase]), latencyMs].map(({ p50, p99 }, index) => (
+              <td key={PHASES[index] ?? "inside"} className="num">
+                {formatMsCell(p50)}
+                <span className={styles.under}>{formatMsCell(p99)}</span>
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
 /** Where the time went, percentile by percentile: the nodes' phases and the buyers' view in one table. */
 export function PhaseTable({ document }: { document: RunDocument }) {
   const rows = rowsOf(document);
@@ -117,6 +155,7 @@ export function PhaseTable({ document }: { document: RunDocument }) {
         </table>
       </div>
       <Agreement document={document} />
+      <NodeSplit nodes={document.nodes} />
     </section>
   );
 }
