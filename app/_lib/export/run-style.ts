@@ -37,7 +37,7 @@ figure svg{display:block;width:100%;height:auto}.keys{display:flex;flex-wrap:wra
 .beyond{fill:url(#hatch-alarm)}section>h2+p{margin-bottom:14px}
 .wide .keys{margin:2px 0 4px}.scroll.wide{max-height:none}.scroll.wide svg{min-width:760px}
 details{margin-top:4px;font-size:12px}summary{color:var(--muted);cursor:pointer}
-.scroll{max-height:340px;overflow:auto}table{width:100%;border-collapse:collapse;font-size:12.5px}
+.scroll{max-height:340px;overflow:auto}.checks{grid-column:1/-1}.checks .scroll{max-height:none}table{width:100%;border-collapse:collapse;font-size:12.5px}
 th{font-weight:400;color:var(--muted);text-align:left}td,thead th:not(:first-child){text-align:right}td,th{padding:3px 12px 3px 0;border-bottom:1px solid var(--line)}
 .facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(340px,100%),1fr));gap:0 40px;margin-top:6px;font-size:13px}
 .facts div{display:flex;justify-content:space-between;gap:16px;padding:3px 0;border-bottom:1px solid var(--line)}.facts dt{color:var(--muted)}.facts dd{text-align:right;overflow-wrap:anywhere}
