@@ -1,16 +1,16 @@
 import type { Server } from "node:http";
 import next from "next";
-import { currentNode } from "./lib/http/current-node";
 import { FrontDoor } from "./lib/http/front-door";
 import { createHttpServer } from "./lib/http/http-server";
 import { drain } from "./lib/http/shutdown";
+import { currentNode } from "./lib/node/current-node";
+import { closeLockClients } from "./lib/node/lock-dependencies";
 import { coordinator } from "./lib/runs/lab";
 import { env } from "./lib/services/current-env";
 import { log } from "./lib/services/log";
 import { postgresPool } from "./lib/services/postgres";
-import { ShopUpkeep, servesSales } from "./lib/shop/upkeep";
-import { closeLockClients } from "./lib/stock/lock-dependencies";
-import { traitsOf } from "./lib/stock/registry";
+import { ShopMaintenance, servesSales } from "./lib/shop/maintenance";
+import { traitsOf } from "./lib/stock/stock-strategies";
 
 /**
  * One store node (or the dashboard, which is the same process with another name): hot and control routes first,
@@ -43,12 +43,12 @@ async function main(): Promise<void> {
   });
   if (STORE_NODE === COORDINATING_NODE) {
     coordinator()
-      .giveUpLeftovers()
+      .failOrphanedRuns()
       .catch((error: Error) =>
         log().error(`what the last dashboard left running could not be given up: ${error.message}`),
       );
   }
-  const upkeep = new ShopUpkeep(currentNode(), servesSales() ? env().SHOP_UPKEEP_EVERY_MS : 0);
+  const upkeep = new ShopMaintenance(currentNode(), servesSales() ? env().SHOP_MAINTENANCE_EVERY_MS : 0);
   upkeep.start();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.once(signal, () => void shutDown(signal, { server, door, upkeep }));
@@ -58,7 +58,7 @@ async function main(): Promise<void> {
 interface Running {
   readonly server: Server;
   readonly door: FrontDoor;
-  readonly upkeep: ShopUpkeep;
+  readonly upkeep: ShopMaintenance;
 }
 
 /** Takes no new requests, lets running purchases end, then closes what was opened. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { VIOLATION_KINDS } from "../../lib/history/finding";
-import { runDocument } from "../../tests/support/run-fixture";
+import { runDocument } from "../../lib/runs/testing/run-fixture";
 import { CHECK_COUNT, type CheckEvidence, type CheckRow, checkGroups, checksOf } from "./checks";
 
 const { violations } = runDocument();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { RunDocument } from "../../lib/runs/document";
-import { runDocument } from "../../tests/support/run-fixture";
+import { runDocument } from "../../lib/runs/testing/run-fixture";
 import { comparedWith, groupRuns, likeTheFirst, sharedSettings, sortGroups } from "./compare-groups";
 import { compareHref, NO_SELECTION, selectionFromQuery, selectionQuery, toggled } from "./compare-selection";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { runDocument } from "../../tests/support/run-fixture";
+import { runDocument } from "../../lib/runs/testing/run-fixture";
 import type { CatalogueStrategy } from "./catalogue";
 import { columnMax, commonSettings, compareRows, settingsLine, sortRows } from "./compare-rows";
 

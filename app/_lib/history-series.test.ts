@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { seriesOf } from "@/lib/history/series";
-import { history, op } from "../../tests/history/make";
+import { history, op } from "../../lib/history/testing/make-history";
 import { seriesOfHistory } from "./history-series";
 import { timeCell, timeWords } from "./time-axis";
 

@@ -1,6 +1,6 @@
 import { cache } from "react";
-import { describeStrategies } from "@/lib/runs/catalogue";
 import { evidenceOf } from "@/lib/runs/evidence";
+import { describeStrategies } from "@/lib/runs/lab-description";
 import { latestRunPerStrategy, listRuns, readRun, readSamples } from "@/lib/runs/queries";
 import type { Catalogue } from "./catalogue";
 

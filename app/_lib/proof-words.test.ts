@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { agreementOf } from "@/lib/runs/agreement";
 import type { ClientReport } from "@/lib/runs/document";
-import { clientReport, runDocument } from "../../tests/support/run-fixture";
+import { clientReport, runDocument } from "../../lib/runs/testing/run-fixture";
 import { agreementWords } from "./agreement-words";
 import { certificateOf } from "./contention";
 import { afterWords, groupFindings, kindWords, momentWords } from "./finding-words";

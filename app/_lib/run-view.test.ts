@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { runDocument, runSample } from "../../tests/support/run-fixture";
+import { runDocument, runSample } from "../../lib/runs/testing/run-fixture";
 import {
   figuresOf,
   IDLE_VIEW,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { runDocument } from "../../tests/support/run-fixture";
+import { runDocument } from "../../lib/runs/testing/run-fixture";
 import { answersOf, evidenceOf, toneOf, verdictWords } from "./verdict";
 
 describe("the verdict on the page", () => {

@@ -1,13 +1,13 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Recorder } from "../../lib/history/recorder";
 import { answerAheadOfNext } from "../../lib/http/node-adapter";
-import { HISTORY_CAPACITY, StoreNode } from "../../lib/runs/store-node";
+import { closeLockClients, lockDependencies } from "../../lib/node/lock-dependencies";
+import { Recorder } from "../../lib/node/recorder";
+import { HISTORY_CAPACITY, StoreNode } from "../../lib/node/store-node";
 import { env } from "../../lib/services/current-env";
 import { postgresPool } from "../../lib/services/postgres";
 import { processSingleton } from "../../lib/services/singleton";
-import { closeLockClients, lockDependencies } from "../../lib/stock/lock-dependencies";
-import { createStockStrategy } from "../../lib/stock/registry";
+import { createStockStrategy } from "../../lib/stock/stock-strategies";
 import type { BlockOrder, BlockReport } from "./blocks";
 
 /**

@@ -2,9 +2,9 @@ import { createReadStream } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type Command, Option } from "commander";
+import { checkParsedHistory } from "../../lib/history/check-history";
 import { toKnossos } from "../../lib/history/export-knossos";
 import { toPorcupine } from "../../lib/history/export-porcupine";
-import { judgeParsed } from "../../lib/history/judge-history";
 import { type ParsedHistory, parseHistory } from "../../lib/history/parse";
 import { report } from "../history/report";
 import { EXIT } from "../runs/exit-codes";
@@ -40,7 +40,7 @@ export function addCheckCommand(program: Command): void {
 
 /** @returns the exit code */
 function printJudgement(parsed: ParsedHistory, { json }: CheckFlags): number {
-  const judgement = judgeParsed(parsed);
+  const judgement = checkParsedHistory(parsed);
   console.log(json ? JSON.stringify(judgement, null, 2) : report(judgement, parsed));
   return EXIT[judgement.verdict];
 }

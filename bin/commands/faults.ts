@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import type { Fate } from "../../lib/faults/fault";
+import type { ExpectedEffect } from "../../lib/faults/fault";
 import { FAULT_NOTATION } from "../../lib/faults/notation";
 import { effectOf, type FaultOverview, faultOverview } from "../../lib/faults/overview";
-import { traitsOf } from "../../lib/stock/registry";
+import { traitsOf } from "../../lib/stock/stock-strategies";
 import { strategyId } from "../runs/options";
 
 interface FaultsFlags {
@@ -59,7 +59,7 @@ function oneOf({ id, does }: FaultOverview, strategy: string): string {
   return [`  ${id}`, `    ${does}`, `    ${said}`, ""].join("\n");
 }
 
-const FATES: Record<Fate, string> = {
+const FATES: Record<ExpectedEffect, string> = {
   breaks: "expected to break",
   stops: "expected to stop the sale of",
   holds: "expected to leave as it is:",

@@ -54,14 +54,14 @@ async function withServers<T>(work: () => Promise<T>): Promise<T> {
 
 async function measureAll({ repeats, ttl: ttlMs }: LossFlags): Promise<string> {
   // Only now: they read the environment.
-  const { stockCatalogue } = await import("../../lib/stock/registry");
-  const { LockSubject } = await import("../../tests/conformance/suite/subject");
+  const { stockStrategies } = await import("../../lib/stock/stock-strategies");
+  const { LockUnderTest } = await import("../../tests/conformance/suite/strategy-under-test");
   const { measureLoss } = await import("../../tests/conformance/suite/measure-loss");
   const series: LossSeries[] = [];
-  for (const { traits } of stockCatalogue.values()) {
+  for (const { traits } of stockStrategies.values()) {
     if (!isMeasurable(traits)) continue;
     const plug = { strategyId: traits.id };
-    await using subject = new LockSubject(plug, { traits, foreign: null });
+    await using subject = new LockUnderTest(plug, { traits, foreign: null });
     const losses = [];
     for (let turn = 0; turn < repeats; turn += 1) losses.push(await measureLoss(subject, ttlMs));
     series.push({ strategyId: traits.id, losses });

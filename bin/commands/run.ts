@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { FAULT_NOTATION } from "../../lib/faults/notation";
 import type { FaultRequest } from "../../lib/faults/request";
-import { requestAgain } from "../../lib/runs/again";
 import type { RunDocument } from "../../lib/runs/document";
+import { rerunRequest } from "../../lib/runs/rerun-request";
 import { reportText } from "../../load-tests/lib/report.js";
 import { engineNote, executeRun, explainFailure, labOf } from "../runs/execute";
 import { EXIT, exitCodeOf } from "../runs/exit-codes";
@@ -72,7 +72,7 @@ async function orderOf(flags: RunFlags, command: Command, lab: LabAddress): Prom
   const { strategy, again } = flags;
   if (again !== undefined) {
     refuseSettingsBeside("--again", command, ["again", "repeat", "url", "json"]);
-    const request = requestAgain(await readRun(lab, again));
+    const request = rerunRequest(await readRun(lab, again));
     return { strategy: request.strategy, request };
   }
   if (strategy === undefined)

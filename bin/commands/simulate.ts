@@ -1,11 +1,11 @@
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError } from "commander";
-import type { Order } from "../../tests/simulation/runners/orders";
-import type { Runners } from "../../tests/simulation/runners/runners";
-import type { RangeResult } from "../../tests/simulation/sale/run-seeds";
-import { Sale } from "../../tests/simulation/sale/sale";
-import { PROFILES, type Profile, type SimStrategy } from "../../tests/simulation/sale/scenario";
-import { SIM_STRATEGIES } from "../../tests/simulation/strategies/catalogue";
+import type { Order } from "../../simulator/runners/orders";
+import type { Runners } from "../../simulator/runners/runners";
+import type { RangeResult } from "../../simulator/sale/run-seeds";
+import { Sale } from "../../simulator/sale/sale";
+import { PROFILES, type Profile, type SimStrategy } from "../../simulator/sale/scenario";
+import { SIM_STRATEGIES } from "../../simulator/strategies/simulated-strategies";
 
 interface SimulateFlags {
   readonly seeds: number;
@@ -84,7 +84,7 @@ async function soak({ seeds, from, strategy, profile }: SimulateFlags): Promise<
   const progress = new Progress(orders.reduce((sum, order) => sum + order.seeds, 0));
   const workers = Math.min(availableParallelism(), orders.length);
   // esbuild, which makes the simulator's script, is there for development only.
-  const { Runners } = await import("../../tests/simulation/runners/runners");
+  const { Runners } = await import("../../simulator/runners/runners");
   const runners = await Runners.start(workers);
   try {
     await Promise.all(Array.from({ length: workers }, () => work(runners, orders, progress)));

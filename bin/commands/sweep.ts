@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { requestAgain } from "../../lib/runs/again";
+import { rerunRequest } from "../../lib/runs/rerun-request";
 import type { SweepDocument } from "../../lib/runs/sweep";
 import { type StrategySummary, spreadText, summarise, verdictText } from "../runs/aggregate";
 import { engineNote, explainFailure, labOf } from "../runs/execute";
@@ -91,7 +91,7 @@ async function resumed(
   const settings = firstRunOf(known);
   if (known === null || settings === null) throw new Error(`This lab has no sweep ${id}.`);
   const { strategies, repeats } = known;
-  const request = (strategy: string) => ({ ...requestAgain(settings), strategy });
+  const request = (strategy: string) => ({ ...rerunRequest(settings), strategy });
   return { order: { id, strategies, repeats, request }, unavailable: [] };
 }
 

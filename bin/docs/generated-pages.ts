@@ -1,5 +1,5 @@
 import { faultOverview } from "../../lib/faults/overview";
-import { stockCatalogue } from "../../lib/stock/registry";
+import { stockStrategies } from "../../lib/stock/stock-strategies";
 import { faultTables } from "./fault-table";
 import { fullTables, replaceGenerated, shortTable } from "./strategy-table";
 
@@ -10,7 +10,7 @@ export type GeneratedPage = (typeof GENERATED_PAGES)[number];
 /** The page as it should read, given how it reads now. */
 export function generatePage(page: GeneratedPage, text: string): string {
   if (page === "docs/faults.md") return replaceGenerated(text, "faults", faultTables(faultOverview()));
-  const strategies = [...stockCatalogue.values()].map(({ traits }) => traits);
+  const strategies = [...stockStrategies.values()].map(({ traits }) => traits);
   const table = page === "README.md" ? shortTable(strategies) : fullTables(strategies);
   return replaceGenerated(text, "strategies", table);
 }

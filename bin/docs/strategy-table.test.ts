@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { stockCatalogue } from "../../lib/stock/registry";
+import { stockStrategies } from "../../lib/stock/stock-strategies";
 import { ROOT } from "../supervisor/paths";
 import { GENERATED_PAGES, generatePage } from "./generated-pages";
 import { fullTables, replaceGenerated, shortTable } from "./strategy-table";
 
-const strategies = [...stockCatalogue.values()].map(({ traits }) => traits);
+const strategies = [...stockStrategies.values()].map(({ traits }) => traits);
 
 describe("generated docs", () => {
   it("name every strategy in both tables", () => {

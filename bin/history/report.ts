@@ -1,5 +1,5 @@
+import type { Judgement } from "../../lib/history/check-history";
 import type { Finding, FindingKind, ViolationKind } from "../../lib/history/finding";
-import type { Judgement } from "../../lib/history/judge-history";
 import type { ParsedHistory } from "../../lib/history/parse";
 
 /** Findings shown to a reader; `--json` has them all. */

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { stockCatalogue } from "../../lib/stock/registry";
+import { stockStrategies } from "../../lib/stock/stock-strategies";
 
 /** The flags that describe a sale, shared by `run`, `sweep` and `results`. */
 
@@ -31,12 +31,12 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
 }
 
 export function strategyIds(): string[] {
-  return [...stockCatalogue.keys()];
+  return [...stockStrategies.keys()];
 }
 
 /** @throws InvalidArgumentError that lists the valid ids */
 export function strategyId(text: string): string {
-  if (stockCatalogue.has(text)) return text;
+  if (stockStrategies.has(text)) return text;
   throw new InvalidArgumentError(`There is no such strategy. Valid: ${strategyIds().join(", ")}.`);
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { LaunchedRequest } from "../../lib/runs/again";
 import type { RunDocument } from "../../lib/runs/document";
+import type { LaunchedRequest } from "../../lib/runs/rerun-request";
 import { cellKey, nextStep, type SweepCell, type SweepPlan, sweepCells } from "../../lib/runs/sweep";
 import type { SweepMark } from "../../lib/runs/sweep-mark";
 import { executeRun, explainFailure, followToEnd } from "./execute";

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import { targetOf } from "../../lib/stock/postgres-for-locks";
+import { targetOf } from "../../lib/node/postgres-for-locks";
 import type { StockTarget } from "../../lib/stock/types";
 
 /** `product:1` or `coupon:1`. @throws InvalidArgumentError */

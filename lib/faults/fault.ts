@@ -1,6 +1,6 @@
 import type { StrategyTraits } from "../locks/types";
+import type { ArmedPause, PauseOutcome } from "../node/holder-pauses";
 import type { StockTarget } from "../stock/types";
-import type { ArmedPause, PauseOutcome } from "./holder-pauses";
 
 /** What a fault is about to be done to: as much of a run as decides whether it can be, and what comes of it. */
 export interface FaultSubject {
@@ -33,7 +33,7 @@ export interface FaultNode {
  * What becomes of a strategy's promise: it breaks, it is kept because nothing is sold any more, or it holds (for what it is
  * worth without the fault).
  */
-export type Fate = "breaks" | "stops" | "holds";
+export type ExpectedEffect = "breaks" | "stops" | "holds";
 
 /** A fault and the run it belongs to. */
 export interface Injection {
@@ -64,7 +64,7 @@ export interface Fault {
   /** Why it cannot be done here, whatever the run; absent or null: it can. */
   reasonHere?(): string | null;
   /** What the traits lead one to expect. */
-  fateOf(subject: FaultSubject, durationMs: number): Fate;
+  expectedEffectOf(subject: FaultSubject, durationMs: number): ExpectedEffect;
   /** @throws FaultMissed when it did not take effect, or nobody can prove it */
   inject(injection: Injection): Promise<FaultEvent>;
 }

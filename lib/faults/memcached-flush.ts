@@ -31,7 +31,7 @@ export const memcachedFlush: Fault = {
     return "the lab did not start this Memcached; FAULTS_MAY_EMPTY=memcached allows it to be emptied";
   },
 
-  fateOf({ traits }) {
+  expectedEffectOf({ traits }) {
     const fates = { breaks: "breaks", blocks: "stops", survives: "holds", "not-applicable": "holds" } as const;
     return fates[traits.survives.serverRestart];
   },

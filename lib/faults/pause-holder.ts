@@ -1,8 +1,8 @@
 import { once } from "node:events";
+import { LONGEST_PAUSE_MS, type PauseOutcome } from "../node/holder-pauses";
 import { elapsedMs } from "../services/monotonic";
 import { deadHoldEndsAfterMs } from "./dead-hold";
 import { type Fault, type FaultEvent, FaultMissed, type Injection } from "./fault";
-import { LONGEST_PAUSE_MS, type PauseOutcome } from "./holder-pauses";
 
 /** How much longer than the hold of a dead holder, where nobody says: time for others to sell in. */
 const MARGIN_MS = 1_000;
@@ -35,7 +35,7 @@ export const pauseHolder: Fault = {
     return null;
   },
 
-  fateOf({ traits, ttlMs, fencing }, durationMs) {
+  expectedEffectOf({ traits, ttlMs, fencing }, durationMs) {
     const isFencedOnly = traits.fencingSource !== null && traits.survives.holderPause === "survives";
     const cannotTell = traits.survives.holderPause === "breaks" || (isFencedOnly && !fencing);
     return cannotTell && durationMs > deadHoldEndsAfterMs(traits, ttlMs) ? "breaks" : "holds";

@@ -22,7 +22,7 @@ export const pgDisconnect: Fault = {
   defaultDurationMs: () => null,
   // All strategies sell through PostgreSQL.
   reasonAgainst: () => null,
-  fateOf: () => "holds",
+  expectedEffectOf: () => "holds",
 
   async inject(injection) {
     await injection.untilDue();

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { LONGEST_PAUSE_MS } from "./holder-pauses";
+import { LONGEST_PAUSE_MS } from "../node/holder-pauses";
 import { FAULT_IDS } from "./ids";
 
 /** A fault that a run asks for; an item of `faults` in the body of `POST /api/runs`. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { history, op } from "../../tests/history/make";
 import { notApplicable } from "./applicability";
 import { toFault } from "./operation";
+import { history, op } from "./testing/make-history";
 
 const held = { waitNs: 1, grantedNs: 5, releasedNs: 9, answeredNs: 10 };
 const fault = toFault({ faultId: "f", fromNs: "1", toNs: "2" });

@@ -1,6 +1,6 @@
+import { measuresOf } from "./check-history";
 import type { ViolationKind } from "./finding";
 import type { History } from "./history";
-import { measuresOf } from "./judge-history";
 
 export type CheckName = ViolationKind | "liveness" | "fairness" | "handOff";
 

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { createReadStream, readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { type OpFields, op } from "../../tests/history/make";
-import { simulateLockSale } from "../../tests/history/simulation/lock-sale";
-import { toNdjson } from "../../tests/history/simulation/sale";
 import { toKnossos } from "./export-knossos";
 import { toPorcupine } from "./export-porcupine";
 import { ExportError } from "./lock-uses";
 import { parseHistory } from "./parse";
+import { type OpFields, op } from "./testing/make-history";
+import { simulateLockSale } from "./testing/simulation/lock-sale";
+import { toNdjson } from "./testing/simulation/sale";
 
 const EXAMPLES = new URL("../../docs/history-examples/", import.meta.url);
 

@@ -1,7 +1,7 @@
+import { DemandPrefixSum } from "./demand-prefix-sum";
 import type { History } from "./history";
 import { oncePer } from "./once-per";
 import type { Operation } from "./operation";
-import { UnitsUpTo } from "./units-up-to";
 
 /**
  * Units that may have been taken off a counter for a moment and put back: a purchase that reached its write and ended
@@ -9,11 +9,11 @@ import { UnitsUpTo } from "./units-up-to";
  * holder's write is no such case: it is the order's own transaction, and comes with the order or not at all.
  */
 export class GiveBacks {
-  private readonly units: UnitsUpTo;
+  private readonly units: DemandPrefixSum;
   private readonly isOneHost: boolean;
 
   constructor(history: History) {
-    this.units = new UnitsUpTo(history.ops.filter((op) => mayGiveBack(history, op)));
+    this.units = new DemandPrefixSum(history.ops.filter((op) => mayGiveBack(history, op)));
     const [first] = history.ops;
     this.isOneHost = history.ops.every((op) => op.host === first?.host);
   }

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
+import { QUESTIONS } from "./check-history";
 import type { History } from "./history";
-import { QUESTIONS } from "./judge-history";
 import { type HistoryPiece, type HistorySource, type ParsedHistory, parseHistory } from "./parse";
 import { TIMELINE_PARTS, timelineOf } from "./timeline";
 
@@ -9,7 +9,7 @@ import { TIMELINE_PARTS, timelineOf } from "./timeline";
 /** Characters of a history that are read before others get their turn. */
 const CHUNK_CHARS = 128 * 1_024;
 
-/** Reads a history and has every checker look at it; what follows, `judgeParsed` too, finds the answers there. */
+/** Reads a history and has every checker look at it; what follows, `checkParsedHistory` too, finds the answers there. */
 export async function examineHistory(pieces: HistorySource): Promise<ParsedHistory> {
   const parsed = await parseHistory(inChunks(pieces));
   await examineInTurns(parsed.history);

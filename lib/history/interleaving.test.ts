@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { createReadStream, readdirSync } from "node:fs";
 import { describe, it } from "node:test";
-import { history, type OpFields, op, rowOf } from "../../tests/history/make";
+import { checkParsedHistory, findViolations } from "./check-history";
 import { VIOLATION_KINDS } from "./finding";
 import type { History } from "./history";
 import { type Interleaving, interleavingOf, MAX_ACTORS, ordinaryTurns } from "./interleaving";
-import { findViolations, judgeParsed } from "./judge-history";
 import { parseHistory } from "./parse";
+import { history, type OpFields, op, rowOf } from "./testing/make-history";
 
 const CASES = new URL("../../tests/history/cases/", import.meta.url);
 
@@ -105,7 +105,7 @@ describe("interleavingOf", () => {
     const seen = new Set<string>();
     for (const file of readdirSync(CASES)) {
       const parsed = await parseHistory(createReadStream(new URL(file, CASES)));
-      for (const finding of judgeParsed(parsed).findings) {
+      for (const finding of checkParsedHistory(parsed).findings) {
         const told = interleavingOf(parsed.history, finding);
         const times = told.steps.map(({ afterNs }) => afterNs);
         assert.deepEqual(

@@ -41,7 +41,7 @@ export interface Interleaving {
 export const MAX_ACTORS = 4;
 
 /** What to show of a kind: which steps tell something here, and which of them are wrong, and whose. */
-interface Lens {
+interface FindingView {
   readonly fields: readonly TimeField[];
   readonly marked: readonly TimeField[];
   /** Whose steps are marked; a purchase that is alone in its finding always has them. */
@@ -51,11 +51,11 @@ interface Lens {
 const WRITE: readonly TimeField[] = ["writeNs", "committedNs"];
 const READ_AND_WRITE: readonly TimeField[] = ["readNs", ...WRITE];
 const ASKED_AND_TOLD: readonly TimeField[] = ["invokedNs", ...INSIDE_FIELDS, "answeredNs"];
-const entered: Lens = { fields: INSIDE_FIELDS, marked: ["grantedNs"], who: "second" };
-const told: Lens = { fields: ASKED_AND_TOLD, marked: ["answeredNs"], who: "all" };
-const everything: Lens = { fields: ALL_FIELDS, marked: [], who: "all" };
+const entered: FindingView = { fields: INSIDE_FIELDS, marked: ["grantedNs"], who: "second" };
+const told: FindingView = { fields: ASKED_AND_TOLD, marked: ["answeredNs"], who: "all" };
+const everything: FindingView = { fields: ALL_FIELDS, marked: [], who: "all" };
 
-const LENSES: Partial<Readonly<Record<Finding["kind"], Lens>>> = {
+const FINDING_VIEWS: Partial<Readonly<Record<Finding["kind"], FindingView>>> = {
   oversold: { fields: INSIDE_FIELDS, marked: READ_AND_WRITE, who: "first" },
   lostUpdates: { fields: INSIDE_FIELDS, marked: READ_AND_WRITE, who: "second" },
   undersold: { fields: ASKED_AND_TOLD, marked: WRITE, who: "all" },
@@ -75,7 +75,7 @@ const LENSES: Partial<Readonly<Record<Finding["kind"], Lens>>> = {
 export function interleavingOf(history: History, finding: Finding): Interleaving {
   const named = [...new Set(finding.opIds)].flatMap((opId) => operationsById(history).get(opId) ?? []);
   const ops = [...named, ...partnersOf(history, finding, named)];
-  const lens = LENSES[finding.kind] ?? everything;
+  const lens = FINDING_VIEWS[finding.kind] ?? everything;
   const shown = inOrderOfBlame(history, finding, ops).slice(0, MAX_ACTORS);
   const marked = new Map(
     shown.map((op, index) => [op.opId, shown.length === 1 || isMeant(lens.who, index) ? lens.marked : []]),
@@ -86,7 +86,7 @@ export function interleavingOf(history: History, finding: Finding): Interleaving
   };
 }
 
-function isMeant(who: Lens["who"], index: number): boolean {
+function isMeant(who: FindingView["who"], index: number): boolean {
   if (who === "later") return index > 0;
   return who === "all" || index === (who === "first" ? 0 : 1);
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { history, op } from "../../tests/history/make";
 import { flightsOf, peakInFlight, peakOverlap, waitsOf } from "./intervals";
+import { history, op } from "./testing/make-history";
 
 const between = (from: number, to: number) => ({ from, to });
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { type OpFields, op } from "../../tests/history/make";
 import { clockReading, hasTimeTooFar, readOperations, timesOutOfOrder } from "./operation";
+import { type OpFields, op } from "./testing/make-history";
 
 const read = (fields: OpFields) => readOperations([op(fields)])[0] ?? assert.fail();
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { op, rowOf } from "../../tests/history/make";
+import { judgeHistory } from "./check-history";
 import { MAX_FINDINGS_PER_KIND } from "./finding";
-import { judgeHistory } from "./judge-history";
 import { parseHistory } from "./parse";
+import { op, rowOf } from "./testing/make-history";
 
 const run = {
   type: "run",

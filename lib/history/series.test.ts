@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { history, type Making, op, rowOf } from "../../tests/history/make";
 import { peakInFlight, peakOverlap, waitsOf } from "./intervals";
 import { readOperations } from "./operation";
 import { type Series, seriesOf } from "./series";
 import { stepNsFor } from "./step-grid";
+import { history, type Making, op, rowOf } from "./testing/make-history";
 import type { HistoryOpLine } from "./types";
 
 const MS = 1_000_000;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { history, type OpFields, op } from "../../tests/history/make";
 import { peakOverlap } from "./intervals";
+import { history, type OpFields, op } from "./testing/make-history";
 import { SPAN_MARKS, spansWithin, timelineOf } from "./timeline";
 
 const hold = (fromUs: number, toUs: number, fields: OpFields = {}) =>

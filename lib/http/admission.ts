@@ -1,10 +1,10 @@
 import { timingSafeEqual } from "node:crypto";
+import { currentNode } from "../node/current-node";
 import { env } from "../services/current-env";
 import { gauge, metrics } from "../services/metrics";
 import { processSingleton } from "../services/singleton";
 import { resourceOf, type StockTarget } from "../stock/types";
 import { BuyerLimits } from "./buyer-limits";
-import { currentNode } from "./current-node";
 import { HttpError } from "./errors";
 
 /**
@@ -12,7 +12,7 @@ import { HttpError } from "./errors";
  * keep waiting. See docs/decisions/150-admission-ahead-of-the-locks.md.
  */
 
-export interface Applicant {
+export interface AdmissionRequest {
   readonly target: StockTarget;
   readonly buyerId: string;
   /** Value of `x-run-key`, or null. */
@@ -21,7 +21,7 @@ export interface Applicant {
 
 interface Admission {
   readonly limits: BuyerLimits | null;
-  /** Purchases admitted and not answered, by resource; a resource without any takes no room. */
+  /** Purchases withAdmission and not answered, by resource; a resource without any takes no room. */
   readonly inside: Map<string, number>;
 }
 
@@ -29,7 +29,7 @@ interface Admission {
  * Runs a purchase if it may be run now.
  * @throws HttpError 429 `rate_limited`, 503 `overloaded`, both with Retry-After
  */
-export async function admitted<T>(applicant: Applicant, purchase: () => Promise<T>): Promise<T> {
+export async function withAdmission<T>(applicant: AdmissionRequest, purchase: () => Promise<T>): Promise<T> {
   const { limits, inside } = admission();
   const { buyerId } = applicant;
   if (limits && !isLoadOfRun(applicant))
@@ -57,7 +57,7 @@ export function admitOrderAction(buyerId: string): void {
   if (limits) refuseTooFast(limits, { bucket: `orders of ${buyerId}`, field: "cookie", what });
 }
 
-/** How many purchases this node has admitted and not answered. */
+/** How many purchases this node has withAdmission and not answered. */
 export function purchasesInside(): number {
   let sum = 0;
   for (const count of admission().inside.values()) sum += count;
@@ -65,7 +65,7 @@ export function purchasesInside(): number {
 }
 
 /** The load of an open run on that run's own target: whoever has the key opened the run, or was told by who did. */
-function isLoadOfRun({ target, runKey }: Applicant): boolean {
+function isLoadOfRun({ target, runKey }: AdmissionRequest): boolean {
   if (runKey === null) return false;
   const expected = currentNode().plan(target).run?.assignment.runKey;
   if (expected === undefined || expected.length !== runKey.length) return false;
@@ -88,7 +88,7 @@ function refuseTooFast(limits: BuyerLimits, { bucket, field, what }: Rated): voi
   throw new HttpError({
     status: 429,
     code: "rate_limited",
-    message: `${field}: too many ${what}; ${rate} a second are admitted, ${burst} at once.`,
+    message: `${field}: too many ${what}; ${rate} a second are withAdmission, ${burst} at once.`,
     details: { field, retryAfterMs: waitMs },
     headers: { "retry-after": String(Math.ceil(waitMs / 1_000)) },
   });
@@ -112,7 +112,7 @@ function admission(): Admission {
     const inside = new Map<string, number>();
     gauge({
       name: "flash_sale_purchases_in_flight",
-      help: "Purchases admitted and not answered.",
+      help: "Purchases withAdmission and not answered.",
       read: purchasesInside,
     });
     return { limits, inside };

@@ -40,14 +40,14 @@ describe("a buyer's limit", () => {
       fc.property(arrivals, fc.integer({ min: 1, max: 9 }), (steps, burst) => {
         const ratePerSecond = 4;
         const limits = new BuyerLimits({ ratePerSecond, burst, maxBuyers: 8 });
-        const admitted: Record<string, number> = { a: 0, b: 0 };
+        const withAdmission: Record<string, number> = { a: 0, b: 0 };
         let nowMs = 0;
         for (const { buyer, afterMs } of steps) {
           nowMs += afterMs;
-          if (limits.take(buyer, nowMs) === 0) admitted[buyer] = (admitted[buyer] ?? 0) + 1;
+          if (limits.take(buyer, nowMs) === 0) withAdmission[buyer] = (withAdmission[buyer] ?? 0) + 1;
         }
         const most = burst + (nowMs * ratePerSecond) / 1_000 + 1e-6;
-        return Object.values(admitted).every((count) => count <= most);
+        return Object.values(withAdmission).every((count) => count <= most);
       }),
     );
   });

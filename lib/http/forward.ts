@@ -1,7 +1,7 @@
+import { currentNode } from "../node/current-node";
 import { env } from "../services/current-env";
 import { metrics } from "../services/metrics";
 import { processSingleton } from "../services/singleton";
-import { currentNode } from "./current-node";
 import { errorBody } from "./errors";
 import { Forwarder, type NoAnswer } from "./forwarder";
 import type { HotResponse } from "./hot-answer";

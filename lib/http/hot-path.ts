@@ -1,16 +1,16 @@
 import type { z } from "zod";
+import { currentNode } from "../node/current-node";
 import { claimRequestSchema, idempotencyKeySchema, reduceStockRequestSchema } from "../shop/api";
 import { isVisitorId } from "../shop/buyer-id";
 import { answerOnce } from "../shop/idempotency";
 import { findKeyedOrder } from "../shop/keyed-order";
-import { type OrderWish, placeOrder } from "../shop/place-order";
+import { servesSales } from "../shop/maintenance";
+import { type OrderRequest, placeOrder } from "../shop/place-order";
 import { PurchaseFailure } from "../shop/purchase";
 import { type TargetTerms, targetTerms } from "../shop/terms";
-import { servesSales } from "../shop/upkeep";
 import type { StockTarget } from "../stock/types";
-import { admitted } from "./admission";
+import { withAdmission } from "./admission";
 import { refuseForeignVisitor } from "./buyer-cookie";
-import { currentNode } from "./current-node";
 import { HttpError, invalidField, notFound, toHttpError } from "./errors";
 import { forwardToNode } from "./forward";
 import { type HotHeaders, type HotResponse, refusalAnswer, soldAnswer, unsoldAnswer } from "./hot-answer";
@@ -68,7 +68,7 @@ export async function handleHotRequest(request: HotRequest): Promise<HotResponse
   try {
     const wish = parse(request);
     const applicant = { target: wish.target, buyerId: wish.buyerId, runKey: request.runKey };
-    return await admitted(applicant, async () => {
+    return await withAdmission(applicant, async () => {
       const terms = await targetTerms(wish.target, request.runId !== null);
       if (!terms) throw notFound(`${wish.target.kind} ${wish.target.id}`);
       refuseStrayRun(request, wish.target);
@@ -82,7 +82,7 @@ export async function handleHotRequest(request: HotRequest): Promise<HotResponse
 }
 
 interface Sale {
-  readonly wish: OrderWish;
+  readonly wish: OrderRequest;
   readonly terms: TargetTerms;
   readonly headers: HotHeaders;
 }
@@ -144,7 +144,7 @@ async function forwardHot(request: HotRequest): Promise<HotResponse> {
   }
 }
 
-function parse(request: HotRequest): OrderWish {
+function parse(request: HotRequest): OrderRequest {
   if (request.method !== "POST") {
     const message = `${request.method} is not allowed here; use POST.`;
     throw new HttpError({ status: 405, code: "method_not_allowed", message, headers: { allow: "POST" } });
@@ -177,7 +177,10 @@ function parseKey(text: string | null): string | null {
   throw invalidField("idempotency-key", result.error.issues[0]?.message ?? "is not valid");
 }
 
-function parseBody(kind: StockTarget["kind"], text: string): Pick<OrderWish, "buyerId" | "quantity" | "purchaseToken"> {
+function parseBody(
+  kind: StockTarget["kind"],
+  text: string,
+): Pick<OrderRequest, "buyerId" | "quantity" | "purchaseToken"> {
   let json: unknown;
   try {
     json = JSON.parse(text);

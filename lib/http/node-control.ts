@@ -1,10 +1,10 @@
 import type { z } from "zod";
-import { armedPauseSchema } from "../faults/holder-pauses";
-import { assignmentSchema, preparationSchema } from "../runs/assignment";
-import type { StoreNode } from "../runs/store-node";
-import { stockCatalogue } from "../stock/registry";
+import { currentNode } from "../node/current-node";
+import { armedPauseSchema } from "../node/holder-pauses";
+import { assignmentSchema, preparationSchema } from "../node/run-assignment";
+import type { StoreNode } from "../node/store-node";
+import { stockStrategies } from "../stock/stock-strategies";
 import { guardAdmin, type RequestOrigin } from "./admin-guard";
-import { currentNode } from "./current-node";
 import { errorBody, HttpError, invalidField, notFound, toHttpError } from "./errors";
 import { fromIssues } from "./hot-path";
 import { strategyRequestSchema } from "./routes/requests";
@@ -87,7 +87,7 @@ async function route(request: ControlRequest): Promise<ControlResponse> {
 
 /** @throws HttpError 400 `unknown_strategy` that names the field */
 function knownStrategy(field: string, id: string): string {
-  if (stockCatalogue.has(id)) return id;
+  if (stockStrategies.has(id)) return id;
   const message = `${field}: there is no strategy "${id}".`;
   throw new HttpError({ status: 400, code: "unknown_strategy", message, details: { field } });
 }

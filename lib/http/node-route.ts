@@ -1,4 +1,4 @@
-import { servesSales } from "../shop/upkeep";
+import { servesSales } from "../shop/maintenance";
 import { readText } from "./api-route";
 import { forwardToNode } from "./forward";
 

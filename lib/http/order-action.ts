@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { currentNode } from "../node/current-node";
 import { idempotencyKeySchema, type ShopOrder } from "../shop/api";
 import { type Answer, answerOnce } from "../shop/idempotency";
 import { findOrder } from "../shop/queries";
@@ -6,7 +7,6 @@ import { refuseCrossSite } from "./admin-guard";
 import { admitOrderAction } from "./admission";
 import { apiRoute, originOf, readJson } from "./api-route";
 import { requireVisitor } from "./buyer-cookie";
-import { currentNode } from "./current-node";
 import { errorBody, invalidField, toHttpError } from "./errors";
 import { atNode } from "./node-route";
 

@@ -1,9 +1,9 @@
+import { currentNode } from "../node/current-node";
 import { env } from "../services/current-env";
 import { postgresPool } from "../services/postgres";
 import { serviceStates } from "../services/service-state";
 import { processSingleton } from "../services/singleton";
-import { traitsOf } from "../stock/registry";
-import { currentNode } from "./current-node";
+import { traitsOf } from "../stock/stock-strategies";
 
 const PROBE_LIMIT_MS = 2_000;
 

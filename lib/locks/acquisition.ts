@@ -1,14 +1,14 @@
 import { type Backoff, createBackoff } from "./backoff";
-import { type ContestEntry, enterContest, retireEntry } from "./contest-entry";
 import { isLockError, LockError } from "./errors";
 import type { GrantedReply, TryReply } from "./lease-backend";
+import { enterContest, type LockHandleLifeCycle, retireEntry } from "./lock-handle-life-cycle";
 import { dependableMs, OUTAGE_BACKOFF, type RunnerContext, SHORTEST_TRY_MS } from "./runner-context";
-import { settleWithin } from "./settle-within";
 import type { LockRequest } from "./types";
+import { withDeadline } from "./with-deadline";
 
 /** A hold that was granted and is still valid. */
 export interface Acquired {
-  readonly entry: ContestEntry;
+  readonly entry: LockHandleLifeCycle;
   readonly reply: GrantedReply;
   /** The lease can be relied on until then; Infinity where no clock ends it. */
   readonly validUntilMs: number;
@@ -31,7 +31,7 @@ export class Acquisition {
   readonly startedMs: number;
   readonly #deadlineMs: number;
   readonly #polling: Backoff;
-  #entry: ContestEntry | null = null;
+  #entry: LockHandleLifeCycle | null = null;
   #outage: { readonly sinceMs: number; readonly error: LockError; readonly backoff: Backoff } | null = null;
   #heard = false;
   attempts = 0;
@@ -79,7 +79,7 @@ export class Acquisition {
     const limitMs = this.#tryLimitMs();
     const gaveUp = new AbortController();
     const work = entry.contender.tryAcquire({ waitLimitMs: Math.max(0, this.#leftMs()), signal: gaveUp.signal });
-    const settled = await settleWithin(clock, work, { limitMs, signal: this.#stop });
+    const settled = await withDeadline(clock, work, { limitMs, signal: this.#stop });
     if (settled.status === "value") return this.#judge(settled.value, entry, sentAtMs);
     const { isCutOff = false } = entry.contender;
     gaveUp.abort();
@@ -97,7 +97,7 @@ export class Acquisition {
   }
 
   /** A grant counts only while its lease, counted from before the request was sent, can still be relied on. */
-  async #judge(reply: TryReply, entry: ContestEntry, sentAtMs: number): Promise<TryVerdict> {
+  async #judge(reply: TryReply, entry: LockHandleLifeCycle, sentAtMs: number): Promise<TryVerdict> {
     this.#heard = true;
     this.poolWaitMs += reply.poolWaitMs ?? 0;
     if (reply.status === "held") return { status: "held" };
@@ -121,7 +121,7 @@ export class Acquisition {
     }
     const enough = new AbortController();
     const work = waitForTurn(enough.signal);
-    const settled = await settleWithin(clock, work, { limitMs: this.#leftMs(), signal: this.#stop });
+    const settled = await withDeadline(clock, work, { limitMs: this.#leftMs(), signal: this.#stop });
     enough.abort();
     // What failed here fails again in the next try, which knows what to make of it.
     if (settled.status === "error") asUnreachable(settled.error);

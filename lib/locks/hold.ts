@@ -1,10 +1,10 @@
 import type { Acquired } from "./acquisition";
-import { releaseEntry } from "./contest-entry";
 import { LockError } from "./errors";
 import { LeaseWatchdog } from "./lease-watchdog";
+import { releaseEntry } from "./lock-handle-life-cycle";
 import type { RunnerContext } from "./runner-context";
-import { settleWithin } from "./settle-within";
 import type { Grant, LockRequest } from "./types";
+import { withDeadline } from "./with-deadline";
 
 type SectionResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
 
@@ -94,7 +94,7 @@ export class Hold {
 
   async #bounded<T>(work: Promise<T>): Promise<T> {
     const { clock, options, backend } = this.#context;
-    const settled = await settleWithin(clock, work, { limitMs: options.tryLimitMs });
+    const settled = await withDeadline(clock, work, { limitMs: options.tryLimitMs });
     if (settled.status === "value") return settled.value;
     if (settled.status === "error") throw settled.error;
     const { resource } = this.#acquired.entry;

@@ -17,7 +17,7 @@ export interface LeaseBackend {
   /** A try may take as long as the caller's wait, because the server itself queues callers (`TryLimits.waitLimitMs`). */
   readonly waitsInTry?: boolean;
   /** A contender for one grant. Does no I/O. */
-  enter(contest: Contest): Contender;
+  enter(contest: Contest): LockHandle;
   /** Frees what the backend itself made. Injected clients belong to whoever injected them. */
   close?(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export interface Contest {
  * try turns out to have been granted; such a contender is never tried again: the runner enters a new one. And sections
  * nested in a hold call `enterAgain` and `leaveAgain` at any time before its release.
  */
-export interface Contender {
+export interface LockHandle {
   /**
    * One try. Resolves with what the server said; throws when it said nothing (a LockError where the reason is known).
    * @param limits.waitLimitMs what is left of the caller's wait, for servers that queue callers themselves

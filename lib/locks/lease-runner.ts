@@ -8,9 +8,9 @@ import {
   type RunnerDependencies,
   type RunnerOptions,
 } from "./runner-context";
-import { settleWithin } from "./settle-within";
 import type { Grant, LockOutcome, LockRequest, LockStrategy, StrategyTraits } from "./types";
 import { WaiterCounts } from "./waiter-counts";
+import { withDeadline } from "./with-deadline";
 
 const RESOURCE_NAME = /^(?!\.{1,2}$)[A-Za-z0-9:_.-]{1,200}$/;
 const SHORTEST_TTL_MS = 10;
@@ -69,7 +69,7 @@ export class LeaseRunner implements LockStrategy {
     this.#isClosed = true;
     for (const stop of this.#calls.keys()) stop.abort(new Error("the strategy is being disposed of"));
     await Promise.allSettled(this.#calls.values());
-    await settleWithin(clock, Promise.allSettled(this.#cleanUps), { limitMs: options.releaseLimitMs });
+    await withDeadline(clock, Promise.allSettled(this.#cleanUps), { limitMs: options.releaseLimitMs });
     await backend.close?.();
   }
 

@@ -1,7 +1,7 @@
 import type { Acquired } from "./acquisition";
 import type { TimerHandle } from "./clock";
 import { dependableMs, type RunnerContext } from "./runner-context";
-import { settleWithin } from "./settle-within";
+import { withDeadline } from "./with-deadline";
 
 /** Renewals per lease length: the third one before the end has failed twice when the lease is lost. */
 const RENEWALS_PER_LEASE = 3;
@@ -78,7 +78,7 @@ export class LeaseWatchdog {
     // The end of the lease keeps a timer of its own: after a stall of the process, the wait below gives the answer a
     // moment that the section, which relies on the lease, no longer has.
     this.#timer = clock.setTimer(this.#validUntilMs - sentAtMs, () => this.#lose(new Error("the lease ran out")));
-    const settled = await settleWithin(clock, work, { limitMs });
+    const settled = await withDeadline(clock, work, { limitMs });
     this.#disarm();
     if (this.#stopped) return;
     if (settled.status === "value" && settled.value === "lost") {

@@ -1,6 +1,6 @@
 import { env } from "../services/current-env";
 import { postgresPool } from "../services/postgres";
-import { describeStrategy, storeNodes } from "./catalogue";
+import { describeStrategy, storeNodes } from "./lab-description";
 import { LabError } from "./lab-error";
 import { NodeClient } from "./node-client";
 

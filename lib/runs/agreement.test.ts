@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { clientReport, runDocument } from "../../tests/support/run-fixture";
+import { emptyPercentiles } from "../node/latency-histogram";
 import { agreementOf, starvedWords } from "./agreement";
 import type { ClientReport } from "./document";
-import { emptyPercentiles } from "./percentiles";
+import { clientReport, runDocument } from "./testing/run-fixture";
 
 const server = (p50: number, p99: number, buyers = 500) => {
   const document = runDocument({ latencyMs: { ...emptyPercentiles, p50, p99 } });

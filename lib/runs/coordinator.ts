@@ -1,23 +1,23 @@
 import { randomBytes } from "node:crypto";
+import { livenessOf } from "../history/check-history";
 import { examineInTurns } from "../history/in-turns";
-import { livenessOf } from "../history/judge-history";
 import { type Operation, OperationReader } from "../history/operation";
+import type { NodeRunStats } from "../node/purchase-meter";
+import type { RunAssignment, RunPreparation } from "../node/run-assignment";
 import { log } from "../services/log";
 import type { StockDrift } from "../stock/types";
-import type { RunAssignment, RunPreparation } from "./assignment";
-import { type Caveats, conclude, noCaveats } from "./conclude";
 import type { FinishRequest, RunDocument, RunRequest } from "./document";
-import { historyOf, measure } from "./judge";
 import { LabError } from "./lab-error";
+import { historyOf, measure } from "./measure-run";
 import { newDocument } from "./new-document";
 import type { NodeClient } from "./node-client";
 import { planFaults } from "./plan-faults";
 import { readInTurns } from "./read-in-turns";
 import { RunFaults } from "./run-faults";
 import { newRunId } from "./run-id";
-import type { NodeRunStats } from "./run-meter";
 import * as store from "./run-store";
 import { limitPerUserOf, prepareTarget, returnUnsold } from "./run-target";
+import { type Caveats, conclude, noCaveats } from "./run-verdict";
 import { Sampler } from "./sampler";
 
 /** How long the lab waits for the load generator to appear and finish, beyond the run's own length. */
@@ -131,7 +131,7 @@ export class Coordinator {
    * Gives up what an earlier coordinator left running: its feed is gone, and the load that it drove ended with it. For
    * the one process that coordinates, once, when it starts.
    */
-  async giveUpLeftovers(): Promise<void> {
+  async failOrphanedRuns(): Promise<void> {
     for (;;) {
       const left = await store.readRunningRun();
       if (!left || this.keys.has(left.document.id)) return;

@@ -1,11 +1,11 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { notApplicable } from "../history/applicability";
+import { checkParsedHistory, type Judgement } from "../history/check-history";
 import { type Finding, type FindingKind, isViolation, VIOLATION_KINDS, type ViolationKind } from "../history/finding";
 import type { History } from "../history/history";
 import { askInTurns, examineHistory, layOutInTurns } from "../history/in-turns";
 import { type Interleaving, interleavingOf, ordinaryTurns } from "../history/interleaving";
-import { type Judgement, judgeParsed } from "../history/judge-history";
-import { momentsOf } from "../history/moments";
+import { runRelativeTimeOf } from "../history/run-relative-time";
 import { SERIES_PARTS, type Series, seriesOf } from "../history/series";
 import type { Timeline } from "../history/timeline";
 import { processSingleton } from "../services/singleton";
@@ -100,7 +100,7 @@ function forgetOldest(kept: Map<string, Kept>): void {
 
 async function gather(document: RunDocument): Promise<Evidence> {
   const parsed = await examineHistory(historyPieces(document));
-  const { verdict, violations, findings, measures } = judgeParsed(parsed);
+  const { verdict, violations, findings, measures } = checkParsedHistory(parsed);
   await turn();
   const { history } = parsed;
   await turn();
@@ -135,7 +135,7 @@ function nameFindings(history: History, findings: readonly Finding[]): NamedFind
   const place = (kind: FindingKind) => ORDER.indexOf(kind) + 1 || ORDER.length + 1;
   const sorted = [...findings].sort((a, b) => place(a.kind) - place(b.kind));
   const counts = new Map<FindingKind, number>();
-  const { ofFinding } = momentsOf(history);
+  const { ofFinding } = runRelativeTimeOf(history);
   return sorted.map((finding) => {
     const number = (counts.get(finding.kind) ?? 0) + 1;
     counts.set(finding.kind, number);
@@ -149,7 +149,7 @@ function nameFindings(history: History, findings: readonly Finding[]): NamedFind
 }
 
 function faultsOf({ faults }: RunDocument, history: History): TimelineFault[] {
-  const { ofReading } = momentsOf(history);
+  const { ofReading } = runRelativeTimeOf(history);
   return faults.map(({ faultId, fromNs, toNs, proof }) => ({
     faultId,
     fromUs: ofReading(fromNs),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { FaultRequest } from "../faults/request";
-import { stockCatalogue, traitsOf } from "../stock/registry";
+import { stockStrategies, traitsOf } from "../stock/stock-strategies";
 import { type ExpectationTerms, expectedVerdict } from "./expected";
 
 const calm: ExpectationTerms = { nodes: 3, holdMs: 5, ttlMs: 1_000 };
@@ -11,7 +11,7 @@ const pause: FaultRequest = { id: "pause-holder" };
 
 describe("the expected verdict", () => {
   it("is the catalogue's where nothing is done to a run", () => {
-    for (const [id, { traits }] of stockCatalogue) {
+    for (const [id, { traits }] of stockStrategies) {
       assert.equal(expected(id), traits.expected.threeNodes, id);
       assert.equal(expected(id, { nodes: 1 }), traits.expected.alone, id);
     }

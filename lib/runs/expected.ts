@@ -1,5 +1,5 @@
+import { faultsById } from "../faults/all-faults";
 import { deadHoldEndsAfterMs } from "../faults/dead-hold";
-import { faultCatalogue } from "../faults/registry";
 import type { FaultRequest } from "../faults/request";
 import type { ExpectedVerdict, StrategyTraits } from "../locks/types";
 
@@ -20,8 +20,8 @@ export function expectedVerdict(traits: StrategyTraits, terms: ExpectationTerms)
   if (calm === "unsafe" || outlivesItsLease(traits, { holdMs, ttlMs })) return "unsafe";
   const subject = { traits, ttlMs, nodes, fencing };
   const isBroken = faults.some(({ id, durationMs }) => {
-    const fault = faultCatalogue[id];
-    return fault.fateOf(subject, durationMs ?? fault.defaultDurationMs(subject) ?? 0) === "breaks";
+    const fault = faultsById[id];
+    return fault.expectedEffectOf(subject, durationMs ?? fault.defaultDurationMs(subject) ?? 0) === "breaks";
   });
   return isBroken ? "unsafe" : "safe";
 }

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { runDocument } from "../../tests/support/run-fixture";
+import { createHistogram, encodeHistogram, recordMs } from "../node/latency-histogram";
 import { curveOfHistogram, medianCurve, mergedLatency } from "./histogram-curve";
-import { createHistogram, encodeHistogram, recordMs } from "./percentiles";
+import { runDocument } from "./testing/run-fixture";
 
 function histogramOf(values: readonly number[]) {
   const histogram = createHistogram();

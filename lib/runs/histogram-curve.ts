@@ -1,8 +1,8 @@
+import { decodeHistogram, type LatencyHistogram, mergeHistograms } from "../node/latency-histogram";
 import type { Percentiles, RunDocument } from "./document";
 import { curveOfPercentiles } from "./latency-curve";
 import { medianInterval } from "./median-interval";
 import { type CurvePoint, percentilePosition, shareOfMax } from "./percentile-axis";
-import { decodeHistogram, type LatencyHistogram, mergeHistograms } from "./percentiles";
 
 /** Curves from whole distributions. Apart from lib/runs/latency-curve.ts, because histograms stay out of the browser. */
 

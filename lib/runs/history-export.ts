@@ -1,7 +1,7 @@
 import type { HistoryEndLine, HistoryFaultLine, HistoryOrder, HistoryRunLine } from "../history/types";
 import { resourceOf } from "../stock/types";
 import type { RunDocument } from "./document";
-import { limitPerBuyer } from "./judge";
+import { limitPerBuyer } from "./measure-run";
 import { readHistories, readRunOrders } from "./run-store";
 
 /** Orders that are written in one piece: a line with all of a run's is too long to be made in one go. */

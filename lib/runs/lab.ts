@@ -3,13 +3,13 @@ import { env } from "../services/current-env";
 import { log } from "../services/log";
 import { postgresPool } from "../services/postgres";
 import { processSingleton } from "../services/singleton";
-import { describeStrategy, storeNodes } from "./catalogue";
 import { Coordinator } from "./coordinator";
 import type { RunDocument, RunRequest } from "./document";
 import { chooseEngine, createEngines } from "./engines/choose";
 import type { Connection } from "./engines/connection-owner";
 import { watchOpener } from "./engines/opener-watch";
 import { expectedVerdict } from "./expected";
+import { describeStrategy, storeNodes } from "./lab-description";
 import { LabError } from "./lab-error";
 import { NodeClient } from "./node-client";
 

@@ -1,9 +1,9 @@
 import { cpus, release, totalmem, type } from "node:os";
+import { emptyPercentiles } from "../node/latency-histogram";
+import { emptyCounts } from "../node/purchase-meter";
 import { clockName, nowNs } from "../services/monotonic";
 import type { StockTarget } from "../stock/types";
 import type { RunDocument, RunRequest } from "./document";
-import { emptyPercentiles } from "./percentiles";
-import { emptyCounts } from "./run-meter";
 
 export interface NewRun {
   readonly id: string;

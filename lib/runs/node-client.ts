@@ -1,7 +1,7 @@
-import { type ArmedPause, LONGEST_PAUSE_MS, type PauseOutcome } from "../faults/holder-pauses";
+import { type ArmedPause, LONGEST_PAUSE_MS, type PauseOutcome } from "../node/holder-pauses";
+import type { NodeRunStats } from "../node/purchase-meter";
+import type { RunAssignment, RunPreparation } from "../node/run-assignment";
 import type { StockDrift } from "../stock/types";
-import type { RunAssignment, RunPreparation } from "./assignment";
-import type { NodeRunStats } from "./run-meter";
 
 /** How long a node may take over a control call; under load its event loop may be late. */
 const CONTROL_TIMEOUT_MS = 10_000;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { NodeRunStats } from "../node/purchase-meter";
 import { NodeReadings } from "./node-readings";
-import type { NodeRunStats } from "./run-meter";
 
 const said = (node: string, requests: number) => ({ node, counts: { requests } }) as NodeRunStats;
 const words = (stats: readonly NodeRunStats[]) => stats.map(({ node, counts }) => `${node} ${counts.requests}`);

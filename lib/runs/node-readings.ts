@@ -1,5 +1,5 @@
+import type { NodeRunStats } from "../node/purchase-meter";
 import type { NodeClient } from "./node-client";
-import type { NodeRunStats } from "./run-meter";
 
 type Asked = Pick<NodeClient, "stats">;
 

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { clientReport, runDocument } from "../../tests/support/run-fixture";
 import { clientReportSchema } from "./document";
 import { buyersCurve, CURVE_PERCENTILES, curveOfPercentiles } from "./latency-curve";
 import {
@@ -13,6 +12,7 @@ import {
   percentilePosition,
   shareTicks,
 } from "./percentile-axis";
+import { clientReport, runDocument } from "./testing/run-fixture";
 
 const BOX = { left: 50, top: 10, width: 500, height: 200 };
 const curves: fc.Arbitrary<CurvePoint[]> = fc

@@ -1,7 +1,7 @@
+import { faultsById } from "../faults/all-faults";
 import type { Fault } from "../faults/fault";
-import { faultCatalogue } from "../faults/registry";
 import { DEFAULT_AT_MS } from "../faults/request";
-import { traitsOf } from "../stock/registry";
+import { traitsOf } from "../stock/stock-strategies";
 import type { RunRequest } from "./document";
 import { LabError } from "./lab-error";
 
@@ -25,7 +25,7 @@ export function planFaults(request: RunRequest, nodeNames: readonly string[]): P
   if (faults.length === 0) return [];
   const subject = { traits: traitsOf(strategy), ttlMs, nodes: nodeNames.length, fencing };
   return faults.map((asked, index) => {
-    const fault = faultCatalogue[asked.id];
+    const fault = faultsById[asked.id];
     const reason = fault.reasonAgainst(subject) ?? fault.reasonHere?.() ?? null;
     if (reason !== null) {
       const details = { field: `faults.${index}.id`, fault: fault.id, strategy };

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type FaultEvent, FaultMissed } from "../faults/fault";
-import { LONGEST_PAUSE_MS } from "../faults/holder-pauses";
+import { LONGEST_PAUSE_MS } from "../node/holder-pauses";
 import { log } from "../services/log";
-import { traitsOf } from "../stock/registry";
+import { traitsOf } from "../stock/stock-strategies";
 import type { RunDocument } from "./document";
 import type { NodeClient } from "./node-client";
 import type { PlannedFault } from "./plan-faults";

@@ -1,12 +1,18 @@
 import { PHASES, type Phase } from "../history/phases";
+import {
+  createHistogram,
+  decodeHistogram,
+  type LatencyHistogram,
+  mergeHistograms,
+  percentilesOf,
+} from "../node/latency-histogram";
+import type { NodeRunStats } from "../node/purchase-meter";
 import { log } from "../services/log";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import type { RunDocument, RunSample } from "./document";
-import { sumCounts } from "./judge";
+import { sumCounts } from "./measure-run";
 import type { NodeClient } from "./node-client";
 import { NodeReadings } from "./node-readings";
-import { createHistogram, decodeHistogram, type LatencyHistogram, mergeHistograms, percentilesOf } from "./percentiles";
-import type { NodeRunStats } from "./run-meter";
 import { insertSample, readStockFacts } from "./run-store";
 
 const SAMPLE_EVERY_MS = 250;

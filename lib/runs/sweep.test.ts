@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { runDocument } from "../../tests/support/run-fixture";
-import { requestAgain } from "./again";
 import { type RunDocument, runRequestSchema } from "./document";
 import { newDocument } from "./new-document";
+import { rerunRequest } from "./rerun-request";
 import { cellKey, nextStep, sweepCells, sweepDocument } from "./sweep";
+import { runDocument } from "./testing/run-fixture";
 
 const plan = { id: "s1", repeats: 2, strategies: ["a", "b"] };
 
@@ -109,7 +109,7 @@ describe("a run made again", () => {
           });
         };
         const first = open(request);
-        const again = open(runRequestSchema.parse(requestAgain(first)));
+        const again = open(runRequestSchema.parse(rerunRequest(first)));
         assert.deepEqual({ ...again.config, target: again.target }, { ...first.config, target: first.target });
       }),
     );

@@ -54,7 +54,7 @@ const envSchema = z.object({
   /** How long an order waits for its payment, where its product does not say. */
   PAYMENT_WINDOW_MS: z.coerce.number().int().min(1_000).max(2_000_000_000).default(900_000),
   /** How often this process looks for orders that are due and for counters to settle; 0: never. */
-  SHOP_UPKEEP_EVERY_MS: millis(5_000, 3_600_000),
+  SHOP_MAINTENANCE_EVERY_MS: millis(5_000, 3_600_000),
   /** Purchases outside of runs. */
   HOLD_MS: millis(0, 10_000),
   LOCK_TTL_MS: millis(5_000, 120_000),

@@ -1,6 +1,6 @@
 import { breakableLocks, breakLock } from "../locks/redis/break-lock";
-import { describeStrategy } from "../runs/catalogue";
-import { lockDependencies } from "../stock/lock-dependencies";
+import { lockDependencies } from "../node/lock-dependencies";
+import { describeStrategy } from "../runs/lab-description";
 import { resourceOf, type StockTarget } from "../stock/types";
 import { ShopError } from "./shop-error";
 

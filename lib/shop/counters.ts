@@ -1,4 +1,4 @@
-import { isOfFormerLife, type StoreNode } from "../runs/store-node";
+import { isOfFormerLife, type StoreNode } from "../node/store-node";
 import { missingService } from "../services/missing-service";
 import { postgresPool } from "../services/postgres";
 import { memcachedCasTraits } from "../stock/memcached-cas";

@@ -1,4 +1,4 @@
-import type { StoreNode } from "../runs/store-node";
+import type { StoreNode } from "../node/store-node";
 import { postgresPool } from "../services/postgres";
 import { endOrders, type PendingOrder } from "./return-units";
 

@@ -1,4 +1,4 @@
-import type { StoreNode } from "../runs/store-node";
+import type { StoreNode } from "../node/store-node";
 import { postgresPool } from "../services/postgres";
 import { resourceOf, type StockTarget } from "../stock/types";
 import { ShopError } from "./shop-error";

@@ -1,6 +1,6 @@
 import { LockError } from "../locks/errors";
 import { isRefusal } from "../locks/postgres/sql-state";
-import type { PurchasePlan, StoreNode } from "../runs/store-node";
+import type { PurchasePlan, StoreNode } from "../node/store-node";
 import { env } from "../services/current-env";
 import { postgresPool } from "../services/postgres";
 import { PLACE_WITHOUT_STOCK } from "../stock/order-sql";
@@ -11,7 +11,7 @@ import { checkPurchaseToken } from "./purchase-tokens";
 import { ShopError } from "./shop-error";
 import type { TargetTerms } from "./terms";
 
-export interface OrderWish {
+export interface OrderRequest {
   readonly target: StockTarget;
   readonly buyerId: string;
   readonly quantity: number;
@@ -36,7 +36,7 @@ export interface PlacedOrder extends PurchaseResult {
  * @throws {ShopError} what the terms refuse before any lock is touched
  * @throws {PurchaseFailure} when a server was lost or the outcome is not known
  */
-export async function placeOrder(node: StoreNode, wish: OrderWish, terms: TargetTerms): Promise<PlacedOrder> {
+export async function placeOrder(node: StoreNode, wish: OrderRequest, terms: TargetTerms): Promise<PlacedOrder> {
   const { target, buyerId, quantity, idempotencyKey } = wish;
   const plan = node.plan(target);
   refuseEarly(plan, terms);
@@ -66,7 +66,7 @@ function refuseEarly(plan: PurchasePlan, { opensAtEpochMs }: TargetTerms): void 
 
 /** Absent for the load of a run on a target without terms: its statement writes an order and nothing else. */
 function orderTerms(
-  { target, idempotencyKey, purchaseToken }: OrderWish,
+  { target, idempotencyKey, purchaseToken }: OrderRequest,
   { terms, plan }: Conditions,
 ): OrderTerms | undefined {
   const isRun = plan.run !== null;
@@ -81,7 +81,7 @@ function orderTerms(
 }
 
 interface Placing {
-  readonly wish: OrderWish;
+  readonly wish: OrderRequest;
   readonly node: string;
   readonly opId: string;
   readonly order: OrderTerms;

@@ -1,7 +1,7 @@
 import type { OperationOutcome } from "../history/types";
 import { isLockError } from "../locks/errors";
-import { purchaseMetrics } from "../runs/purchase-metrics";
-import type { PurchasePlan, StoreNode } from "../runs/store-node";
+import { purchaseMetrics } from "../node/purchase-metrics";
+import type { PurchasePlan, StoreNode } from "../node/store-node";
 import { nowNs } from "../services/monotonic";
 import type { OperationTrace, OrderTerms, StockOutcome, StockTarget } from "../stock/types";
 import { refuseWhileJudged } from "./judged-target";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { it } from "node:test";
-import { stockCatalogue } from "../../lib/stock/registry";
+import { stockStrategies } from "../../lib/stock/stock-strategies";
 
 const folder = new URL(".", import.meta.url);
 
@@ -11,6 +11,6 @@ it("holds every strategy of the catalogue to the conformance suite", () => {
     ...readFileSync(new URL(name, folder), "utf8").matchAll(/conformance\("([a-z-]+)"/g),
   ]);
   const covered = new Set(calls.map(([, id]) => id));
-  const missing = [...stockCatalogue.keys()].filter((id) => !covered.has(id));
+  const missing = [...stockStrategies.keys()].filter((id) => !covered.has(id));
   assert.deepEqual(missing, [], "these have no line in tests/conformance: see docs/adding-a-strategy.md");
 });

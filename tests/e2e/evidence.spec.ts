@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { storeRun } from "../support/stored-run";
+import { storeRun } from "../../lib/runs/testing/stored-run";
 import { expect, SALE_LIMIT_MS, SMALL_SALE, test } from "./lab";
 import { makeRun } from "./runs";
 

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import type { Locator, Page } from "@playwright/test";
-import { type StoredFault, storeRun } from "../support/stored-run";
+import { type StoredFault, storeRun } from "../../lib/runs/testing/stored-run";
 import { expect, test } from "./lab";
 import { makeRun } from "./runs";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { createReadStream, readdirSync } from "node:fs";
 import { describe, it } from "node:test";
+import { judgeHistory } from "../../lib/history/check-history";
 import { VIOLATION_KINDS } from "../../lib/history/finding";
-import { judgeHistory } from "../../lib/history/judge-history";
 import { EXPECTED } from "./expected";
 
 const CASES = new URL("./cases/", import.meta.url);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { Judgement } from "../../lib/history/judge-history";
+import type { Judgement } from "../../lib/history/check-history";
 import { EXPECTED } from "./expected";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));

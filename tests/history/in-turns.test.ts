@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { judgeHistory } from "../../lib/history/judge-history";
-import { judgeInTurns, piecesOf, SALES, stretchesOf } from "./judge-benchmark";
-import { toNdjson } from "./simulation/sale";
+import { judgeHistory } from "../../lib/history/check-history";
+import { toNdjson } from "../../lib/history/testing/simulation/sale";
+import { judgeInTurns, piecesOf, SALES, stretchesOf } from "./check-benchmark";
 
 /** The longest stretch may take this share of the whole; judging in one go takes a third. */
 const MOST = 0.15;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { SALES, timeOf } from "./judge-benchmark";
+import { SALES, timeOf } from "./check-benchmark";
 
 /**
  * Ten times the operations may take this much more: ten for the work, the rest for sorting, a fuller heap, and a machine

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { type Judgement, judgeHistory } from "../../lib/history/judge-history";
-import { type CounterSaleOptions, simulateCounterSale } from "./simulation/counter-sale";
-import { type LockSaleOptions, simulateLockSale } from "./simulation/lock-sale";
-import { type Mutation, ROW_MUTATIONS } from "./simulation/mutations";
-import { Dice, type Sale, toNdjson } from "./simulation/sale";
-import { HOLD_MUTATIONS, TICKET_MUTATIONS, TOKEN_MUTATIONS } from "./simulation/time-mutations";
+import { type Judgement, judgeHistory } from "../../lib/history/check-history";
+import { type CounterSaleOptions, simulateCounterSale } from "../../lib/history/testing/simulation/counter-sale";
+import { type LockSaleOptions, simulateLockSale } from "../../lib/history/testing/simulation/lock-sale";
+import { type Mutation, ROW_MUTATIONS } from "../../lib/history/testing/simulation/mutations";
+import { Dice, type Sale, toNdjson } from "../../lib/history/testing/simulation/sale";
+import { HOLD_MUTATIONS, TICKET_MUTATIONS, TOKEN_MUTATIONS } from "../../lib/history/testing/simulation/time-mutations";
 
 const seed = fc.nat(2 ** 31 - 1);
 const buyers = fc.integer({ min: 4, max: 40 });

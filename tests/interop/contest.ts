@@ -56,12 +56,16 @@ export async function contend(contest: Contest): Promise<ContestResult> {
   }
 }
 
-interface Subject {
+interface StrategyUnderTest {
   readonly resource: string;
   readonly witnessKey: string;
 }
 
-async function hold(contest: Contest, others: readonly OtherClient[], subject: Subject): Promise<ContestResult> {
+async function hold(
+  contest: Contest,
+  others: readonly OtherClient[],
+  subject: StrategyUnderTest,
+): Promise<ContestResult> {
   const wanted = contest.wantedGrants ?? WANTED_GRANTS;
   const ours: (WitnessedHold & { readonly token: bigint | null })[] = [];
   const startNs = process.hrtime.bigint();
@@ -92,7 +96,7 @@ async function hold(contest: Contest, others: readonly OtherClient[], subject: S
   return { holds, tokens };
 }
 
-async function holdOurs({ ours, clients }: Contest, { resource, witnessKey }: Subject) {
+async function holdOurs({ ours, clients }: Contest, { resource, witnessKey }: StrategyUnderTest) {
   const outcome = await ours.runGuarded({ resource, waitTimeoutMs: 30_000, ttlMs: TTL_MS }, async (grant) => {
     const fromNs = process.hrtime.bigint();
     const entered = await clients.redis().incr(witnessKey);

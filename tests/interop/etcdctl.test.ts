@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { findExecutable } from "../../bin/provision/commands";
 import { findInstaller, installDebianPackages } from "../../bin/provision/system-packages";
-import { createLock } from "../../lib/locks/registry";
+import { createLock } from "../../lib/locks/create-lock";
 import type { LockStrategy } from "../../lib/locks/types";
 import { probeEtcd } from "../support/etcd-probe";
 import { type LockClients, lockServers, openLockClients } from "../support/lock-clients";

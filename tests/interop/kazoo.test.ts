@@ -1,5 +1,5 @@
 import { describe, it } from "node:test";
-import { createLock } from "../../lib/locks/registry";
+import { createLock } from "../../lib/locks/create-lock";
 import { openLockClients } from "../support/lock-clients";
 import { contend } from "./contest";
 

@@ -9,10 +9,10 @@ import { findExecutable, runCommand } from "../../bin/provision/commands";
 import { overlapsIn } from "../../lib/history/checkers/overlapping-holds";
 import { toPorcupine } from "../../lib/history/export-porcupine";
 import { parseHistory } from "../../lib/history/parse";
+import { simulateLockSale } from "../../lib/history/testing/simulation/lock-sale";
+import { Dice, type Sale, toNdjson } from "../../lib/history/testing/simulation/sale";
+import { HOLD_MUTATIONS } from "../../lib/history/testing/simulation/time-mutations";
 import type { HistoryOpLine } from "../../lib/history/types";
-import { simulateLockSale } from "../history/simulation/lock-sale";
-import { Dice, type Sale, toNdjson } from "../history/simulation/sale";
-import { HOLD_MUTATIONS } from "../history/simulation/time-mutations";
 
 /**
  * Porcupine, a linearizability checker of another project, is asked about the same holds as our own checker, by the program

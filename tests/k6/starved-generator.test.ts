@@ -9,7 +9,7 @@ import { exitCodeOf } from "../../bin/runs/exit-codes";
 import { finishRun, readRun } from "../../bin/runs/lab-client";
 import { latenessLimitMs } from "../../lib/runs/agreement";
 import type { RunDocument } from "../../lib/runs/document";
-import { clientReport } from "../support/run-fixture";
+import { clientReport } from "../../lib/runs/testing/run-fixture";
 import { waitUntil } from "../support/wait-until";
 import { labUrl, readDocument, runK6 } from "./k6";
 

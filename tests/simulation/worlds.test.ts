@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { MUTANTS } from "./mutants/index";
-import { Runners } from "./runners/runners";
-import { hashOf, joinResults, type RangeResult } from "./sale/run-seeds";
-import { Sale, type SaleResult } from "./sale/sale";
-import { PROFILES, type Profile, type SimStrategy } from "./sale/scenario";
-import { SIM_STRATEGIES } from "./strategies/catalogue";
+import { MUTANTS } from "../../simulator/mutants/index";
+import { Runners } from "../../simulator/runners/runners";
+import { hashOf, joinResults, type RangeResult } from "../../simulator/sale/run-seeds";
+import { Sale, type SaleResult } from "../../simulator/sale/sale";
+import { PROFILES, type Profile, type SimStrategy } from "../../simulator/sale/scenario";
+import { SIM_STRATEGIES } from "../../simulator/strategies/simulated-strategies";
 
 /** 10,000 worlds for each strategy: in most of them the lock alone must hold. */
 const SEEDS: Readonly<Record<Profile, number>> = { benign: 5_000, pause: 4_000, amnesia: 1_000 };

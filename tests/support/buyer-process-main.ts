@@ -1,7 +1,7 @@
 import { once } from "node:events";
+import { lockDependencies } from "../../lib/node/lock-dependencies";
 import { nowNs } from "../../lib/services/monotonic";
-import { lockDependencies } from "../../lib/stock/lock-dependencies";
-import { createStockStrategy } from "../../lib/stock/registry";
+import { createStockStrategy } from "../../lib/stock/stock-strategies";
 import type { StockStrategy } from "../../lib/stock/types";
 import type { Errand, ErrandMessage } from "./buyer-process";
 import { openTestPostgres } from "./postgres-for-tests";

@@ -1,12 +1,12 @@
 import { Redis, type RedisOptions } from "ioredis";
 import { systemClock } from "../../lib/locks/clock";
+import type { LockDependencies } from "../../lib/locks/create-lock";
 import { openEtcd } from "../../lib/locks/etcd/etcd-client";
 import { openMemcached } from "../../lib/locks/memcached/memcached-client";
 import { systemRandom } from "../../lib/locks/random";
 import { redisOptionsForLocks, redisOptionsForSubscriber } from "../../lib/locks/redis/redis-options";
 import { openRedisSession } from "../../lib/locks/redis/redis-session";
 import { shareSubscriber } from "../../lib/locks/redis/redis-subscriber";
-import type { LockDependencies } from "../../lib/locks/registry";
 import type { LockIncident } from "../../lib/locks/runner-context";
 import { openZkSession } from "../../lib/locks/zookeeper/zk-session";
 import { requireEnv } from "./lab-env";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import pg from "pg";
 import type { PostgresForLocks } from "../../lib/locks/postgres/pg-port";
-import { lockableRow } from "../../lib/stock/postgres-for-locks";
+import { lockableRow } from "../../lib/node/postgres-for-locks";
 import { requireEnv } from "./lab-env";
 
 /** Rows for resources that stand for no product or coupon; enough that two of a test's rarely meet. */

@@ -1,5 +1,5 @@
 import { after, before } from "node:test";
-import { createLock } from "../../lib/locks/registry";
+import { createLock } from "../../lib/locks/create-lock";
 import type { LockStrategy, ServiceId } from "../../lib/locks/types";
 import { type LockClients, openLockClients } from "./lock-clients";
 import { type RelayedServers, relayService } from "./relayed-servers";

@@ -1,12 +1,12 @@
 import { after, before } from "node:test";
-import { currentNode } from "../../lib/http/current-node";
+import { currentNode } from "../../lib/node/current-node";
+import { emptyPercentiles } from "../../lib/node/latency-histogram";
+import { closeLockClients } from "../../lib/node/lock-dependencies";
 import { Coordinator } from "../../lib/runs/coordinator";
 import type { ClientReport, RunDocument } from "../../lib/runs/document";
 import { NodeClient } from "../../lib/runs/node-client";
-import { emptyPercentiles } from "../../lib/runs/percentiles";
 import { postgresPool, prisma } from "../../lib/services/postgres";
-import { closeLockClients } from "../../lib/stock/lock-dependencies";
-import { stockCatalogue } from "../../lib/stock/registry";
+import { stockStrategies } from "../../lib/stock/stock-strategies";
 import { startHotServer } from "./hot-server";
 
 /** This process as a store node, and the coordinator of its runs. */
@@ -31,7 +31,7 @@ export function setUpRunLab(): RunLab {
     const server = await startHotServer();
     const lab = new Coordinator({
       nodes: [new NodeClient({ name: "node-1", url: server.url }, undefined)],
-      expectedOf: ({ strategy }) => stockCatalogue.get(strategy)?.traits.expected.alone ?? "safe",
+      expectedOf: ({ strategy }) => stockStrategies.get(strategy)?.traits.expected.alone ?? "safe",
       versions: async () => ({ lab: "test" }),
     });
     // A run left behind by a test that was killed would refuse every other.

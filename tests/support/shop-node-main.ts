@@ -1,12 +1,12 @@
 import { createServer } from "node:http";
-import { currentNode } from "../../lib/http/current-node";
 import { answerAheadOfNext } from "../../lib/http/node-adapter";
+import { currentNode } from "../../lib/node/current-node";
 import { env } from "../../lib/services/current-env";
 import { driftOf, reconcileCounters } from "../../lib/shop/counters";
 import { expireDueOrders } from "../../lib/shop/expiry";
+import { ShopMaintenance } from "../../lib/shop/maintenance";
 import { cancelOrder, payOrder } from "../../lib/shop/pay-order";
 import { isShopError } from "../../lib/shop/shop-error";
-import { ShopUpkeep } from "../../lib/shop/upkeep";
 import { MemcachedCounter } from "../../lib/stock/memcached-counter";
 import { RedisCounter } from "../../lib/stock/redis-counter";
 import { StockStore } from "../../lib/stock/stock-store";
@@ -69,7 +69,7 @@ function main(): void {
     );
   });
   server.listen(env().PORT, "127.0.0.1", () => say({ type: "ready", port: env().PORT }));
-  new ShopUpkeep(currentNode(), env().SHOP_UPKEEP_EVERY_MS).start();
+  new ShopMaintenance(currentNode(), env().SHOP_MAINTENANCE_EVERY_MS).start();
   process.on("message", (errand) => {
     run(errand as ShopErrand).then(
       (result) => say({ type: "done", result }),

@@ -73,7 +73,12 @@ export class ShopNode implements AsyncDisposable {
   async start(): Promise<void> {
     const { name, strategy, env = {} } = this.#options;
     const script = fileURLToPath(new URL("./shop-node-main.ts", import.meta.url));
-    const settings = { STORE_NODE: name, LOCK_STRATEGY: strategy, PORT: String(this.#port), SHOP_UPKEEP_EVERY_MS: "0" };
+    const settings = {
+      STORE_NODE: name,
+      LOCK_STRATEGY: strategy,
+      PORT: String(this.#port),
+      SHOP_MAINTENANCE_EVERY_MS: "0",
+    };
     this.#messages = [];
     const child = fork(script, { execArgv: ["--import", "tsx"], env: { ...process.env, ...settings, ...env } });
     this.#child = child;

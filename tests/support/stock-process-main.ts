@@ -1,9 +1,9 @@
 import { once } from "node:events";
+import { closeLockClients, lockDependencies } from "../../lib/node/lock-dependencies";
 import { nowNs } from "../../lib/services/monotonic";
 import { postgresPool } from "../../lib/services/postgres";
-import { closeLockClients, lockDependencies } from "../../lib/stock/lock-dependencies";
-import { createStockStrategy } from "../../lib/stock/registry";
 import { StockStore } from "../../lib/stock/stock-store";
+import { createStockStrategy } from "../../lib/stock/stock-strategies";
 import type { StockProcessMessage, StockProcessOrder } from "./stock-process";
 
 /** The other end of `StockProcess`: waits for "go", buys, tells what came of it. */

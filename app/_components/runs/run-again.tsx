@@ -4,8 +4,8 @@ import { useRouter } from "next/navigation";
 import { useState } from "react";
 import { type ApiProblem, callApi, problemSentence } from "@/app/_lib/api";
 import { configOfRun, queryOf } from "@/app/_lib/run-config";
-import { requestAgain } from "@/lib/runs/again";
 import type { RunDocument } from "@/lib/runs/document";
+import { rerunRequest } from "@/lib/runs/rerun-request";
 import { TokenDialog } from "../lab/token-dialog";
 import button from "../ui/button.module.css";
 import styles from "./run-again.module.css";
@@ -20,7 +20,7 @@ export function RunAgain({ document }: { document: Pick<RunDocument, "strategy" 
   const run = async () => {
     setIsOpening(true);
     setProblem(null);
-    const result = await callApi<RunDocument>("/api/runs", { method: "POST", body: requestAgain(document) });
+    const result = await callApi<RunDocument>("/api/runs", { method: "POST", body: rerunRequest(document) });
     // The Lab follows whatever runs; its settings are this run's.
     if (result.ok) return router.push(`/?${queryOf(configOfRun(document))}`);
     setIsOpening(false);

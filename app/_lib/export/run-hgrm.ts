@@ -1,7 +1,7 @@
+import { decodeHistogram } from "@/lib/node/latency-histogram";
 import type { ClientReport, RunDocument, RunHistograms } from "@/lib/runs/document";
 import { answeredOf, buyersCurve } from "@/lib/runs/latency-curve";
 import type { CurvePoint } from "@/lib/runs/percentile-axis";
-import { decodeHistogram } from "@/lib/runs/percentiles";
 
 const MICROS_PER_MS = 1_000;
 /** As HdrHistogram's own tools write it. */

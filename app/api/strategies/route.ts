@@ -1,5 +1,5 @@
 import { apiRoute } from "@/lib/http/api-route";
-import { describeStrategies } from "@/lib/runs/catalogue";
+import { describeStrategies } from "@/lib/runs/lab-description";
 
 export const dynamic = "force-dynamic";
 

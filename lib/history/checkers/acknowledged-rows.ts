@@ -1,5 +1,5 @@
-import { tellEarliest } from "../earliest";
 import { type CheckResult, type Finding, NOTHING_FOUND } from "../finding";
+import { firstFindings } from "../first-findings";
 import type { History } from "../history";
 import { oncePer } from "../once-per";
 import { clockReading, type Operation } from "../operation";
@@ -15,7 +15,7 @@ export function checkAcknowledgedRows(history: History): CheckResult {
     const problem = group.answer === "sold" ? problemOf(group, end) : null;
     if (problem) found.push({ group, problem });
   }
-  return tellEarliest(found, { at: ({ group }) => atAnswer(toldIn(group)), tell: findingOf });
+  return firstFindings(found, { at: ({ group }) => atAnswer(toldIn(group)), tell: findingOf });
 }
 
 interface Broken {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { history, op, rowOf } from "../../../tests/history/make";
-import { findViolations } from "../judge-history";
+import { findViolations } from "../check-history";
+import { history, op, rowOf } from "../testing/make-history";
 import { balanceOf } from "./conservation";
 
 describe("balanceOf", () => {

@@ -1,5 +1,5 @@
-import { tellEarliest } from "../earliest";
 import { type CheckResult, NOTHING_FOUND } from "../finding";
+import { firstFindings } from "../first-findings";
 import type { History } from "../history";
 import type { HistoryOrder } from "../types";
 
@@ -17,7 +17,7 @@ export function checkDuplicateClaims({ run, end }: History): CheckResult {
     } else buyers.set(buyerId, { buyerId, orders: [order], units: quantity });
   }
   const greedy = [...buyers.values()].filter(({ units }) => units > limit);
-  const { findings } = tellEarliest(greedy, {
+  const { findings } = firstFindings(greedy, {
     at: () => undefined,
     tell: ({ buyerId, orders, units }) => {
       const opIds = orders.map((order) => order.opId).filter((opId) => opId !== "");

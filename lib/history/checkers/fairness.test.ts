@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { history, op } from "../../../tests/history/make";
+import { history, op } from "../testing/make-history";
 import { fairnessOf, jainIndex } from "./fairness";
 
 const MS = 1_000_000;

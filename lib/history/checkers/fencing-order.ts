@@ -1,5 +1,5 @@
-import { tellEarliest } from "../earliest";
 import type { CheckResult, Finding } from "../finding";
+import { firstFindings } from "../first-findings";
 import type { History } from "../history";
 import { type Hold, holdsOf } from "../holds";
 import { byHost } from "../intervals";
@@ -13,7 +13,7 @@ import { actors } from "../words";
 export function checkFencingOrder(history: History): CheckResult {
   const hosts = [...byHost(history.ops).values()].map(fencedHolds);
   const found = [...hosts.flatMap(notRising), ...(hosts.length > 1 ? repeatedElsewhere(hosts) : [])];
-  return tellEarliest(found, { at: ({ later }) => ({ op: later.op, ns: later.fromNs }), tell: findingOf });
+  return firstFindings(found, { at: ({ later }) => ({ op: later.op, ns: later.fromNs }), tell: findingOf });
 }
 
 /** Two grants in the wrong order of their tokens, or with one token. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { history, type OpFields, op } from "../../../tests/history/make";
+import { history, type OpFields, op } from "../testing/make-history";
 import { handOffOf } from "./hand-off";
 
 const MS = 1_000_000;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { history, type OpFields, op, sentencesOf } from "../../../tests/history/make";
+import { history, type OpFields, op, sentencesOf } from "../testing/make-history";
 import { checkLostUpdates } from "./lost-updates";
 
 const sale = (readValue: number, committedNs: number, node = "node-1") =>

@@ -1,5 +1,5 @@
-import { tellEarliest } from "../earliest";
 import { type CheckResult, type Finding, plural } from "../finding";
+import { firstFindings } from "../first-findings";
 import { giveBacksOf } from "../give-backs";
 import type { History } from "../history";
 import { oncePer } from "../once-per";
@@ -23,7 +23,7 @@ export function checkLostUpdates(history: History): CheckResult {
   const pairs = lostUpdatesIn(history);
   const giveBacks = giveBacksOf(history);
   const proven = missing > 0 ? pairs : pairs.filter(({ second }) => giveBacks.unitsBefore(second) === 0);
-  const { findings } = tellEarliest(proven, {
+  const { findings } = firstFindings(proven, {
     at: ({ second }) => ({ op: second, ns: writtenNs(second) }),
     tell: findingOf,
   });

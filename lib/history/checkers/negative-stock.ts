@@ -1,5 +1,5 @@
-import { tellEarliest } from "../earliest";
 import { type CheckResult, type Finding, NOTHING_FOUND } from "../finding";
+import { firstFindings } from "../first-findings";
 import { type History, hasAcceptedWrite } from "../history";
 import { clockReading, type Operation } from "../operation";
 
@@ -10,7 +10,7 @@ export function checkNegativeStock(history: History): CheckResult {
   const writes = history.ops.filter((op) => (op.writtenValue ?? 0) < 0 && hasAcceptedWrite(history, op));
   const lowest = writes.reduce((low, op) => Math.min(low, op.writtenValue ?? 0), atEnd);
   if (lowest === 0) return NOTHING_FOUND;
-  const { findings } = tellEarliest(writes, { at: (op) => ({ op, ns: writtenNs(op) }), tell: wroteNegative });
+  const { findings } = firstFindings(writes, { at: (op) => ({ op, ns: writtenNs(op) }), tell: wroteNegative });
   return { count: -lowest, findings: [...(atEnd < 0 ? [endedAt(atEnd)] : []), ...findings] };
 }
 

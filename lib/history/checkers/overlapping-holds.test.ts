@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { history, type OpFields, op, sentencesOf } from "../../../tests/history/make";
+import { history, type OpFields, op, sentencesOf } from "../testing/make-history";
 import { checkOverlappingHolds } from "./overlapping-holds";
 
 const hold = (from: number | string, to: number | string, fields: OpFields = {}) =>

@@ -1,5 +1,5 @@
-import { tellEarliest } from "../earliest";
 import { type CheckResult, type Finding, NOTHING_FOUND } from "../finding";
+import { firstFindings } from "../first-findings";
 import { type History, hasAcceptedWrite } from "../history";
 import { type Hold, holdsOf } from "../holds";
 import { byHost } from "../intervals";
@@ -23,7 +23,7 @@ export function checkOverlappingHolds(history: History): CheckResult {
   const overlaps = overlapsIn(history);
   if (overlaps.length === 0) return NOTHING_FOUND;
   const isHarmless = isFenced(history, overlaps);
-  const { count, findings } = tellEarliest(overlaps, {
+  const { count, findings } = firstFindings(overlaps, {
     at: ({ second }) => ({ op: second, ns: second.grantedNs }),
     tell: (overlap) => findingOf(overlap, isHarmless),
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { history, op, rowOf, sentencesOf } from "../../../tests/history/make";
+import { history, op, rowOf, sentencesOf } from "../testing/make-history";
 import { checkOversold } from "./oversold";
 
 describe("checkOversold", () => {

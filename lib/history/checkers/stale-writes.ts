@@ -1,5 +1,5 @@
-import { tellEarliest } from "../earliest";
 import type { CheckResult, Finding } from "../finding";
+import { firstFindings } from "../first-findings";
 import { type History, hasAcceptedWrite } from "../history";
 import { byHost } from "../intervals";
 import { oncePer } from "../once-per";
@@ -17,7 +17,7 @@ export interface StaleWrite {
  * lease was known lost or given back before the write began. O(n log n).
  */
 export function checkStaleWrites(history: History): CheckResult {
-  return tellEarliest(staleWritesIn(history), {
+  return firstFindings(staleWritesIn(history), {
     at: ({ op }) => ({ op, ns: writeBeganNs(op) ?? op.invokedNs }),
     tell: findingOf,
   });

@@ -1,5 +1,5 @@
-import { tellEarliest } from "../earliest";
 import { type CheckResult, type Finding, NOTHING_FOUND } from "../finding";
+import { firstFindings } from "../first-findings";
 import { type History, rowsOf } from "../history";
 import type { HistoryOrder } from "../types";
 
@@ -10,7 +10,7 @@ export function checkStrayRows(history: History): CheckResult {
   if (claimedCount === history.end.orders.length) return NOTHING_FOUND;
   const claimed = new Set(history.ops.flatMap((op) => rowsOf(history, op)));
   const strays = history.end.orders.filter((row) => !claimed.has(row));
-  return tellEarliest(strays, { at: () => undefined, tell: findingOf });
+  return firstFindings(strays, { at: () => undefined, tell: findingOf });
 }
 
 function findingOf({ orderId, opId, buyerId }: HistoryOrder): Finding {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { linearizable, type Try } from "../../../tests/history/linearizable";
-import { history, type OpFields, op, sentencesOf } from "../../../tests/history/make";
+import { linearizable, type Try } from "../testing/linearizable";
+import { history, type OpFields, op, sentencesOf } from "../testing/make-history";
 import type { HistoryOpLine } from "../types";
 import { checkTicketOrder } from "./ticket-order";
 

@@ -1,11 +1,11 @@
-import { tellEarliest } from "../earliest";
+import { DemandPrefixSum } from "../demand-prefix-sum";
 import type { CheckResult, Finding } from "../finding";
+import { firstFindings } from "../first-findings";
 import { type GiveBacks, giveBacksOf, mayGiveBack } from "../give-backs";
 import type { History } from "../history";
 import { byHost } from "../intervals";
 import { oncePer } from "../once-per";
 import { clockReading, type Operation } from "../operation";
-import { UnitsUpTo } from "../units-up-to";
 
 /**
  * Tickets against real time: is there an order of the purchases, in which none comes before one that was answered before
@@ -22,7 +22,7 @@ export function checkTicketOrder(history: History): CheckResult {
   const told = new Set(high.flatMap(({ before, seen }) => (before ? [before.op, seen.op] : [seen.op])));
   const found = [...high, ...low.filter(({ seen }) => !told.has(seen.op))];
   const initial = history.run?.initial ?? 0;
-  return tellEarliest(found, {
+  return firstFindings(found, {
     at: ({ seen }) => ({ op: seen.op, ns: answerNs(seen) }),
     tell: (disorder) => findingOf(disorder, initial),
   });
@@ -135,7 +135,9 @@ function tooLow(history: History, ended: readonly Observation[]): Disorder[] {
   const initial = history.run?.initial;
   if (initial === undefined) return [];
   const mayTake = (op: Operation) => history.takers.has(op) || op.outcome === "unknown" || mayGiveBack(history, op);
-  const units = new Map([...byHost(history.ops)].map(([host, ops]) => [host, new UnitsUpTo(ops.filter(mayTake))]));
+  const units = new Map(
+    [...byHost(history.ops)].map(([host, ops]) => [host, new DemandPrefixSum(ops.filter(mayTake))]),
+  );
   const all = [...units.values()].reduce((sum, { total }) => sum + total, 0);
   const possiblyTaken = ({ op, doneNs }: Observation) => {
     const onHost = units.get(op.host);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { history, op, sentencesOf } from "../../../tests/history/make";
+import { history, op, sentencesOf } from "../testing/make-history";
 import { checkUndersold } from "./undersold";
 
 describe("checkUndersold", () => {

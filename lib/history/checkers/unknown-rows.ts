@@ -1,5 +1,5 @@
-import { tellEarliest } from "../earliest";
 import { type CheckResult, type Finding, NOTHING_FOUND } from "../finding";
+import { firstFindings } from "../first-findings";
 import type { History } from "../history";
 import { clockReading } from "../operation";
 import { atAnswer, type PurchaseGroup, purchaseGroups } from "../purchase-groups";
@@ -9,7 +9,7 @@ import { actorOf } from "../words";
 export function checkUnknownRows(history: History): CheckResult {
   if (!history.end) return NOTHING_FOUND;
   const found = purchaseGroups(history).filter(({ rows, answer }) => answer === "unknown" && rows.length > 1);
-  return tellEarliest(found, { at: ({ first }) => atAnswer(first), tell: findingOf });
+  return firstFindings(found, { at: ({ first }) => atAnswer(first), tell: findingOf });
 }
 
 function findingOf({ first, ops, rows }: PurchaseGroup): Finding {

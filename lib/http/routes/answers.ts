@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pauseOutcomeSchema } from "../../faults/holder-pauses";
+import { pauseOutcomeSchema } from "../../node/holder-pauses";
 import { runDocumentSchema, runSampleSchema } from "../../runs/document";
 
 /** What routes answer, apart from run documents. Tests hold real answers to these; nothing validates them in production. */

@@ -1,4 +1,4 @@
-import { routes } from "./registry";
+import { routes } from "./route-table";
 
 /** What the front door must know of a path before anybody reads the request. */
 export interface RouteMatch {

@@ -1,5 +1,5 @@
-import { armedPauseSchema } from "../../faults/holder-pauses";
-import { assignmentSchema, preparationSchema } from "../../runs/assignment";
+import { armedPauseSchema } from "../../node/holder-pauses";
+import { assignmentSchema, preparationSchema } from "../../node/run-assignment";
 import {
   armedSchema,
   driftSchema,

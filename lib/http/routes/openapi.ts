@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { errorSchema } from "./answers";
 import { adminErrors, bodyErrors, commonErrors, type ErrorCode, errorCodes } from "./error-codes";
-import { routes } from "./registry";
 import type { Route, RouteAnswer } from "./route";
+import { routes } from "./route-table";
 
 /**
  * The OpenAPI document, made from the schemas that validate. OpenAPI 3.1 describes bodies in JSON Schema 2020-12, which

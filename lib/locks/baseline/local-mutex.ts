@@ -1,4 +1,4 @@
-import type { Contender, Contest, LeaseBackend } from "../lease-backend";
+import type { Contest, LeaseBackend, LockHandle } from "../lease-backend";
 import { LeaseRunner } from "../lease-runner";
 import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies } from "../runner-context";
@@ -26,7 +26,7 @@ interface Place {
 /** The places of one resource, holder first. A Set keeps the order of arrival and removes from the middle. */
 type Line = Set<Place>;
 
-class LocalContender implements Contender {
+class LocalContender implements LockHandle {
   readonly #lines: Map<string, Line>;
   readonly #resource: string;
   readonly #place: Place = { wake: null };

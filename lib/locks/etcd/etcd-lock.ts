@@ -3,7 +3,7 @@ import { LeaseRunner } from "../lease-runner";
 import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
-import { EtcdLockContender, EtcdLockParts } from "./etcd-contender";
+import { EtcdLockHandle, EtcdLockParts } from "./etcd-lock-handle";
 import type { EtcdCommands } from "./etcd-port";
 
 export const etcdLockTraits: StrategyTraits = {
@@ -57,7 +57,7 @@ export function createEtcdLock(
   const backend: LeaseBackend = {
     traits: etcdLockTraits,
     leaseKind: "ttl",
-    enter: (contest) => new EtcdLockContender(parts, contest),
+    enter: (contest) => new EtcdLockHandle(parts, contest),
   };
   return new LeaseRunner(backend, dependencies, runnerOptions);
 }

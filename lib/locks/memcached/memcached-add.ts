@@ -1,5 +1,5 @@
 import { LockError } from "../errors";
-import type { Contender, Contest, LeaseBackend } from "../lease-backend";
+import type { Contest, LeaseBackend, LockHandle } from "../lease-backend";
 import { LeaseRunner } from "../lease-runner";
 import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
@@ -28,7 +28,7 @@ const EXPIRED = -1;
 /** Only a command of our own that comes late can change an item that is ours, and there is at most one. */
 const MAX_COMPARISONS = 3;
 
-class MemcachedAddContender implements Contender {
+class MemcachedAddContender implements LockHandle {
   readonly #client: MemcachedCommands;
   readonly #contest: Contest;
   /** False while it is certain that the server keeps nothing of ours. */

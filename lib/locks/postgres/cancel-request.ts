@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import type { PoolClient } from "pg";
 import type { Clock } from "../clock";
-import { settleWithin } from "../settle-within";
+import { withDeadline } from "../with-deadline";
 
 /** What `pg` keeps of the connection it made; not in its types. */
 interface Cancellable {
@@ -36,6 +36,6 @@ export async function requestCancel(client: PoolClient, clock: Clock, limitMs: n
   });
   socket.resume();
   socket.write(message);
-  await settleWithin(clock, closed, { limitMs });
+  await withDeadline(clock, closed, { limitMs });
   socket.destroy();
 }

@@ -28,7 +28,7 @@ export type RowLockMode = "wait" | "nowait" | "skip-locked";
 export type AdvisoryScope = "transaction" | "session";
 
 /** Whom an error is about. */
-export interface Subject {
+export interface StrategyUnderTest {
   readonly strategyId: string;
   readonly resource: string;
 }

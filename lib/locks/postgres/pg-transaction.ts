@@ -1,6 +1,6 @@
 import type { QueryResult } from "pg";
 import { LockError } from "../errors";
-import type { Subject } from "./pg-port";
+import type { StrategyUnderTest } from "./pg-port";
 import type { PinnedClient } from "./pinned-client";
 import { isRefusal, unavailable } from "./sql-state";
 
@@ -25,10 +25,10 @@ export interface Opening {
  */
 export class PgTransaction {
   readonly client: PinnedClient;
-  readonly #subject: Subject;
+  readonly #subject: StrategyUnderTest;
   #state: "new" | "open" | "committed" | "ended" = "new";
 
-  constructor(client: PinnedClient, subject: Subject) {
+  constructor(client: PinnedClient, subject: StrategyUnderTest) {
     this.client = client;
     this.#subject = subject;
   }

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient, QueryConfig, QueryResult } from "pg";
 import type { Clock } from "../clock";
-import { settleWithin } from "../settle-within";
+import { withDeadline } from "../with-deadline";
 import { requestCancel } from "./cancel-request";
 import { isRefusal } from "./sql-state";
 
@@ -23,7 +23,7 @@ export interface PinBounds {
 export async function pinClient(pool: Pool, bounds: PinBounds): Promise<PinnedClient | null> {
   const { clock, limitMs, signal } = bounds;
   const work = pool.connect();
-  const settled = await settleWithin(clock, work, signal ? { limitMs, signal } : { limitMs });
+  const settled = await withDeadline(clock, work, signal ? { limitMs, signal } : { limitMs });
   if (settled.status === "value") return new PinnedClient(settled.value);
   if (settled.status === "error") {
     if (settled.error instanceof Error && settled.error.message === POOL_EXHAUSTED) return null;
@@ -82,7 +82,7 @@ export class PinnedClient {
   async cancel(clock: Clock, limitMs: number): Promise<void> {
     this.distrust(new Error("its statement was cancelled"));
     await requestCancel(this.raw, clock, limitMs);
-    await settleWithin(clock, this.#lastWork, { limitMs });
+    await withDeadline(clock, this.#lastWork, { limitMs });
   }
 
   /** Back to the pool, which closes it if there is a flaw. Idempotent. */

@@ -1,5 +1,5 @@
 import { LockError } from "../errors";
-import type { Subject } from "./pg-port";
+import type { StrategyUnderTest } from "./pg-port";
 
 /** PostgreSQL's error codes that mean something here. @see https://www.postgresql.org/docs/current/errcodes-appendix.html */
 export const SQL_STATE = {
@@ -42,7 +42,7 @@ export function isBusy(error: unknown): boolean {
 }
 
 /** A failure before anything could be committed: it certainly changed nothing. */
-export function unavailable(error: unknown, subject: Subject): LockError {
+export function unavailable(error: unknown, subject: StrategyUnderTest): LockError {
   const message = `PostgreSQL failed: ${error instanceof Error ? error.message : String(error)}`;
   return new LockError({ ...subject, code: "backend_unavailable", message, isDefinite: true, cause: error });
 }

@@ -2,7 +2,7 @@ import { LeaseRunner } from "../lease-runner";
 import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
-import { pgBackend } from "./pg-contender";
+import { pgBackend } from "./pg-lock-handle";
 import type { PostgresForLocks } from "./pg-port";
 import { rowToLock } from "./sql-row-lock";
 

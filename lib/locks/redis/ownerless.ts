@@ -1,4 +1,4 @@
-import type { Contender, Contest, LeaseBackend } from "../lease-backend";
+import type { Contest, LeaseBackend, LockHandle } from "../lease-backend";
 import { LeaseRunner } from "../lease-runner";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
@@ -34,7 +34,7 @@ export function ownerlessKey(strategyId: string, resource: string): string {
   return `${strategyId}:${resource}`;
 }
 
-class OwnerlessContender implements Contender {
+class OwnerlessContender implements LockHandle {
   readonly #recipe: OwnerlessRecipe;
   readonly #taking: Taking;
   /** The server has said that the key is ours. A reply that was lost leaves nothing to undo: the key names nobody. */

@@ -3,7 +3,7 @@ import { LeaseRunner } from "../lease-runner";
 import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
-import { OwnedContender, type Take } from "./owned-contender";
+import { OwnedLockHandle, type Take } from "./owned-lock-handle";
 import { RedisCalls } from "./redis-calls";
 import type { RedisCommands } from "./redis-port";
 import { defineScript } from "./script";
@@ -69,7 +69,7 @@ export function createRedisFenced(
     leaseKind: "ttl",
     enter: (contest) => {
       const calls = new RedisCalls(client, { strategyId: redisFencedTraits.id, resource: contest.resource });
-      return new OwnedContender(calls, contest, take);
+      return new OwnedLockHandle(calls, contest, take);
     },
   };
   return new LeaseRunner(backend, dependencies, options);

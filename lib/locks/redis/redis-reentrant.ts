@@ -1,5 +1,5 @@
 import { isLockError } from "../errors";
-import type { Contender, Contest, LeaseBackend } from "../lease-backend";
+import type { Contest, LeaseBackend, LockHandle } from "../lease-backend";
 import { LeaseRunner } from "../lease-runner";
 import type { LockEntry } from "../lock-entry";
 import { uuidFrom } from "../random";
@@ -16,7 +16,7 @@ import {
   unlockChannel,
   unlockScript,
 } from "./redisson-protocol";
-import { type Place, WaitingRoom } from "./waiting-room";
+import { type Place, WakeUpQueue } from "./wake-up-queue";
 
 export const redisReentrantTraits: StrategyTraits = {
   id: "redis-reentrant",
@@ -37,7 +37,7 @@ export const redisReentrantTraits: StrategyTraits = {
 /** A lock of another kind holds the name (the shop was switched over just now): its release is published to nobody. */
 const OTHER_LOCK_POLL_MS = 50;
 
-class ReentrantContender implements Contender {
+class ReentrantContender implements LockHandle {
   readonly #calls: RedisCalls;
   readonly #contest: Contest;
   readonly #field: string;
@@ -147,7 +147,7 @@ export function createRedisReentrant(
   options: Partial<RunnerOptions> = {},
 ): LockStrategy {
   const clientUuid = uuidFrom(dependencies.random);
-  const room = new WaitingRoom(clients.subscriber, UNLOCK_MESSAGE);
+  const room = new WakeUpQueue(clients.subscriber, UNLOCK_MESSAGE);
   // Redisson names a thread of a client; here each contender is one.
   let threads = 0;
   const backend: LeaseBackend = {

@@ -3,7 +3,7 @@ import type { Contest } from "../lease-backend";
 import { releaseScript, renewScript } from "../redis/owner-scripts";
 import type { RedisCommands } from "../redis/redis-port";
 import { type RedisScript, runScript } from "../redis/script";
-import { type Settled, settleWithin } from "../settle-within";
+import { type Settled, withDeadline } from "../with-deadline";
 import { type Answers, pollServers } from "./poll-servers";
 import { judgeVotes, quorumOf } from "./quorum";
 
@@ -100,7 +100,7 @@ export class Ballot {
   }
 
   #bounded(command: Promise<unknown> = Promise.resolve(null), signal: AbortSignal): Promise<Settled<unknown>> {
-    return settleWithin(this.#contest.clock, command, { limitMs: this.#options.nodeLimitMs, signal });
+    return withDeadline(this.#contest.clock, command, { limitMs: this.#options.nodeLimitMs, signal });
   }
 
   #lateReason(): string {

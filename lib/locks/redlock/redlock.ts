@@ -1,6 +1,6 @@
 import type { BackoffPolicy } from "../backoff";
 import { LockError } from "../errors";
-import type { Contender, Contest, LeaseBackend } from "../lease-backend";
+import type { Contest, LeaseBackend, LockHandle } from "../lease-backend";
 import { LeaseRunner } from "../lease-runner";
 import type { LockEntry } from "../lock-entry";
 import type { RedisCommands } from "../redis/redis-port";
@@ -34,7 +34,7 @@ const DEFAULT_NODE_LIMIT_MS = 500;
 /** Of the TTL: "far below" it, so that a dead server cannot use the lease up. */
 const LARGEST_NODE_SHARE = 0.1;
 
-class RedlockContender implements Contender {
+class RedlockContender implements LockHandle {
   readonly #contest: Contest;
   readonly #servers: readonly RedisCommands[];
   readonly #nodeLimitMs: number;

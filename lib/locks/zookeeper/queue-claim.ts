@@ -1,7 +1,7 @@
 import type { Contest, GrantedReply } from "../lease-backend";
 import { uuidFrom } from "../random";
 import { contenderPrefix, placeOf } from "./lock-queue";
-import { createFolder, type ZkClaim, type ZkHeldReply } from "./zk-contender";
+import { createFolder, type ZkClaim, type ZkHeldReply } from "./zk-lock-handle";
 import { isZkError, type ZkConnection, ZkError } from "./zk-port";
 
 /** A place in the queue: none -> requested (reply open) -> queued -> gone. */

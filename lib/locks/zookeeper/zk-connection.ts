@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { type Client, CreateMode, createClient, Exception, type Stat, State } from "node-zookeeper-client";
 import type { Clock, TimerHandle } from "../clock";
-import { settleWithin } from "../settle-within";
+import { withDeadline } from "../with-deadline";
 import { type ZkConnection, type ZkCreateMode, ZkError, type ZkErrorKind, type ZkStat } from "./zk-port";
 
 export interface ZkConnectionOptions {
@@ -240,7 +240,7 @@ export class ClientConnection implements ZkConnection {
       client.on("state", (state) => state === State.DISCONNECTED && resolve());
     });
     client.close();
-    await settleWithin(this.#clock, closed, { limitMs: CLOSE_LIMIT_MS });
+    await withDeadline(this.#clock, closed, { limitMs: CLOSE_LIMIT_MS });
     client.connectionManager.socket?.destroy();
   }
 

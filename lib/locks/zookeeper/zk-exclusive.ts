@@ -1,8 +1,8 @@
 import type { Contest, GrantedReply } from "../lease-backend";
 import type { LockEntry } from "../lock-entry";
 import type { LockStrategy, StrategyTraits } from "../types";
-import { createFolder, type ZkClaim, type ZkHeldReply } from "./zk-contender";
 import { createZkLock, type ZkLockDependencies, type ZkLockOptions } from "./zk-lock";
+import { createFolder, type ZkClaim, type ZkHeldReply } from "./zk-lock-handle";
 import { isZkError, type ZkConnection, ZkError, type ZkSession } from "./zk-port";
 
 export const zkExclusiveTraits: StrategyTraits = {

@@ -2,7 +2,7 @@ import type { Contest } from "../lease-backend";
 import { LeaseRunner } from "../lease-runner";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
-import { type ZkClaim, ZkContender, type ZkWatchEvent } from "./zk-contender";
+import { type ZkClaim, ZkLockHandle, type ZkWatchEvent } from "./zk-lock-handle";
 import type { ZkSession } from "./zk-port";
 
 export interface ZkLockDependencies extends RunnerDependencies {
@@ -33,7 +33,7 @@ export function createZkLock(parts: ZkLockParts, claimFor: (contest: Contest) =>
     traits,
     leaseKind: "session" as const,
     enter: (contest: Contest) =>
-      new ZkContender({ strategyId: traits.id, session, contest, claim: claimFor(contest), onWatchEvent }),
+      new ZkLockHandle({ strategyId: traits.id, session, contest, claim: claimFor(contest), onWatchEvent }),
   };
   return new LeaseRunner(backend, dependencies, { tryLimitMs: DEFAULT_TRY_LIMIT_MS, ...options });
 }

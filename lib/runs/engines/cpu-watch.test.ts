@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { clientReport } from "../../../tests/support/run-fixture";
 import { waitUntil } from "../../../tests/support/wait-until";
+import { clientReport } from "../testing/run-fixture";
 import { busiestSecond, readCpu, watchGenerator, withGeneratorCpu } from "./cpu-watch";
 
 const readings = (...triples: [number, number, number][]) =>

@@ -1,10 +1,10 @@
+import type { LockDependencies, LockEntry } from "../../../lib/locks/create-lock";
 import { LockError } from "../../../lib/locks/errors";
-import type { Contender, Contest } from "../../../lib/locks/lease-backend";
+import type { Contest, LockHandle } from "../../../lib/locks/lease-backend";
 import { LeaseRunner } from "../../../lib/locks/lease-runner";
-import { OwnedContender, type Take } from "../../../lib/locks/redis/owned-contender";
+import { OwnedLockHandle, type Take } from "../../../lib/locks/redis/owned-lock-handle";
 import { RedisCalls } from "../../../lib/locks/redis/redis-calls";
 import { redisLockTraits } from "../../../lib/locks/redis/redis-lock";
-import type { LockDependencies, LockEntry } from "../../../lib/locks/registry";
 import type { LockStrategy, StrategyTraits } from "../../../lib/locks/types";
 
 /**
@@ -21,7 +21,7 @@ interface Fault {
   /** The part of a case's name that is to fail, and no other. */
   readonly caughtBy: string;
   readonly take?: Take;
-  readonly contender?: (own: Contender, work: { calls: RedisCalls; contest: Contest }) => Partial<Contender>;
+  readonly contender?: (own: LockHandle, work: { calls: RedisCalls; contest: Contest }) => Partial<LockHandle>;
   readonly strategy?: (own: LockStrategy, dependencies: LockDependencies) => LockStrategy["runGuarded"];
   readonly traits?: Partial<StrategyTraits>;
 }
@@ -129,10 +129,10 @@ export const entry: LockEntry = { traits, create: createBroken };
 
 function createBroken(dependencies: LockDependencies): LockStrategy {
   const client = dependencies.redis();
-  const enter = (contest: Contest): Contender => {
+  const enter = (contest: Contest): LockHandle => {
     const calls = new RedisCalls(client, { strategyId: traits.id, resource: contest.resource });
-    const own = new OwnedContender(calls, contest, fault?.take ?? take);
-    const whole: Contender = {
+    const own = new OwnedLockHandle(calls, contest, fault?.take ?? take);
+    const whole: LockHandle = {
       tryAcquire: () => own.tryAcquire(),
       renew: () => own.renew() as Promise<"renewed" | "lost">,
       release: () => own.release() as Promise<"released" | "not_held">,

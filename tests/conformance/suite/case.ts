@@ -1,8 +1,8 @@
 import type { StrategyTraits } from "../../../lib/locks/types";
-import type { LockSubject, Subject } from "./subject";
+import type { LockUnderTest, StrategyUnderTest } from "./strategy-under-test";
 
 /** One property, and how to see whether it holds. */
-export interface Case<S extends Subject> {
+export interface Case<S extends StrategyUnderTest> {
   /** In the present tense; where the traits declare a flaw, what is seen instead. */
   name(traits: StrategyTraits): string;
   /** Why the traits leave nothing to test here. */
@@ -10,8 +10,8 @@ export interface Case<S extends Subject> {
   run(subject: S): Promise<void>;
 }
 
-export type LockCase = Case<LockSubject>;
-export type StockCase = Case<Subject>;
+export type LockCase = Case<LockUnderTest>;
+export type StockCase = Case<StrategyUnderTest>;
 
 export const isSafe = ({ expected }: StrategyTraits) => expected.threeNodes === "safe";
 export const isSafeAlone = ({ expected }: StrategyTraits) => expected.alone === "safe";

@@ -4,7 +4,7 @@ import { relayService } from "../../support/relayed-servers";
 import { stayIn } from "../../support/stay";
 import { waitUntil } from "../../support/wait-until";
 import { type HoldBreaker, holdBreakers } from "./break-hold";
-import type { LockSubject } from "./subject";
+import type { LockUnderTest } from "./strategy-under-test";
 
 export interface LossMeasurement {
   readonly breaker: HoldBreaker;
@@ -19,7 +19,7 @@ export interface LossMeasurement {
 const SIGNAL_LIMIT_MS = 30_000;
 
 /** Takes the hold away from a holder on its real server, once, and waits for the holder to be told. */
-export async function measureLoss(subject: LockSubject, ttlMs: number): Promise<LossMeasurement> {
+export async function measureLoss(subject: LockUnderTest, ttlMs: number): Promise<LossMeasurement> {
   const { service } = subject;
   if (!service) throw new Error(`${subject.name} has no server to lose a hold on`);
   const breaker = holdBreakers[service];
@@ -46,7 +46,7 @@ export async function measureLoss(subject: LockSubject, ttlMs: number): Promise<
 }
 
 async function lookFromNext(
-  { lock }: LockSubject,
+  { lock }: LockUnderTest,
   { resource, signal }: { resource: string; signal: AbortSignal },
 ): Promise<boolean | null> {
   const request = { resource, ttlMs: 5_000, waitTimeoutMs: SIGNAL_LIMIT_MS };

@@ -3,7 +3,7 @@ import { nowNs } from "../../../lib/services/monotonic";
 import type { StockStrategy } from "../../../lib/stock/types";
 import { type LockClients, openLockClients } from "../../support/lock-clients";
 import { waitUntil } from "../../support/wait-until";
-import { foreignEntry, isLock, makeLock, makeStock, type Plug, postgresOptions } from "./plug";
+import { foreignEntry, isLock, makeLock, makeStock, postgresOptions, type TestSetup } from "./test-setup";
 import type { BuyOrder, HoldOrder, WorkerMessage, WorkerOrder } from "./worker-protocol";
 
 /** The other end of `Worker`: a process that does what it is told, order after order. */
@@ -40,7 +40,7 @@ async function main(): Promise<void> {
   }
 }
 
-async function open(plug: Plug): Promise<Opened> {
+async function open(plug: TestSetup): Promise<Opened> {
   const before = process.getActiveResourcesInfo();
   const foreign = await foreignEntry(plug);
   const clients = openLockClients({}, { postgres: postgresOptions(plug), sessionTimeoutMs: SESSION_MS });

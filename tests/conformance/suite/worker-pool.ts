@@ -1,4 +1,4 @@
-import type { Plug } from "./plug";
+import type { TestSetup } from "./test-setup";
 import { Worker } from "./worker";
 
 const SIZE = 3;
@@ -7,7 +7,7 @@ const SIZE = 3;
 let workers: readonly Worker[] = [];
 
 /** Three workers with the strategy open in each; those that a case has used up are replaced. */
-export async function openWorkers(plug: Plug): Promise<readonly Worker[]> {
+export async function openWorkers(plug: TestSetup): Promise<readonly Worker[]> {
   const kept = workers.filter((worker) => !worker.isGone);
   const added = Array.from({ length: SIZE - kept.length }, () => new Worker());
   workers = [...kept, ...added];

@@ -1,10 +1,10 @@
 import type { StockOutcome, StockTarget } from "../../../lib/stock/types";
-import type { Plug } from "./plug";
+import type { TestSetup } from "./test-setup";
 
 /** Makes the strategy that the orders to come are about. */
 export interface OpenOrder {
   readonly kind: "open";
-  readonly plug: Plug;
+  readonly plug: TestSetup;
 }
 
 /** Takes the lock so many times. */

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { purchasesInside } from "../../../lib/http/admission";
-import { currentNode } from "../../../lib/http/current-node";
+import { currentNode } from "../../../lib/node/current-node";
+import { closeLockClients } from "../../../lib/node/lock-dependencies";
 import { metrics } from "../../../lib/services/metrics";
 import { postgresPool } from "../../../lib/services/postgres";
-import { closeLockClients } from "../../../lib/stock/lock-dependencies";
 import { startHotServer } from "../../support/hot-server";
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { makeProduct, productFacts } from "../../support/rows";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { currentNode } from "../../../lib/http/current-node";
+import { currentNode } from "../../../lib/node/current-node";
+import { closeLockClients } from "../../../lib/node/lock-dependencies";
 import { postgresPool } from "../../../lib/services/postgres";
-import { closeLockClients } from "../../../lib/stock/lock-dependencies";
 import { startHotServer } from "../../support/hot-server";
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { couponFacts, makeCoupon, makeProduct, productFacts } from "../../support/rows";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { closeLockClients } from "../../../lib/node/lock-dependencies";
 import { postgresPool } from "../../../lib/services/postgres";
-import { closeLockClients } from "../../../lib/stock/lock-dependencies";
 import { startHotServer } from "../../support/hot-server";
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { type OwnRedis, startOwnRedis } from "../../support/own-redis";

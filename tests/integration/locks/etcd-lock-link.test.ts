@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { before, beforeEach, describe, it } from "node:test";
+import { createLock } from "../../../lib/locks/create-lock";
 import { isLockError } from "../../../lib/locks/errors";
 import { createEtcdLock } from "../../../lib/locks/etcd/etcd-lock";
 import { EtcdError } from "../../../lib/locks/etcd/etcd-port";
-import { createLock } from "../../../lib/locks/registry";
 import type { LockRequest, LockStrategy } from "../../../lib/locks/types";
 import { type EtcdProbe, probeEtcd } from "../../support/etcd-probe";
 import { withWatch } from "../../support/etcd-with-watch";

@@ -5,9 +5,9 @@ import fc from "fast-check";
 import { systemClock } from "../../../lib/locks/clock";
 import { openEtcd } from "../../../lib/locks/etcd/etcd-client";
 import { type EtcdCommands, EtcdError, type QueuePlace } from "../../../lib/locks/etcd/etcd-port";
-import { settleWithin } from "../../../lib/locks/settle-within";
-import { SimEtcd } from "../../simulation/servers/sim-etcd";
-import { World } from "../../simulation/world/world";
+import { withDeadline } from "../../../lib/locks/with-deadline";
+import { SimEtcd } from "../../../simulator/servers/sim-etcd";
+import { World } from "../../../simulator/world/world";
 import { lockServers } from "../../support/lock-clients";
 
 const SEQUENCES = 30;
@@ -100,7 +100,7 @@ async function compareWatches(real: Side, model: Side, where: string): Promise<v
   for (const [at, { isDeleted }] of model.watches.entries()) {
     const watch = real.watches[at];
     if (isDeleted === null || !watch) continue;
-    const settled = await settleWithin(systemClock, watch.deleted, { limitMs: WATCH_LIMIT_MS });
+    const settled = await withDeadline(systemClock, watch.deleted, { limitMs: WATCH_LIMIT_MS });
     assert.deepEqual(settled, { status: "value", value: isDeleted }, `${where}, watch ${at + 1}`);
   }
 }

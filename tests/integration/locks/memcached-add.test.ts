@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
+import { createLock } from "../../../lib/locks/create-lock";
 import { isLockError } from "../../../lib/locks/errors";
 import { createMemcachedAdd } from "../../../lib/locks/memcached/memcached-add";
 import { openMemcached } from "../../../lib/locks/memcached/memcached-client";
 import { isMemcachedError } from "../../../lib/locks/memcached/memcached-port";
-import { createLock } from "../../../lib/locks/registry";
 import type { LockRequest } from "../../../lib/locks/types";
 import { type LockClients, lockServers, openLockClients } from "../../support/lock-clients";
 import { startOwnMemcached } from "../../support/own-memcached";

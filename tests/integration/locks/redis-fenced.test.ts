@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, it } from "node:test";
+import { createLock } from "../../../lib/locks/create-lock";
 import { fenceKey } from "../../../lib/locks/redis/redis-fenced";
-import { createLock } from "../../../lib/locks/registry";
 import type { LockRequest } from "../../../lib/locks/types";
 import { openLockClients } from "../../support/lock-clients";
 import { startOwnRedis } from "../../support/own-redis";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, it } from "node:test";
-import { createLock } from "../../../lib/locks/registry";
+import { createLock } from "../../../lib/locks/create-lock";
 import type { LockRequest } from "../../../lib/locks/types";
 import { openLockClients } from "../../support/lock-clients";
 

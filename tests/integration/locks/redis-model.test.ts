@@ -6,11 +6,11 @@ import { readPropertySeed } from "../../../bin/testing/property-seed";
 import { openMemcached } from "../../../lib/locks/memcached/memcached-client";
 import type { MemcachedVersion } from "../../../lib/locks/memcached/memcached-port";
 import { runScript } from "../../../lib/locks/redis/script";
-import { redisScripts } from "../../simulation/servers/redis-scripts";
-import { SimMemcached } from "../../simulation/servers/sim-memcached";
-import { SimRedis } from "../../simulation/servers/sim-redis";
-import { Prng } from "../../simulation/world/prng";
-import { World } from "../../simulation/world/world";
+import { redisScripts } from "../../../simulator/servers/redis-scripts";
+import { SimMemcached } from "../../../simulator/servers/sim-memcached";
+import { SimRedis } from "../../../simulator/servers/sim-redis";
+import { Prng } from "../../../simulator/world/prng";
+import { World } from "../../../simulator/world/world";
 import { type LockClients, lockServers, openLockClients } from "../../support/lock-clients";
 
 const propertySeed = readPropertySeed();

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { createLock } from "../../../lib/locks/create-lock";
 import { isLockError, type LockError } from "../../../lib/locks/errors";
 import { createRedlock } from "../../../lib/locks/redlock/redlock";
-import { createLock } from "../../../lib/locks/registry";
 import type { LockRequest, LockStrategy } from "../../../lib/locks/types";
 import { type LockClients, openLockClients } from "../../support/lock-clients";
 import { type OwnRedis, startOwnRedis } from "../../support/own-redis";

@@ -4,8 +4,8 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import { type ZkConnection, type ZkCreateMode, ZkError, type ZkStat } from "../../../lib/locks/zookeeper/zk-port";
 import { openZkSession } from "../../../lib/locks/zookeeper/zk-session";
-import { SimZooKeeper } from "../../simulation/servers/sim-zookeeper";
-import { World } from "../../simulation/world/world";
+import { SimZooKeeper } from "../../../simulator/servers/sim-zookeeper";
+import { World } from "../../../simulator/world/world";
 import { lockServers } from "../../support/lock-clients";
 
 const SEQUENCES = 40;

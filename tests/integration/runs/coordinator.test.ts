@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { judgeHistory } from "../../../lib/history/judge-history";
+import { judgeHistory } from "../../../lib/history/check-history";
+import { emptyPercentiles } from "../../../lib/node/latency-histogram";
 import { Coordinator } from "../../../lib/runs/coordinator";
 import { type ClientReport, runDocumentSchema, runRequestSchema } from "../../../lib/runs/document";
 import { historyLines } from "../../../lib/runs/history-export";
 import { isLabError } from "../../../lib/runs/lab-error";
 import { NodeClient } from "../../../lib/runs/node-client";
-import { emptyPercentiles } from "../../../lib/runs/percentiles";
 import { readRun, readSamples } from "../../../lib/runs/queries";
 import { postgresPool, prisma } from "../../../lib/services/postgres";
 import { startHotServer } from "../../support/hot-server";
@@ -180,12 +180,12 @@ describe("a run's life", () => {
   it("gives up what an earlier coordinator left running, and nothing of its own", async () => {
     const left = await open();
     assert.equal((await buy(left.target.id, 1, left.id)).status, 201);
-    await lab.giveUpLeftovers();
+    await lab.failOrphanedRuns();
     assert.equal((await readRun(left.id))?.status, "running", "its own");
     await lab.stop();
 
     lab = makeCoordinator([server.url]);
-    await lab.giveUpLeftovers();
+    await lab.failOrphanedRuns();
     const document = await readRun(left.id);
     assert.equal(document?.status, "failed");
     assert.equal(document?.sentences[0], "The dashboard was started again in the middle of the run.");

@@ -4,9 +4,9 @@ import type { EvidenceOpening } from "../../../app/_lib/evidence-opening";
 import type { Interleaving } from "../../../lib/history/interleaving";
 import type { Timeline } from "../../../lib/history/timeline";
 import type { ExplainedFinding, NamedFinding } from "../../../lib/runs/evidence";
+import { INTRUDER, storeRun } from "../../../lib/runs/testing/stored-run";
 import { postgresPool, prisma } from "../../../lib/services/postgres";
 import { requireEnv, setEnv } from "../../support/lab-env";
-import { INTRUDER, storeRun } from "../../support/stored-run";
 
 requireEnv("DATABASE_URL");
 setEnv({ STORE_NODE: "dashboard", LOCK_STRATEGY: "sql-guarded" });

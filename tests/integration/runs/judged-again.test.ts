@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { judgeHistory } from "../../../lib/history/judge-history";
-import { currentNode } from "../../../lib/http/current-node";
+import { judgeHistory } from "../../../lib/history/check-history";
+import { currentNode } from "../../../lib/node/current-node";
+import { emptyPercentiles } from "../../../lib/node/latency-histogram";
+import { closeLockClients } from "../../../lib/node/lock-dependencies";
 import { Coordinator } from "../../../lib/runs/coordinator";
 import { type ClientReport, type RunDocument, runRequestSchema } from "../../../lib/runs/document";
 import { historyLines } from "../../../lib/runs/history-export";
 import { NodeClient } from "../../../lib/runs/node-client";
-import { emptyPercentiles } from "../../../lib/runs/percentiles";
 import { postgresPool, prisma } from "../../../lib/services/postgres";
-import { closeLockClients } from "../../../lib/stock/lock-dependencies";
-import { stockCatalogue } from "../../../lib/stock/registry";
+import { stockStrategies } from "../../../lib/stock/stock-strategies";
 import { startHotServer } from "../../support/hot-server";
 import { requireEnv, setEnv } from "../../support/lab-env";
 
@@ -29,7 +29,7 @@ const client: ClientReport = {
 };
 
 // The SQL family is judged twice in sql-runs.test.ts.
-const strategies = [...stockCatalogue.values()].map(({ traits }) => traits).filter(({ family }) => family !== "sql");
+const strategies = [...stockStrategies.values()].map(({ traits }) => traits).filter(({ family }) => family !== "sql");
 
 describe("a real run is judged from its history as it was from memory", () => {
   let server: Awaited<ReturnType<typeof startHotServer>>;
@@ -39,7 +39,7 @@ describe("a real run is judged from its history as it was from memory", () => {
     server = await startHotServer();
     lab = new Coordinator({
       nodes: [new NodeClient({ name: "node-1", url: server.url }, undefined)],
-      expectedOf: ({ strategy }) => stockCatalogue.get(strategy)?.traits.expected.alone ?? "safe",
+      expectedOf: ({ strategy }) => stockStrategies.get(strategy)?.traits.expected.alone ?? "safe",
       versions: async () => ({ lab: "test" }),
     });
     // A run left behind by a test that was killed would refuse every other.

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { judgeHistory } from "../../../lib/history/judge-history";
+import { judgeHistory } from "../../../lib/history/check-history";
 import { parseHistory } from "../../../lib/history/parse";
 import { phaseDurationsOf } from "../../../lib/history/phases";
+import { emptyPercentiles } from "../../../lib/node/latency-histogram";
 import { type RunDocument, runRequestSchema } from "../../../lib/runs/document";
 import { historyLines } from "../../../lib/runs/history-export";
-import { emptyPercentiles } from "../../../lib/runs/percentiles";
 import { readSamples } from "../../../lib/runs/queries";
 import { postgresPool, prisma } from "../../../lib/services/postgres";
 import { findProduct } from "../../../lib/shop/queries";
 import { splitStock } from "../../../lib/stock/buckets";
-import { stockCatalogue } from "../../../lib/stock/registry";
+import { stockStrategies } from "../../../lib/stock/stock-strategies";
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { makeProduct, productFacts } from "../../support/rows";
 import { clientReport, setUpRunLab } from "../../support/run-lab";
@@ -25,7 +25,9 @@ const LONG_HOLD_MS = 500;
 
 const client = clientReport(BUYERS, { ...emptyPercentiles, p50: 5, max: 9 });
 
-const sqlStrategies = [...stockCatalogue.values()].map(({ traits }) => traits).filter(({ family }) => family === "sql");
+const sqlStrategies = [...stockStrategies.values()]
+  .map(({ traits }) => traits)
+  .filter(({ family }) => family === "sql");
 
 /** Each moment of a purchase is in one phase at most: together they last no longer than the purchase. */
 async function assertPhasesDisjoint(document: RunDocument): Promise<void> {

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { StoreNode } from "../../../lib/runs/store-node";
+import { closeLockClients, lockDependencies } from "../../../lib/node/lock-dependencies";
+import { StoreNode } from "../../../lib/node/store-node";
 import { postgresPool } from "../../../lib/services/postgres";
 import { driftOf } from "../../../lib/shop/counters";
 import { expireDueOrders } from "../../../lib/shop/expiry";
 import { cancelOrder, payOrder } from "../../../lib/shop/pay-order";
-import { type OrderWish, placeOrder } from "../../../lib/shop/place-order";
+import { type OrderRequest, placeOrder } from "../../../lib/shop/place-order";
 import { readProductOrders } from "../../../lib/shop/queries";
 import { isShopError } from "../../../lib/shop/shop-error";
 import { targetTerms } from "../../../lib/shop/terms";
-import { closeLockClients, lockDependencies } from "../../../lib/stock/lock-dependencies";
-import { createStockStrategy, stockCatalogue } from "../../../lib/stock/registry";
+import { createStockStrategy, stockStrategies } from "../../../lib/stock/stock-strategies";
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { makeCoupon, makeProduct, type ProductTerms, productFacts } from "../../support/rows";
 
@@ -27,7 +27,7 @@ after(async () => {
 /** Long enough for a unit to come back between a purchase's read and its write. */
 const HOLD_MS = 120;
 
-for (const [strategy, { traits }] of stockCatalogue) {
+for (const [strategy, { traits }] of stockStrategies) {
   describe(`the shop under ${strategy}`, () => {
     let node: StoreNode;
     let slow: StoreNode;
@@ -45,7 +45,7 @@ for (const [strategy, { traits }] of stockCatalogue) {
     });
     after(() => Promise.all([node[Symbol.asyncDispose](), slow[Symbol.asyncDispose]()]));
 
-    async function place(wish: Pick<OrderWish, "target" | "buyerId"> & Partial<OrderWish>, by = node) {
+    async function place(wish: Pick<OrderRequest, "target" | "buyerId"> & Partial<OrderRequest>, by = node) {
       const terms = await targetTerms(wish.target);
       assert.ok(terms);
       const defaults = { quantity: 1, purchaseToken: null, idempotencyKey: null };

@@ -90,7 +90,7 @@ describe("a counter whose node dies between it and PostgreSQL", () => {
   ] as const) {
     it(`agrees with its row again once the node is back, under ${strategy}`, async () => {
       const name = `life-of-${strategy}`;
-      await using node = await ShopNode.start({ name, strategy, env: { SHOP_UPKEEP_EVERY_MS: "200" } });
+      await using node = await ShopNode.start({ name, strategy, env: { SHOP_MAINTENANCE_EVERY_MS: "200" } });
       const productId = await makeProduct(10, { paymentWindowMs: 900_000, runId: null });
       const sold = await buyAt(node.url, { productId }, { userId: "a" });
       assert.equal(sold.status, 201);

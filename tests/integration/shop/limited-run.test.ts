@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { HistoryRunLine } from "../../../lib/history/types";
-import { currentNode } from "../../../lib/http/current-node";
+import { currentNode } from "../../../lib/node/current-node";
 import { runRequestSchema } from "../../../lib/runs/document";
 import { historyLines } from "../../../lib/runs/history-export";
 import { prisma } from "../../../lib/services/postgres";

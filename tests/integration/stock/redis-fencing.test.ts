@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { isLockError } from "../../../lib/locks/errors";
 import { createRedisFenced, fenceKey } from "../../../lib/locks/redis/redis-fenced";
-import { StoreNode } from "../../../lib/runs/store-node";
+import { StoreNode } from "../../../lib/node/store-node";
 import { nowNs } from "../../../lib/services/monotonic";
 import { postgresPool, prisma } from "../../../lib/services/postgres";
 import { purchase } from "../../../lib/shop/purchase";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { LockError } from "../../../lib/locks/errors";
+import { closeLockClients, lockDependencies } from "../../../lib/node/lock-dependencies";
 import { nowNs } from "../../../lib/services/monotonic";
 import { postgresPool } from "../../../lib/services/postgres";
-import { closeLockClients, lockDependencies } from "../../../lib/stock/lock-dependencies";
-import { createStockStrategy } from "../../../lib/stock/registry";
+import { createStockStrategy } from "../../../lib/stock/stock-strategies";
 import type { OperationTrace, StockOutcome, StockStrategy, StockTarget } from "../../../lib/stock/types";
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { openTestPostgres, type TestPostgresOptions } from "../../support/postgres-for-tests";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
+import { lockDependencies } from "../../../lib/node/lock-dependencies";
 import { nowNs } from "../../../lib/services/monotonic";
 import { postgresPool } from "../../../lib/services/postgres";
-import { lockDependencies } from "../../../lib/stock/lock-dependencies";
-import { createStockStrategy } from "../../../lib/stock/registry";
+import { createStockStrategy } from "../../../lib/stock/stock-strategies";
 import type { OperationTrace } from "../../../lib/stock/types";
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { makeProduct, productFacts } from "../../support/rows";

@@ -1,7 +1,7 @@
 import { apiRoute } from "@/lib/http/api-route";
-import { currentNode } from "@/lib/http/current-node";
 import { notFound } from "@/lib/http/errors";
 import { parseTargetId } from "@/lib/http/hot-path";
+import { currentNode } from "@/lib/node/current-node";
 import { driftOf } from "@/lib/shop/counters";
 import { findProduct, readProductOrders } from "@/lib/shop/queries";
 

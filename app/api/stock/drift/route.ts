@@ -1,5 +1,5 @@
 import { apiRoute, readQuery } from "@/lib/http/api-route";
-import { currentNode } from "@/lib/http/current-node";
+import { currentNode } from "@/lib/node/current-node";
 import { driftQuerySchema } from "@/lib/shop/api";
 import { driftOf } from "@/lib/shop/counters";
 

@@ -1,5 +1,5 @@
 import { apiRoute, readJson, requireAdmin } from "@/lib/http/api-route";
-import { currentNode } from "@/lib/http/current-node";
+import { currentNode } from "@/lib/node/current-node";
 import { reconcileRequestSchema } from "@/lib/shop/api";
 import { reconcileCounters } from "@/lib/shop/counters";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { isSafe, isSafeAlone, type LockCase } from "../case";
-import type { LockSubject } from "../subject";
+import type { LockUnderTest } from "../strategy-under-test";
 
 /** What each of the three processes does. */
 const RACE = { ttlMs: 5_000, waitTimeoutMs: 20_000, callers: 4, holdsEach: 8, holdMs: 3 };
@@ -14,7 +14,7 @@ interface ObservedHold {
 }
 
 /** Three processes contend for one resource. @returns their holds in the order of their start */
-export function race(subject: LockSubject): Promise<readonly ObservedHold[]> {
+export function race(subject: LockUnderTest): Promise<readonly ObservedHold[]> {
   return subject.once("race", async () => {
     const workers = await subject.workers();
     const resource = `race:${randomUUID()}`;

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import type { StrategyTraits } from "../../../../lib/locks/types";
 import { stayIn } from "../../../support/stay";
 import { type LockCase, withoutServer } from "../case";
-import { type LockSubject, SHORT_TTL_MS } from "../subject";
+import { type LockUnderTest, SHORT_TTL_MS } from "../strategy-under-test";
 
 /** A worker takes the lock and works for longer than anybody waits. */
-async function holdElsewhere(subject: LockSubject, { index, holdMs }: { index: number; holdMs: number }) {
+async function holdElsewhere(subject: LockUnderTest, { index, holdMs }: { index: number; holdMs: number }) {
   const request = subject.fresh({ ttlMs: SHORT_TTL_MS });
   const worker = (await subject.workers())[index];
   if (!worker) throw new Error(`there is no worker ${index}`);

@@ -7,7 +7,7 @@ import { StockStore } from "../../../../lib/stock/stock-store";
 import type { StockTarget } from "../../../../lib/stock/types";
 import { makeProduct, productFacts } from "../../../support/rows";
 import { type LockCase, withoutServer } from "../case";
-import type { LockSubject } from "../subject";
+import type { LockUnderTest } from "../strategy-under-test";
 import { race } from "./exclusion";
 
 const withoutToken = ({ fencingSource }: StrategyTraits) =>
@@ -44,7 +44,7 @@ function endsEarly(lock: LockStrategy): LockStrategy {
 }
 
 /** One buys, and in the middle of that another does. @returns what became of the first one's write */
-async function buyInTheMiddleOfAnother(subject: LockSubject) {
+async function buyInTheMiddleOfAnother(subject: LockUnderTest) {
   const { pool } = subject.clients.postgres();
   const target: StockTarget = { kind: "product", id: await makeProduct(10) };
   const store = new StockStore(pool, "conformance");

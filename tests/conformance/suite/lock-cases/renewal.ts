@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { StrategyTraits } from "../../../../lib/locks/types";
 import { isSafe, type LockCase, withoutServer } from "../case";
-import { SHORT_TTL_MS } from "../subject";
+import { SHORT_TTL_MS } from "../strategy-under-test";
 
 const notRenewed = (traits: StrategyTraits): string | null => {
   if (traits.expiryClock === "none") return withoutServer(traits) ?? "nothing renews it: no clock ends its holds";

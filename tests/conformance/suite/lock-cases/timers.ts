@@ -3,7 +3,7 @@ import { type Clock, sleepOn, systemClock, type TimerHandle } from "../../../../
 import { stayIn } from "../../../support/stay";
 import { waitUntil } from "../../../support/wait-until";
 import type { LockCase } from "../case";
-import { makeLock } from "../plug";
+import { makeLock } from "../test-setup";
 
 export const noTimerAfterACall: LockCase = {
   name: () => "leaves no timer behind when a call is over, however it ends",

@@ -5,7 +5,7 @@ import { openLockClients } from "../../../support/lock-clients";
 import { relayService } from "../../../support/relayed-servers";
 import { makeProduct, productFacts } from "../../../support/rows";
 import type { StockCase } from "../case";
-import { makeStock, postgresOptions } from "../plug";
+import { makeStock, postgresOptions } from "../test-setup";
 
 const TYPED = ["backend_unavailable", "quorum_failed", "outcome_unknown"];
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { StockOutcome, StockTarget } from "../../../../lib/stock/types";
 import { couponFacts, makeCoupon, makeProduct, productFacts } from "../../../support/rows";
 import { isSafe, type StockCase } from "../case";
-import type { Subject } from "../subject";
+import type { StrategyUnderTest } from "../strategy-under-test";
 
 const STOCK = 15;
 const BUYERS_EACH = 12;
@@ -15,7 +15,7 @@ const HOLD_MS = 2;
 const LONG_HOLD_MS = 250;
 
 /** All workers buy at once. @returns how often each answer came */
-async function sell(subject: Subject, target: StockTarget, buyerIds: readonly string[]) {
+async function sell(subject: StrategyUnderTest, target: StockTarget, buyerIds: readonly string[]) {
   const workers = await subject.workers();
   for (const worker of workers)
     worker.send({ kind: "buy", target, buyerIds, holdMs: isSafe(subject.traits) ? HOLD_MS : LONG_HOLD_MS });

@@ -3,7 +3,7 @@ import { nowNs } from "../../../../lib/services/monotonic";
 import type { OperationTrace } from "../../../../lib/stock/types";
 import { makeProduct } from "../../../support/rows";
 import type { StockCase } from "../case";
-import { makeStock } from "../plug";
+import { makeStock } from "../test-setup";
 
 export const truthfulTrace: StockCase = {
   name: () => "leaves a trace whose values and times agree",

@@ -1,5 +1,5 @@
-import { currentNode } from "@/lib/http/current-node";
 import { orderAction } from "@/lib/http/order-action";
+import { currentNode } from "@/lib/node/current-node";
 import { cancelRequestSchema } from "@/lib/shop/api";
 import { cancelOrder } from "@/lib/shop/pay-order";
 

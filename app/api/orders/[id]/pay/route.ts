@@ -1,5 +1,5 @@
-import { currentNode } from "@/lib/http/current-node";
 import { orderAction } from "@/lib/http/order-action";
+import { currentNode } from "@/lib/node/current-node";
 import { payRequestSchema } from "@/lib/shop/api";
 import { payOrder } from "@/lib/shop/pay-order";
 

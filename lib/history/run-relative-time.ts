@@ -1,0 +1,39 @@
+import type { Finding } from "./finding";
+import { type History, operationsById } from "./history";
+import type { Operation } from "./operation";
+import { firstInvocations } from "./timeline";
+
+/** Readings of the hosts' clocks as microseconds since the run's first purchase. */
+export interface RunRelativeTime {
+  /** By the clock of the host of its first operation; null where the finding has no moment. */
+  ofFinding(finding: Finding): number | null;
+  /** A reading of the clock of the run's first host. */
+  ofReading(readingNs: string): number;
+}
+
+export function runRelativeTimeOf(history: History): RunRelativeTime {
+  const firsts = firstInvocations(history.ops);
+  const beginningOf = ({ clock, host }: Operation) => clock.originNs + BigInt(firsts.get(host) ?? 0);
+  const [first] = history.ops;
+  const zero = first ? beginningOf(first) : 0n;
+  return {
+    ofFinding: ({ opIds, atNs }) => {
+      const op = operationsById(history).get(opIds[0] ?? "");
+      return atNs === null ? null : microsAfter(op ? beginningOf(op) : zero, atNs);
+    },
+    ofReading: (readingNs) => microsAfter(zero, readingNs),
+  };
+}
+
+/** The moment of the earliest of them; null where none has one. */
+export function firstRunRelativeUs(history: History, findings: readonly Finding[]): number | null {
+  const { ofFinding } = runRelativeTimeOf(history);
+  return findings.reduce<number | null>((first, finding) => {
+    const at = ofFinding(finding);
+    return at === null || (first !== null && first <= at) ? first : at;
+  }, null);
+}
+
+function microsAfter(zeroNs: bigint, readingNs: string): number {
+  return Math.round(Number(BigInt(readingNs) - zeroNs) / 1_000);
+}

@@ -1,0 +1,28 @@
+import { env } from "../services/current-env";
+import { postgresPool } from "../services/postgres";
+import { processSingleton } from "../services/singleton";
+import { createStockStrategy } from "../stock/stock-strategies";
+import { HolderPauses } from "./holder-pauses";
+import { lockDependencies } from "./lock-dependencies";
+import { StoreNode } from "./store-node";
+
+/** The store node this process is. */
+export function currentNode(): StoreNode {
+  return processSingleton("store-node", () => {
+    const { STORE_NODE, LOCK_STRATEGY, HOLD_MS, LOCK_TTL_MS, WAIT_TIMEOUT_MS } = env();
+    const pauses = new HolderPauses();
+    return new StoreNode({
+      name: STORE_NODE,
+      activeStrategy: LOCK_STRATEGY,
+      createStrategy: (id) =>
+        createStockStrategy(id, {
+          pool: postgresPool(),
+          node: STORE_NODE,
+          locks: lockDependencies(),
+          beforeWrite: pauses.pass,
+        }),
+      pauses,
+      defaults: { holdMs: HOLD_MS, ttlMs: LOCK_TTL_MS, waitTimeoutMs: WAIT_TIMEOUT_MS },
+    });
+  });
+}

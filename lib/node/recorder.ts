@@ -1,0 +1,83 @@
+import type { HistoryOpLine, OperationOutcome } from "../history/types";
+import type { OperationTrace } from "../stock/types";
+
+/** What is known of a purchase beside its trace. */
+export interface OperationFacts {
+  readonly buyerId: string;
+  readonly quantity: number;
+  readonly outcome: OperationOutcome;
+  readonly orderId?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
+}
+
+interface Entry {
+  readonly trace: OperationTrace;
+  readonly facts: OperationFacts;
+}
+
+/**
+ * Collects the operations of one run on one node. Recording is one array push; the lines are made when somebody asks.
+ * Bounded: past `capacity` operations are counted as dropped, which makes the run inconclusive.
+ */
+export class Recorder {
+  private readonly entries: Entry[] = [];
+  private droppedCount = 0;
+
+  constructor(private readonly options: { readonly node: string; readonly host: string; readonly capacity: number }) {}
+
+  record(trace: OperationTrace, facts: OperationFacts): void {
+    if (this.entries.length >= this.options.capacity) this.droppedCount += 1;
+    else this.entries.push({ trace, facts });
+  }
+
+  get size(): number {
+    return this.entries.length;
+  }
+
+  get dropped(): number {
+    return this.droppedCount;
+  }
+
+  *lines(): Generator<HistoryOpLine> {
+    for (const entry of this.entries) yield this.toLine(entry);
+  }
+
+  private toLine({ trace, facts }: Entry): HistoryOpLine {
+    const line = {
+      type: "op",
+      opId: trace.opId,
+      node: this.options.node,
+      host: this.options.host,
+      buyerId: facts.buyerId,
+      quantity: facts.quantity,
+      idempotencyKey: facts.idempotencyKey,
+      invokedNs: trace.invokedNs.toString(),
+      waitNs: trace.waitNs?.toString(),
+      grantedNs: trace.grantedNs?.toString(),
+      holderId: trace.holderId,
+      transactional: trace.transactional,
+      fencingToken: trace.fencingToken?.toString(),
+      readNs: trace.readNs?.toString(),
+      readValue: trace.readValue,
+      writeNs: trace.writeNs?.toString(),
+      writtenValue: trace.writtenValue,
+      writeAccepted: trace.writeAccepted,
+      committedNs: trace.committedNs?.toString(),
+      releasedNs: trace.releasedNs?.toString(),
+      leaseLostNs: trace.leaseLostNs?.toString(),
+      answeredNs: trace.answeredNs?.toString(),
+      poolWaitUs: micros(trace.poolWaitNs),
+      waitPoolUs: micros(trace.waitPoolNs),
+      holdPoolUs: micros(trace.holdPoolNs),
+      commitPoolUs: micros(trace.commitPoolNs),
+      outcome: facts.outcome,
+      orderId: facts.orderId,
+    };
+    // JSON.stringify leaves undefined fields out; the cast says that absent and undefined are one here.
+    return line as HistoryOpLine;
+  }
+}
+
+function micros(ns: bigint | undefined): number | undefined {
+  return ns === undefined ? undefined : Number(ns / 1_000n);
+}

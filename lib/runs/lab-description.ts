@@ -1,0 +1,103 @@
+import { faultsById } from "../faults/all-faults";
+import { FAULT_IDS, type FaultId } from "../faults/ids";
+import { effectOf } from "../faults/overview";
+import type { StrategyTraits } from "../locks/types";
+import { env } from "../services/current-env";
+import { missingService } from "../services/missing-service";
+import { type ServiceState, serviceStates } from "../services/service-state";
+import { stockStrategies } from "../stock/stock-strategies";
+import { activeStrategies } from "./active-strategy";
+import { createEngines } from "./engines/choose";
+import type { EngineId } from "./engines/types";
+import { LabError } from "./lab-error";
+import type { NodeAddress } from "./node-client";
+
+export interface DescribedStrategy extends StrategyTraits {
+  readonly available: boolean;
+  /** Why not, and the one line that would make it available; null when it is. */
+  readonly unavailableReason: string | null;
+}
+
+/** Something that can be done to a run. */
+export interface DescribedFault {
+  readonly id: FaultId;
+  readonly does: string;
+  /** Why it cannot be done, by strategy; the others are not in it. */
+  readonly reasonsAgainst: Readonly<Record<string, string>>;
+}
+
+export interface LabDescription {
+  /** The strategy of purchases outside of runs; `mixed` when the nodes differ or one does not answer. */
+  readonly active: string;
+  readonly strategies: readonly DescribedStrategy[];
+  readonly services: readonly ServiceState[];
+  readonly engines: readonly { id: EngineId; available: boolean; version: string | null; reason: string | null }[];
+  readonly nodes: readonly NodeAddress[];
+  readonly faults: readonly DescribedFault[];
+  readonly adminTokenRequired: boolean;
+}
+
+/** By configuration alone; whether its servers answer is found out by using them. */
+export function describeStrategy(id: string): DescribedStrategy {
+  const entry = stockStrategies.get(id);
+  if (!entry) {
+    const valid = [...stockStrategies.keys()];
+    throw new LabError("unknown_strategy", `strategy: "${id}" is none of ${valid.join(", ")}.`, {
+      field: "strategy",
+      valid,
+    });
+  }
+  const reasons = entry.traits.needs.flatMap((service) => missingService(service) ?? []);
+  return { ...entry.traits, available: reasons.length === 0, unavailableReason: reasons.join(" ") || null };
+}
+
+/** What the lab can do here: strategies with availability, servers, engines, nodes. */
+export async function describeStrategies(): Promise<LabDescription> {
+  const [active, services, engines] = await Promise.all([activeStrategies(), serviceStates(), describeEngines()]);
+  return {
+    active: active.id ?? "mixed",
+    strategies: [...stockStrategies.keys()].map((id) => withServers(describeStrategy(id), services)),
+    services,
+    engines,
+    nodes: storeNodes(),
+    faults: describeFaults(),
+    adminTokenRequired: env().LAB_ADMIN_TOKEN !== undefined,
+  };
+}
+
+function describeFaults(): DescribedFault[] {
+  const strategies = [...stockStrategies.values()];
+  return FAULT_IDS.map((id) => {
+    const here = faultsById[id].reasonHere?.() ?? null;
+    const reasons = strategies.flatMap(({ traits }) => {
+      const effect = effectOf(id, traits);
+      const reason = "reason" in effect ? effect.reason : here;
+      return reason === null ? [] : [[traits.id, reason] as const];
+    });
+    return { id, does: faultsById[id].does, reasonsAgainst: Object.fromEntries(reasons) };
+  });
+}
+
+/** A strategy whose server is configured but does not answer is not available either. */
+function withServers(strategy: DescribedStrategy, services: readonly ServiceState[]): DescribedStrategy {
+  if (!strategy.available) return strategy;
+  const away = services.filter(({ id, present }) => !present && strategy.needs.includes(id));
+  if (away.length === 0) return strategy;
+  return { ...strategy, available: false, unavailableReason: away.map(({ reason }) => reason).join(" ") };
+}
+
+/** All store nodes; a process that was told of none is the only one. */
+export function storeNodes(): readonly NodeAddress[] {
+  const { STORE_NODES, STORE_NODE, PORT } = env();
+  return STORE_NODES.length > 0 ? STORE_NODES : [{ name: STORE_NODE, url: `http://127.0.0.1:${PORT}` }];
+}
+
+async function describeEngines(): Promise<LabDescription["engines"]> {
+  const engines = createEngines({ k6Binary: env().K6_BINARY });
+  return Promise.all(
+    (["k6", "builtin"] as const).map(async (id) => {
+      const { available, version, reason } = await engines[id].detect();
+      return { id, available, version, reason };
+    }),
+  );
+}

@@ -1,0 +1,72 @@
+import type { StoreNode } from "../node/store-node";
+import { env } from "../services/current-env";
+import { log } from "../services/log";
+import { reconcileCounters } from "./counters";
+import { expireDueOrders } from "./expiry";
+import { forgetOldKeys } from "./idempotency";
+
+/** Longer than any entry may be under way; the shop's counters are looked at as often. */
+const RECONCILE_EVERY_MS = 30_000;
+const KEYS_KEPT_MS = 24 * 3_600_000;
+
+/**
+ * What a store node does of itself, round after round: expire orders that are due, settle counters (at the start first of all),
+ * forget old idempotency keys. One round at a time; each node does it, and none waits for another.
+ */
+export class ShopMaintenance {
+  private timer: NodeJS.Timeout | null = null;
+  private isStopped = false;
+  private round: Promise<void> = Promise.resolve();
+  private reconciledAtMs = Number.NEGATIVE_INFINITY;
+  private lastFailure = "";
+
+  constructor(
+    private readonly node: StoreNode,
+    private readonly everyMs: number,
+  ) {}
+
+  start(): void {
+    if (this.everyMs > 0) this.schedule(0);
+  }
+
+  /** Resolves when the round under way is over. */
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    if (this.timer) clearTimeout(this.timer);
+    await this.round;
+  }
+
+  private schedule(afterMs: number): void {
+    if (this.isStopped) return;
+    this.timer = setTimeout(() => {
+      this.round = this.run();
+      void this.round.then(() => this.schedule(this.everyMs));
+    }, afterMs);
+    this.timer.unref();
+  }
+
+  /** What fails is tried again in the next round, and said once. */
+  private async run(): Promise<void> {
+    const failures: string[] = [];
+    const now = performance.now();
+    const jobs: (() => Promise<unknown>)[] = [
+      async () => failures.push(...(await expireDueOrders(this.node)).failures),
+    ];
+    if (now - this.reconciledAtMs >= RECONCILE_EVERY_MS) {
+      this.reconciledAtMs = now;
+      jobs.push(() => forgetOldKeys(KEYS_KEPT_MS));
+      jobs.push(async () => failures.push(...(await reconcileCounters(this.node, { sparesRuns: true })).failed));
+    }
+    for (const job of jobs) await job().catch((error: Error) => failures.push(error.message));
+    const failure = failures.join("; ");
+    if (failure !== "" && failure !== this.lastFailure)
+      log().warn({ reason: failure }, "the upkeep of the shop failed");
+    this.lastFailure = failure;
+  }
+}
+
+/** Whether this process sells: the dashboard of a lab with store nodes does not. */
+export function servesSales(): boolean {
+  const { STORE_NODE, STORE_NODES } = env();
+  return STORE_NODES.length === 0 || STORE_NODES.some(({ name }) => name === STORE_NODE);
+}

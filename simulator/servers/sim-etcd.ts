@@ -1,0 +1,163 @@
+import { EtcdError, type QueuePlace } from "../../lib/locks/etcd/etcd-port";
+import { SimServer } from "./sim-server";
+
+interface Lease {
+  readonly id: bigint;
+  readonly seconds: number;
+  readonly madeBy: string;
+  /** On the server's clock. */
+  expiresAtMs: number;
+}
+
+interface Key {
+  readonly createRevision: bigint;
+  readonly leaseId: bigint;
+}
+
+interface Deletion {
+  readonly key: string;
+  readonly revision: bigint;
+}
+
+export interface DeletionWatch {
+  readonly key: string;
+  readonly fire: () => void;
+}
+
+/** What etcd grants at the least, with its default election timeout. */
+const SHORTEST_LEASE_SECONDS = 2;
+/** How late the server may notice that a lease has run out. */
+const LONGEST_OVERTIME_MS = 500;
+
+/** One etcd: leases, keys that live as long as they, a queue by create revision, watches for deletions. */
+export class SimEtcd extends SimServer {
+  #leases = new Map<bigint, Lease>();
+  #keys = new Map<string, Key>();
+  #deletions: Deletion[] = [];
+  #watches = new Set<DeletionWatch>();
+  #revision = 1n;
+
+  grantLease(actor: string, id: bigint, ttlSeconds: number): number {
+    if (this.#leases.has(id)) throw new EtcdError("refused", "lease already exists");
+    const seconds = Math.max(SHORTEST_LEASE_SECONDS, ttlSeconds);
+    this.#leases.set(id, { id, seconds, madeBy: actor, expiresAtMs: this.nowMs + seconds * 1_000 });
+    this.#watchExpiry(id, seconds * 1_000);
+    return seconds;
+  }
+
+  keepLeaseAlive(actor: string, id: bigint): number {
+    const lease = this.#leases.get(id);
+    if (!lease) return 0;
+    this.noteRenewed(this.#holderFor(actor, lease), nameOf(lease));
+    lease.expiresAtMs = this.nowMs + lease.seconds * 1_000;
+    return lease.seconds;
+  }
+
+  revokeLease(actor: string, id: bigint): boolean {
+    const lease = this.#leases.get(id);
+    if (!lease) return false;
+    this.noteFreed(this.#holderFor(actor, lease), nameOf(lease));
+    this.#end(lease, "revoked");
+    return true;
+  }
+
+  enqueue(folder: string, key: string, leaseId: bigint): QueuePlace {
+    const known = this.#keys.get(key);
+    if (known) return this.#placeOf(folder, known.createRevision);
+    if (!this.#leases.has(leaseId)) throw new EtcdError("no-lease", "requested lease not found");
+    const predecessor = this.#lastBefore(folder, null);
+    this.#revision += 1n;
+    this.#keys.set(key, { createRevision: this.#revision, leaseId });
+    this.world.say(() => `${this.name}: ${key.slice(-8)} queues behind ${predecessor?.slice(-8) ?? "nobody"}`);
+    return { createRevision: this.#revision, predecessor, revision: this.#revision };
+  }
+
+  findPlace(folder: string, key: string, { createRevision, predecessor }: QueuePlace): QueuePlace | null {
+    if (!this.#keys.has(key)) return null;
+    if (this.#keys.has(predecessor ?? key)) return { createRevision, predecessor, revision: this.#revision };
+    return this.#placeOf(folder, createRevision);
+  }
+
+  removeKey(actor: string, key: string): boolean {
+    const known = this.#keys.get(key);
+    if (!known) return false;
+    const lease = this.#leases.get(known.leaseId);
+    if (lease && lease.madeBy !== actor)
+      this.world.violate("ownership", `${this.name}: ${actor} removed the key of ${lease.madeBy}`);
+    this.#delete(key, "removed");
+    return true;
+  }
+
+  /** @returns how to end the watch; null when it has been deleted since then */
+  watchDeletion(watch: DeletionWatch, afterRevision: bigint): (() => void) | null {
+    if (this.#deletions.some(({ key, revision }) => key === watch.key && revision > afterRevision)) return null;
+    this.#watches.add(watch);
+    return () => this.#watches.delete(watch);
+  }
+
+  protected override forget(): void {
+    this.#leases = new Map();
+    this.#keys = new Map();
+    this.#deletions = [];
+    this.#revision = 1n;
+  }
+
+  protected override onRestart(): void {
+    this.#watches = new Set();
+  }
+
+  /** Renewals and releases are judged by who made the lease; its id stands for the hold. */
+  #holderFor(actor: string, lease: Lease): string {
+    return actor === lease.madeBy ? nameOf(lease) : actor;
+  }
+
+  #placeOf(folder: string, createRevision: bigint): QueuePlace {
+    return { createRevision, predecessor: this.#lastBefore(folder, createRevision), revision: this.#revision };
+  }
+
+  #lastBefore(folder: string, revision: bigint | null): string | null {
+    let last: string | null = null;
+    let highest = 0n;
+    for (const [key, { createRevision }] of this.#keys) {
+      if (!key.startsWith(`${folder}/`) || createRevision <= highest) continue;
+      if (revision !== null && createRevision >= revision) continue;
+      highest = createRevision;
+      last = key;
+    }
+    return last;
+  }
+
+  #watchExpiry(id: bigint, afterMs: number): void {
+    this.world.schedule({
+      afterMs: afterMs + this.world.random.between(0.01, LONGEST_OVERTIME_MS),
+      run: () => {
+        const lease = this.#leases.get(id);
+        if (!lease) return;
+        const leftMs = lease.expiresAtMs - this.nowMs;
+        if (leftMs > 0) this.#watchExpiry(id, leftMs);
+        else this.#end(lease, "expired");
+      },
+    });
+  }
+
+  #end(lease: Lease, why: string): void {
+    this.#leases.delete(lease.id);
+    for (const [key, { leaseId }] of this.#keys) if (leaseId === lease.id) this.#delete(key, why);
+  }
+
+  #delete(key: string, why: string): void {
+    this.#keys.delete(key);
+    this.#revision += 1n;
+    this.#deletions.push({ key, revision: this.#revision });
+    this.world.say(() => `${this.name}: ${key.slice(-8)} is gone (${why})`);
+    for (const watch of this.#watches) {
+      if (watch.key !== key) continue;
+      this.#watches.delete(watch);
+      watch.fire();
+    }
+  }
+}
+
+function nameOf({ id }: Lease): string {
+  return `lease-${id.toString(16)}`;
+}
