@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { currentNode } from "../node/current-node";
+import type { PurchasePlan } from "../node/store-node";
 import { claimRequestSchema, idempotencyKeySchema, reduceStockRequestSchema } from "../shop/api";
 import { isVisitorId } from "../shop/buyer-id";
 import { answerOnce } from "../shop/idempotency";
@@ -67,13 +68,14 @@ export async function handleHotRequest(request: HotRequest): Promise<HotResponse
   };
   try {
     const wish = parse(request);
+    const plan = node.plan(wish.target);
     const applicant = { target: wish.target, buyerId: wish.buyerId, runKey: request.runKey };
     return await withAdmission(applicant, async () => {
       const terms = await targetTerms(wish.target, request.runId !== null);
       if (!terms) throw notFound(`${wish.target.kind} ${wish.target.id}`);
-      refuseStrayRun(request, wish.target);
+      refuseStrayRun(request, plan);
       if (isVisitorId(wish.buyerId)) await refuseForeignVisitor(request.cookie, wish.buyerId);
-      const sale = { wish, terms, headers };
+      const sale = { wish, terms, plan, headers };
       return wish.idempotencyKey === null ? await sell(sale) : await sellOnce(sale, wish.idempotencyKey);
     });
   } catch (error) {
@@ -84,11 +86,12 @@ export async function handleHotRequest(request: HotRequest): Promise<HotResponse
 interface Sale {
   readonly wish: OrderRequest;
   readonly terms: TargetTerms;
+  readonly plan: PurchasePlan;
   readonly headers: HotHeaders;
 }
 
-async function sell({ wish, terms, headers }: Sale): Promise<HotResponse> {
-  const { outcome, strategyId, stockTaken } = await placeOrder(currentNode(), wish, terms);
+async function sell({ wish, terms, plan, headers }: Sale): Promise<HotResponse> {
+  const { outcome, strategyId, stockTaken } = await placeOrder(currentNode(), wish, { terms, plan });
   headers["x-lock-strategy"] = strategyId;
   if (outcome.status !== "sold") return unsoldAnswer(headers, outcome);
   const { target, buyerId, quantity } = wish;
@@ -97,7 +100,7 @@ async function sell({ wish, terms, headers }: Sale): Promise<HotResponse> {
 
 /** The first answer of all requests with this key; docs/decisions/141-one-answer-a-key.md. */
 function sellOnce(sale: Sale, key: string): Promise<HotResponse> {
-  const { wish, headers } = sale;
+  const { wish, plan, headers } = sale;
   const { target, buyerId: userId, quantity, purchaseToken } = wish;
   const findDone = async () => {
     const order = await findKeyedOrder(target, userId, key);
@@ -112,7 +115,7 @@ function sellOnce(sale: Sale, key: string): Promise<HotResponse> {
   };
   const route = target.kind === "product" ? `products/${target.id}/reduce-stock` : `coupons/${target.id}/claim`;
   const asked = { quantity, purchaseToken };
-  const waitMs = currentNode().plan(target).waitTimeoutMs + LEAST_REPLAY_WAIT_MS;
+  const waitMs = plan.waitTimeoutMs + LEAST_REPLAY_WAIT_MS;
   return answerOnce({ userId, route, key, asked, waitMs }, { work, findDone });
 }
 
@@ -202,7 +205,7 @@ export function fromIssues(issues: readonly z.core.$ZodIssue[]): HttpError {
 }
 
 /** A load generator's straggler must not count for another run, nor for the shop. */
-function refuseStrayRun({ runId }: HotRequest, target: StockTarget): void {
-  if (runId === null || currentNode().plan(target).run?.assignment.runId === runId) return;
+function refuseStrayRun({ runId }: HotRequest, plan: PurchasePlan): void {
+  if (runId === null || plan.run?.assignment.runId === runId) return;
   throw new HttpError({ status: 409, code: "run_closed", message: `Run ${runId} is not open on this node.` });
 }

@@ -34,8 +34,10 @@ export interface StoreNodeOptions {
   readonly historyCapacity?: () => number;
 }
 
-/** How one purchase is to be done: by the run that owns the target, or by the shop's own settings. */
+/** How the node serves one purchase: with the settings of the run that owns the target, or with the shop's. */
 export interface PurchasePlan {
+  /** `resourceOf` the target. */
+  readonly resource: string;
   readonly strategy: StockStrategy;
   readonly run: ActiveRun | null;
   readonly holdMs: number;
@@ -150,11 +152,18 @@ export class StoreNode {
     return (assignment && (await this.strategy(assignment.strategy).drift?.(assignment.target))) ?? null;
   }
 
+  /** Called once per purchase, after parsing; every later step takes the plan as an argument. */
   plan(target: StockTarget): PurchasePlan {
-    const run = this.runByResource.get(resourceOf(target)) ?? null;
-    if (!run) return { strategy: this.strategy(this.activeId), run, fencing: true, ...this.options.defaults };
+    const resource = resourceOf(target);
+    const run = this.runByResource.get(resource) ?? null;
+    if (!run) return { resource, strategy: this.strategy(this.activeId), run, fencing: true, ...this.options.defaults };
     const { holdMs, ttlMs, waitTimeoutMs, fencing = true } = run.assignment;
-    return { strategy: this.strategy(run.assignment.strategy), run, holdMs, ttlMs, waitTimeoutMs, fencing };
+    return { resource, strategy: this.strategy(run.assignment.strategy), run, holdMs, ttlMs, waitTimeoutMs, fencing };
+  }
+
+  /** False if a run of the target started or ended after the plan was made. */
+  isCurrent({ resource, run }: PurchasePlan): boolean {
+    return (this.runByResource.get(resource) ?? null) === run;
   }
 
   newTrace(): OperationTrace {

@@ -58,7 +58,7 @@ async function payAndTake(node: StoreNode, order: ShopOrder, buyerId: string): P
   const { id: orderId, productId, quantity } = order;
   const target = { kind: "product", id: productId } as const;
   const input = { target, buyerId, quantity, order: { kind: "pending", orderId } as const };
-  const refusal = await purchase(node, input).then(
+  const refusal = await purchase(node, node.plan(target), input).then(
     ({ outcome }) => outcome.status,
     (error: Error & { cause?: unknown }) => error,
   );

@@ -19,8 +19,8 @@ export interface OrderRequest {
   readonly idempotencyKey: string | null;
 }
 
-/** What the target asks, and how the node serves it at the moment. */
-interface Conditions {
+/** The target's terms, and the node's plan for this purchase. */
+export interface OrderConditions {
   readonly terms: TargetTerms;
   readonly plan: PurchasePlan;
 }
@@ -36,20 +36,23 @@ export interface PlacedOrder extends PurchaseResult {
  * @throws {ShopError} what the terms refuse before any lock is touched
  * @throws {PurchaseFailure} when a server was lost or the outcome is not known
  */
-export async function placeOrder(node: StoreNode, wish: OrderRequest, terms: TargetTerms): Promise<PlacedOrder> {
-  const { target, buyerId, quantity, idempotencyKey } = wish;
-  const plan = node.plan(target);
+export async function placeOrder(
+  node: StoreNode,
+  request: OrderRequest,
+  { terms, plan }: OrderConditions,
+): Promise<PlacedOrder> {
+  const { target, buyerId, quantity, idempotencyKey } = request;
   refuseEarly(plan, terms);
-  if (terms.requiresPurchaseToken) await checkPurchaseToken({ ...wish, productId: target.id });
-  const order = orderTerms(wish, { terms, plan });
+  if (terms.requiresPurchaseToken) await checkPurchaseToken({ ...request, productId: target.id });
+  const order = orderTerms(request, { terms, plan });
   if (terms.stockOn === "payment" && plan.run === null && order) {
-    const outcome = await placeWithoutStock({ wish, node: node.name, opId: node.newTrace().opId, order, plan });
+    const outcome = await placeWithoutStock({ request, node: node.name, opId: node.newTrace().opId, order, plan });
     return { outcome, strategyId: plan.strategy.id, runId: null, stockTaken: false };
   }
   const limitPerBuyer = terms.limitPerBuyer ?? undefined;
   const key = idempotencyKey ?? undefined;
   const input = { target, buyerId, quantity, order, limitPerBuyer, idempotencyKey: key };
-  return { ...(await purchase(node, input, plan)), stockTaken: true };
+  return { ...(await purchase(node, plan, input)), stockTaken: true };
 }
 
 /** A run opens the doors itself. */
@@ -67,7 +70,7 @@ function refuseEarly(plan: PurchasePlan, { opensAtEpochMs }: TargetTerms): void 
 /** Absent for the load of a run on a target without terms: its statement writes an order and nothing else. */
 function orderTerms(
   { target, idempotencyKey, purchaseToken }: OrderRequest,
-  { terms, plan }: Conditions,
+  { terms, plan }: OrderConditions,
 ): OrderTerms | undefined {
   const isRun = plan.run !== null;
   const isPlain = target.kind === "coupon" || (isRun && terms.limitPerBuyer === null && !terms.requiresPurchaseToken);
@@ -81,7 +84,7 @@ function orderTerms(
 }
 
 interface Placing {
-  readonly wish: OrderRequest;
+  readonly request: OrderRequest;
   readonly node: string;
   readonly opId: string;
   readonly order: OrderTerms;
@@ -89,9 +92,9 @@ interface Placing {
 }
 
 /** The order and the buyer's allowance, and nothing off the stock. */
-async function placeWithoutStock({ wish, node, opId, order, plan }: Placing): Promise<StockOutcome> {
+async function placeWithoutStock({ request, node, opId, order, plan }: Placing): Promise<StockOutcome> {
   if (order.kind !== "shop") throw new TypeError("only a new order can be placed");
-  const { target, buyerId, quantity } = wish;
+  const { target, buyerId, quantity } = request;
   const values = [target.id, buyerId, quantity, opId, null, node, plan.strategy.id];
   const extras = [order.idempotencyKey, order.paymentWindowMs, order.purchaseTokenId];
   const failed = (error: Error, isDefinite: boolean) => postgresFailed(target, error, isDefinite);

@@ -5,6 +5,7 @@ import type { PurchasePlan, StoreNode } from "../node/store-node";
 import { nowNs } from "../services/monotonic";
 import type { OperationTrace, OrderTerms, StockOutcome, StockTarget } from "../stock/types";
 import { refuseWhileJudged } from "./judged-target";
+import { ShopError } from "./shop-error";
 
 export interface PurchaseInput {
   readonly target: StockTarget;
@@ -35,16 +36,14 @@ export class PurchaseFailure extends Error {
 }
 
 /**
- * One purchase, start to end: choose the strategy (the run's, or the shop's), reduce the stock, record what happened.
- * @throws {ShopError} `contended` while the run that sold the target is being judged
+ * Makes one purchase: reduces the stock with the plan's strategy, then records the outcome.
+ * @throws {ShopError} `contended` while the run that sold the target awaits its verdict, or if a run of the target
+ *   started or ended after the plan was made
  * @throws {PurchaseFailure} when a server was lost or the outcome is not known; the cause is the LockError
  */
-export async function purchase(
-  node: StoreNode,
-  input: PurchaseInput,
-  plan: PurchasePlan = node.plan(input.target),
-): Promise<PurchaseResult> {
+export async function purchase(node: StoreNode, plan: PurchasePlan, input: PurchaseInput): Promise<PurchaseResult> {
   if (plan.run === null) await refuseWhileJudged(node, input.target);
+  if (!node.isCurrent(plan)) throw planOutdated(plan);
   const trace = node.newTrace();
   purchaseMetrics().begin(trace);
   plan.run?.meter.begin(trace);
@@ -65,6 +64,15 @@ export async function purchase(
     finish({ plan, trace, input, outcome: isLockError(error) && !error.isDefinite ? "unknown" : "error" });
     throw new PurchaseFailure(plan.strategy.id, error);
   }
+}
+
+/** A purchase under an outdated plan would take units from a run, or join a run that is already drained. */
+function planOutdated({ resource }: PurchasePlan): ShopError {
+  return new ShopError({
+    code: "contended",
+    message: `A run of ${resource} started or ended while this request waited. No stock was reserved; retry.`,
+    retryAfterSeconds: 1,
+  });
 }
 
 interface Finish {

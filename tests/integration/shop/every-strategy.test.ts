@@ -49,7 +49,8 @@ for (const [strategy, { traits }] of stockStrategies) {
       const terms = await targetTerms(wish.target);
       assert.ok(terms);
       const defaults = { quantity: 1, purchaseToken: null, idempotencyKey: null };
-      return (await placeOrder(by, { ...defaults, ...wish }, terms)).outcome;
+      const request = { ...defaults, ...wish };
+      return (await placeOrder(by, request, { terms, plan: by.plan(request.target) })).outcome;
     }
     const product = async (stock: number, terms: ProductTerms) =>
       ({ kind: "product", id: await makeProduct(stock, terms) }) as const;

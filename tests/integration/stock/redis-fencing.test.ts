@@ -105,7 +105,7 @@ describe("a holder paused past its lease, under redis-fenced", () => {
     const buyIn = (runId: string) => {
       const plan = node.plan(target);
       assert.equal(plan.run?.assignment.runId, runId);
-      return purchase(node, { target, buyerId: `buyer-of-${runId}`, quantity: 1 });
+      return purchase(node, plan, { target, buyerId: `buyer-of-${runId}`, quantity: 1 });
     };
     const assignment = { strategy: "redis-fenced", target, holdMs: 0, ttlMs: 60_000, waitTimeoutMs: 5_000 };
     await prisma().product.update({ where: { id: target.id }, data: { fence: 1_000 } });
