@@ -3,13 +3,13 @@ import next from "next";
 import { FrontDoor } from "./lib/http/front-door";
 import { createHttpServer } from "./lib/http/http-server";
 import { drain } from "./lib/http/shutdown";
-import { currentNode } from "./lib/node/current-node";
+import { currentNode, servesSales } from "./lib/node/current-node";
 import { closeLockClients } from "./lib/node/lock-dependencies";
 import { coordinator } from "./lib/runs/lab";
 import { env } from "./lib/services/current-env";
 import { log } from "./lib/services/log";
 import { postgresPool } from "./lib/services/postgres";
-import { ShopMaintenance, servesSales } from "./lib/shop/maintenance";
+import { ShopMaintenance } from "./lib/shop/maintenance";
 import { traitsOf } from "./lib/stock/stock-strategies";
 
 /**

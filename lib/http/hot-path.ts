@@ -1,11 +1,10 @@
 import type { z } from "zod";
-import { currentNode } from "../node/current-node";
+import { currentNode, servesSales } from "../node/current-node";
 import type { PurchasePlan } from "../node/store-node";
 import { claimRequestSchema, idempotencyKeySchema, reduceStockRequestSchema } from "../shop/api";
 import { isVisitorId } from "../shop/buyer-id";
 import { answerOnce } from "../shop/idempotency";
 import { findKeyedOrder } from "../shop/keyed-order";
-import { servesSales } from "../shop/maintenance";
 import { type OrderRequest, placeOrder } from "../shop/place-order";
 import { PurchaseFailure } from "../shop/purchase";
 import { type TargetTerms, targetTerms } from "../shop/terms";

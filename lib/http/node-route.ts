@@ -1,4 +1,4 @@
-import { servesSales } from "../shop/maintenance";
+import { servesSales } from "../node/current-node";
 import { readText } from "./api-route";
 import { forwardToNode } from "./forward";
 

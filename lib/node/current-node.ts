@@ -26,3 +26,9 @@ export function currentNode(): StoreNode {
     });
   });
 }
+
+/** False in the dashboard of a lab that has store nodes: it forwards purchases to them. */
+export function servesSales(): boolean {
+  const { STORE_NODE, STORE_NODES } = env();
+  return STORE_NODES.length === 0 || STORE_NODES.some(({ name }) => name === STORE_NODE);
+}

@@ -1,5 +1,4 @@
 import type { StoreNode } from "../node/store-node";
-import { env } from "../services/current-env";
 import { log } from "../services/log";
 import { reconcileCounters } from "./counters";
 import { expireDueOrders } from "./expiry";
@@ -63,10 +62,4 @@ export class ShopMaintenance {
       log().warn({ reason: failure }, "the upkeep of the shop failed");
     this.lastFailure = failure;
   }
-}
-
-/** Whether this process sells: the dashboard of a lab with store nodes does not. */
-export function servesSales(): boolean {
-  const { STORE_NODE, STORE_NODES } = env();
-  return STORE_NODES.length === 0 || STORE_NODES.some(({ name }) => name === STORE_NODE);
 }
