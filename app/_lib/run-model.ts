@@ -1,4 +1,5 @@
-import type { Percentiles, RunDocument, RunSample, RunViolations } from "@/lib/runs/document";
+import type { Percentiles } from "@/lib/node/figures";
+import type { RunDocument, RunSample, RunViolations } from "@/lib/runs/document";
 import { type Check, checksOf } from "./checks";
 import type { SaleConfig } from "./run-config";
 import { blankSeries, type RunSeries } from "./run-series";

@@ -1,4 +1,5 @@
-import type { Percentiles, RunDocument, RunEvent, RunSample } from "@/lib/runs/document";
+import type { Percentiles } from "@/lib/node/figures";
+import type { RunDocument, RunEvent, RunSample } from "@/lib/runs/document";
 import { type Tone, toneOf } from "./verdict";
 
 /** One run as the page follows it: from the click, through the event stream, to the final document. */

@@ -1,4 +1,4 @@
-import type { RunCounts } from "../../lib/runs/document";
+import type { RunCounts } from "../../lib/node/figures";
 import { type MedianInterval, medianInterval } from "../../lib/runs/median-interval";
 
 /** Blocks of purchases with the recorder on and off, taking turns, and what they say about its cost. Pure. */

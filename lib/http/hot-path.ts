@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import { currentNode, servesSales } from "../node/current-node";
 import type { PurchasePlan } from "../node/store-node";
+import { isVisitorId } from "../node/visitor-id";
 import { claimRequestSchema, idempotencyKeySchema, reduceStockRequestSchema } from "../shop/api";
-import { isVisitorId } from "../shop/buyer-id";
 import { answerOnce } from "../shop/idempotency";
 import { findKeyedOrder } from "../shop/keyed-order";
 import { type OrderRequest, placeOrder } from "../shop/place-order";

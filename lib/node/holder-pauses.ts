@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { startResumeTimer } from "../faults/resume-timer";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import type { Failpoint } from "../stock/failpoint";
+import { startResumeTimer } from "./resume-timer";
 
 /** Requests must outlive it: a buyer's waits 30 s for its answer, a control call half a minute. */
 export const LONGEST_PAUSE_MS = 15_000;

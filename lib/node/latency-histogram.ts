@@ -1,6 +1,6 @@
 import * as hdr from "hdr-histogram-js";
-import type { ClientReport, Percentiles } from "../runs/document";
-import { CURVE_PERCENTILES } from "../runs/latency-curve";
+import { CURVE_PERCENTILES } from "./curve-percentiles";
+import { emptyPercentiles, type Percentiles } from "./figures";
 
 /** Latencies are recorded in whole microseconds, two significant digits, up to two minutes. */
 const MICROS_PER_MS = 1_000;
@@ -23,8 +23,6 @@ export function recordMs(histogram: LatencyHistogram, durationMs: number): void 
   histogram.recordValue(Math.min(MAX_MICROS, Math.max(1, micros)));
 }
 
-export const emptyPercentiles: Percentiles = { p50: null, p90: null, p95: null, p99: null, p999: null, max: null };
-
 /** Percentiles in milliseconds, three decimals; all null when nothing was recorded. */
 export function percentilesOf(histogram: LatencyHistogram): Percentiles {
   if (histogram.totalCount === 0) return emptyPercentiles;
@@ -41,8 +39,8 @@ export function percentilesOf(histogram: LatencyHistogram): Percentiles {
   };
 }
 
-/** The distribution at `CURVE_PERCENTILES`; undefined when nothing was recorded. */
-export function curveOf(histogram: LatencyHistogram): ClientReport["curve"] {
+/** Latency at each of `CURVE_PERCENTILES`; undefined if nothing was recorded. */
+export function curveOf(histogram: LatencyHistogram): { percentile: number; ms: number }[] | undefined {
   if (histogram.totalCount === 0) return undefined;
   const max = histogram.maxValue;
   return CURVE_PERCENTILES.map((percentile) => ({

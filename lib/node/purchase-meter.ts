@@ -1,7 +1,7 @@
 import { type Phase, phaseSpans } from "../history/phases";
 import type { OperationOutcome } from "../history/types";
-import type { RunCounts } from "../runs/document";
 import type { OperationTrace } from "../stock/types";
+import { emptyCounts, type RunCounts } from "./figures";
 import { createHistogram, encodeHistogram, type LatencyHistogram, recordMs } from "./latency-histogram";
 
 /** What a node answers when it is asked how its run goes; histograms are base64 HdrHistogram V2, in microseconds. */
@@ -15,10 +15,6 @@ export interface NodeRunStats {
   readonly recorded: number;
   readonly dropped: number;
   readonly histograms: { readonly latency: string } & { readonly [phase in Phase]: string };
-}
-
-export function emptyCounts(): RunCounts {
-  return { requests: 0, sold: 0, soldOut: 0, contended: 0, rejected: 0, errors: 0, unknown: 0 };
 }
 
 const countOf: Record<OperationOutcome, keyof RunCounts> = {

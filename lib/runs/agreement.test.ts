@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { emptyPercentiles } from "../node/latency-histogram";
+import { emptyPercentiles } from "../node/figures";
 import { agreementOf, starvedWords } from "./agreement";
 import type { ClientReport } from "./document";
 import { clientReport, runDocument } from "./testing/run-fixture";

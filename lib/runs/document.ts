@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { faultRequestSchema, MOST_FAULTS } from "../faults/request";
+import { countsSchema, percentilesSchema } from "../node/figures";
 import { sweepMarkSchema } from "./sweep-mark";
 
 /** The run document: what a run was, what happened, and what the checkers conclude. Contract of the HTTP API and the CLI. */
@@ -7,16 +8,6 @@ import { sweepMarkSchema } from "./sweep-mark";
 const count = z.int().min(0);
 /** Milliseconds; null where nothing was measured. */
 const millis = z.number().min(0).nullable();
-
-export const percentilesSchema = z.object({
-  p50: millis,
-  p90: millis,
-  p95: millis,
-  p99: millis,
-  p999: millis,
-  max: millis,
-});
-export type Percentiles = z.infer<typeof percentilesSchema>;
 
 export const targetSchema = z.strictObject({
   kind: z.enum(["product", "coupon"]).default("product"),
@@ -108,18 +99,6 @@ export const finishRequestSchema = z.strictObject({
   awaitClientReport: z.boolean().default(false),
 });
 export type FinishRequest = z.infer<typeof finishRequestSchema>;
-
-export const countsSchema = z.object({
-  requests: count,
-  sold: count,
-  soldOut: count,
-  contended: count,
-  /** Already claimed or over the buyer's limit. */
-  rejected: count,
-  errors: count,
-  unknown: count,
-});
-export type RunCounts = z.infer<typeof countsSchema>;
 
 export const phasesSchema = z.object({
   poolWait: percentilesSchema,

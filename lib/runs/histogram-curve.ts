@@ -1,5 +1,6 @@
+import type { Percentiles } from "../node/figures";
 import { decodeHistogram, type LatencyHistogram, mergeHistograms } from "../node/latency-histogram";
-import type { Percentiles, RunDocument } from "./document";
+import type { RunDocument } from "./document";
 import { curveOfPercentiles } from "./latency-curve";
 import { medianInterval } from "./median-interval";
 import { type CurvePoint, percentilePosition, shareOfMax } from "./percentile-axis";

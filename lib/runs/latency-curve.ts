@@ -1,4 +1,5 @@
-import type { ClientReport, Percentiles, RunDocument } from "./document";
+import type { Percentiles } from "../node/figures";
+import type { ClientReport, RunDocument } from "./document";
 import { type CurvePoint, shareOfMax } from "./percentile-axis";
 
 const KNOWN: readonly (readonly [Exclude<keyof Percentiles, "max">, number])[] = [
@@ -19,18 +20,6 @@ export function curveOfPercentiles(percentiles: Percentiles, purchases: number):
   });
   return percentiles.max === null ? points : [...points, { share: maxShare, ms: percentiles.max }];
 }
-
-/** Places in a decade of the axis. */
-const PLACES = 8;
-/** Up to 99.99 %. */
-const DECADES = 4;
-
-/** Where load generators read their distribution off: evenly along the axis, and where tables have a column. load-tests has the same. */
-export const CURVE_PERCENTILES: readonly number[] = [
-  ...Array.from({ length: DECADES * PLACES + 1 }, (_, at) => Number((100 * (1 - 10 ** (-at / PLACES))).toFixed(4))),
-  50,
-  95,
-].sort((a, b) => a - b);
 
 /** What the buyers of a run waited, as a curve: as fine as their generator told it. */
 export function buyersCurve({

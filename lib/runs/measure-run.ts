@@ -8,6 +8,7 @@ import { type Operation, toFault } from "../history/operation";
 import { PHASES, type Phase } from "../history/phases";
 import { firstRunRelativeUs } from "../history/run-relative-time";
 import type { HistoryOrder } from "../history/types";
+import { emptyCounts, type RunCounts } from "../node/figures";
 import {
   decodeHistogram,
   encodeHistogram,
@@ -15,10 +16,10 @@ import {
   mergeHistograms,
   percentilesOf,
 } from "../node/latency-histogram";
-import { emptyCounts, type NodeRunStats } from "../node/purchase-meter";
-import { isVisitorId } from "../shop/buyer-id";
+import type { NodeRunStats } from "../node/purchase-meter";
+import { isVisitorId } from "../node/visitor-id";
 import type { StockDrift } from "../stock/types";
-import type { NodeResult, RunCounts, RunDocument, RunHistograms, RunPhases } from "./document";
+import type { NodeResult, RunDocument, RunHistograms, RunPhases } from "./document";
 
 /** What was found out about a run once its load was over. */
 export interface RunFacts {

@@ -1,6 +1,5 @@
 import { cpus, release, totalmem, type } from "node:os";
-import { emptyPercentiles } from "../node/latency-histogram";
-import { emptyCounts } from "../node/purchase-meter";
+import { emptyCounts, emptyPercentiles } from "../node/figures";
 import { clockName, nowNs } from "../services/monotonic";
 import type { StockTarget } from "../stock/types";
 import type { RunDocument, RunRequest } from "./document";

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import { CURVE_PERCENTILES } from "../node/curve-percentiles";
 import { clientReportSchema } from "./document";
-import { buyersCurve, CURVE_PERCENTILES, curveOfPercentiles } from "./latency-curve";
+import { buyersCurve, curveOfPercentiles } from "./latency-curve";
 import {
   type CurvePoint,
   layOutCurves,

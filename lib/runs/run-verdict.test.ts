@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { VIOLATION_KINDS } from "../history/finding";
-import { emptyPercentiles } from "../node/latency-histogram";
+import { emptyPercentiles } from "../node/figures";
 import {
   type ClientReport,
   clientReportSchema,

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { isVisitorId, VISITOR_PREFIX } from "../node/visitor-id";
 import { env } from "../services/current-env";
 import { prisma } from "../services/postgres";
 import { processSingleton } from "../services/singleton";
@@ -9,16 +10,10 @@ import { processSingleton } from "../services/singleton";
 export const BUYER_COOKIE = "shop_buyer";
 export const BUYER_COOKIE_SECONDS = 180 * 24 * 3_600;
 
-const PREFIX = "visitor-";
 const SECRET_NAME = "buyer-id";
 
-/** Ids that are the shop's own: who uses one has to prove that it is his. */
-export function isVisitorId(buyerId: string): boolean {
-  return buyerId.startsWith(PREFIX);
-}
-
 export function newVisitorId(): string {
-  return `${PREFIX}${randomBytes(16).toString("base64url")}`;
+  return `${VISITOR_PREFIX}${randomBytes(16).toString("base64url")}`;
 }
 
 export async function signVisitorId(buyerId: string): Promise<string> {

@@ -8,7 +8,7 @@
 
 const NAMED_STATS = ["min", "med", "p(90)", "p(95)", "p(99)", "p(99.9)", "max"];
 
-/** The buyers' curve, eight places in each decade up to 99.99 %; the lab's own are in lib/runs/latency-curve.ts. */
+/** The buyers' curve, eight places in each decade up to 99.99 %; the lab's own are in lib/node/curve-percentiles.ts. */
 export const CURVE_PERCENTILES = [
   ...Array.from({ length: 33 }, (_, at) => Number((100 * (1 - 10 ** (-at / 8))).toFixed(4))),
   50,

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { CURVE_PERCENTILES } from "../../lib/runs/latency-curve";
+import { CURVE_PERCENTILES } from "../../lib/node/curve-percentiles";
 import { fetchRun, type K6Result, labUrl, readDocument, runK6 } from "./k6";
 
 /** k6's own codes: thresholds crossed, and an exception in the script. */

@@ -1,6 +1,6 @@
 import { after, before } from "node:test";
 import { currentNode } from "../../lib/node/current-node";
-import { emptyPercentiles } from "../../lib/node/latency-histogram";
+import { emptyPercentiles } from "../../lib/node/figures";
 import { closeLockClients } from "../../lib/node/lock-dependencies";
 import { Coordinator } from "../../lib/runs/coordinator";
 import type { ClientReport, RunDocument } from "../../lib/runs/document";

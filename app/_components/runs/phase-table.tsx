@@ -2,7 +2,8 @@ import { agreementWords } from "@/app/_lib/agreement-words";
 import { formatMsCell } from "@/app/_lib/format";
 import { PHASE_LABELS, PHASE_MEANINGS } from "@/app/_lib/run-series";
 import { PHASES } from "@/lib/history/phases";
-import type { Percentiles, RunDocument } from "@/lib/runs/document";
+import type { Percentiles } from "@/lib/node/figures";
+import type { RunDocument } from "@/lib/runs/document";
 import styles from "./phase-table.module.css";
 
 const COLUMNS = ["p50", "p90", "p95", "p99", "p999", "max"] as const;

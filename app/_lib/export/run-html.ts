@@ -1,5 +1,6 @@
 import type { Interleaving } from "@/lib/history/interleaving";
-import type { Percentiles, RunDocument } from "@/lib/runs/document";
+import type { Percentiles } from "@/lib/node/figures";
+import type { RunDocument } from "@/lib/runs/document";
 import { type CheckEvidence, checkGroups } from "../checks";
 import { durationWords, formatCount, formatDuration, formatMsCell, formatRate, formatWhen, NO_VALUE } from "../format";
 import type { LatencyCurve } from "../latency-curves";

@@ -1,4 +1,5 @@
-import type { ClientReport, Percentiles, RunDocument, RunSample } from "../document";
+import type { Percentiles } from "../../node/figures";
+import type { ClientReport, RunDocument, RunSample } from "../document";
 
 /** Run documents and samples for tests of the pages' view logic: true to the contract, with round numbers. */
 

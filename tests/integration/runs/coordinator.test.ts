@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { judgeHistory } from "../../../lib/history/check-history";
-import { emptyPercentiles } from "../../../lib/node/latency-histogram";
+import { emptyPercentiles } from "../../../lib/node/figures";
 import { Coordinator } from "../../../lib/runs/coordinator";
 import { type ClientReport, runDocumentSchema, runRequestSchema } from "../../../lib/runs/document";
 import { historyLines } from "../../../lib/runs/history-export";

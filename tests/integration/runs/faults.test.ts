@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { FaultRequest } from "../../../lib/faults/request";
 import { judgeHistory } from "../../../lib/history/check-history";
-import { emptyPercentiles } from "../../../lib/node/latency-histogram";
+import { emptyPercentiles } from "../../../lib/node/figures";
 import { Coordinator } from "../../../lib/runs/coordinator";
 import { type RunDocument, runDocumentSchema, runRequestSchema } from "../../../lib/runs/document";
 import { expectedVerdict } from "../../../lib/runs/expected";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { judgeHistory } from "../../../lib/history/check-history";
 import { currentNode } from "../../../lib/node/current-node";
-import { emptyPercentiles } from "../../../lib/node/latency-histogram";
+import { emptyPercentiles } from "../../../lib/node/figures";
 import { closeLockClients } from "../../../lib/node/lock-dependencies";
 import { Coordinator } from "../../../lib/runs/coordinator";
 import { type ClientReport, type RunDocument, runRequestSchema } from "../../../lib/runs/document";

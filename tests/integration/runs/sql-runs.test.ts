@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { judgeHistory } from "../../../lib/history/check-history";
 import { parseHistory } from "../../../lib/history/parse";
 import { phaseDurationsOf } from "../../../lib/history/phases";
-import { emptyPercentiles } from "../../../lib/node/latency-histogram";
+import { emptyPercentiles } from "../../../lib/node/figures";
 import { type RunDocument, runRequestSchema } from "../../../lib/runs/document";
 import { historyLines } from "../../../lib/runs/history-export";
 import { readSamples } from "../../../lib/runs/queries";

@@ -1,4 +1,5 @@
 import { apiRoute, readJson, requireAdmin } from "@/lib/http/api-route";
+import { describeStrategy } from "@/lib/runs/lab-description";
 import { breakLockRequestSchema } from "@/lib/shop/api";
 import { breakLockOf } from "@/lib/shop/break-lock";
 
@@ -8,5 +9,6 @@ export const dynamic = "force-dynamic";
 export const POST = (request: Request) =>
   apiRoute(async () => {
     requireAdmin(request);
-    return breakLockOf(await readJson(request, breakLockRequestSchema));
+    const { strategy, target } = await readJson(request, breakLockRequestSchema);
+    return breakLockOf({ strategy: describeStrategy(strategy).id, target });
   });
