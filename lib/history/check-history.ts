@@ -19,7 +19,6 @@ import {
   type Finding,
   isViolation,
   MAX_FINDINGS_PER_KIND,
-  plural,
   VIOLATION_KINDS,
   type ViolationCounts,
   type ViolationKind,
@@ -30,8 +29,7 @@ import { byHost, peakInFlight } from "./intervals";
 import { oncePer } from "./once-per";
 import { type HistorySource, type ParsedHistory, parseHistory } from "./parse";
 import { purchaseGroups } from "./purchase-groups";
-
-export type Verdict = "safe" | "unsafe" | "inconclusive";
+import { contentionDoubts, type Verdict, verdictOf } from "./verdict";
 
 /** What the lab thinks of a history. */
 export interface Judgement {
@@ -107,17 +105,16 @@ export async function judgeHistory(source: HistorySource): Promise<Judgement> {
   return checkParsedHistory(await parseHistory(source));
 }
 
-/** A violation proven by complete lines makes the run unsafe, whatever else is missing. */
+/** Counts the violations, lists the doubts, and draws the verdict (see `verdictOf`). */
 export function checkParsedHistory({ history, doubts: fileDoubts }: ParsedHistory): Judgement {
   const { violations, findings } = findViolations(history);
   const measures = measuresOf(history);
   const doubts = [
     ...fileDoubts,
-    ...(history.isComplete ? noContention(measures) : []),
+    ...(history.isComplete ? contentionDoubts(measures) : []),
     ...earliest(livenessOf(history).findings),
   ];
-  const isUnsafe = Object.values(violations).some((count) => count > 0);
-  const verdict = isUnsafe ? "unsafe" : doubts.length > 0 ? "inconclusive" : "safe";
+  const verdict = verdictOf({ violations, doubts });
   const proven = findings.filter(isViolation);
   const remarks = findings.filter((finding) => !isViolation(finding));
   return { verdict, violations, findings: [...proven, ...doubts, ...remarks], measures };
@@ -131,12 +128,6 @@ function measure(history: History): Measures {
     fairness: fairnessOf(ops),
     handOff: handOffOf(ops),
   };
-}
-
-function noContention(measures: Measures): Finding[] {
-  if (measures.peakInFlight >= 2) return [];
-  const sentence = `Of ${plural(measures.operations, "purchase")} no two were seen in flight at once, so nothing was put to the test.`;
-  return [{ kind: "noContention", opIds: [], atNs: null, sentence }];
 }
 
 function earliest(findings: readonly Finding[]): Finding[] {

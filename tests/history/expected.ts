@@ -1,5 +1,5 @@
-import type { Verdict } from "../../lib/history/check-history";
 import type { FindingKind, ViolationCounts } from "../../lib/history/finding";
+import type { Verdict } from "../../lib/history/verdict";
 
 /** What a hand-made history must give: exactly these violations, and these doubts or remarks beside them. */
 export interface Expectation {
