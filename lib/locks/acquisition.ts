@@ -1,14 +1,14 @@
 import { type Backoff, createBackoff } from "./backoff";
 import { isLockError, LockError } from "./errors";
 import type { GrantedReply, TryReply } from "./lease-backend";
-import { enterContest, type LockHandleLifeCycle, retireEntry } from "./lock-handle-life-cycle";
-import { dependableMs, OUTAGE_BACKOFF, type RunnerContext, SHORTEST_TRY_MS } from "./runner-context";
+import { createLockHandle, type ManagedHandle, retireHandle } from "./lock-handle-life-cycle";
+import { OUTAGE_BACKOFF, type RunnerContext, SHORTEST_TRY_MS, usableLeaseMs } from "./runner-context";
 import type { LockRequest } from "./types";
 import { withDeadline } from "./with-deadline";
 
 /** A hold that was granted and is still valid. */
 export interface Acquired {
-  readonly entry: LockHandleLifeCycle;
+  readonly managed: ManagedHandle;
   readonly reply: GrantedReply;
   /** The lease can be relied on until then; Infinity where no clock ends it. */
   readonly validUntilMs: number;
@@ -31,7 +31,7 @@ export class Acquisition {
   readonly startedMs: number;
   readonly #deadlineMs: number;
   readonly #polling: Backoff;
-  #entry: LockHandleLifeCycle | null = null;
+  #managed: ManagedHandle | null = null;
   #outage: { readonly sinceMs: number; readonly error: LockError; readonly backoff: Backoff } | null = null;
   #heard = false;
   attempts = 0;
@@ -73,20 +73,20 @@ export class Acquisition {
 
   async #tryOnce(sentAtMs: number): Promise<TryVerdict> {
     const { clock, options, backend } = this.#context;
-    this.#entry ??= enterContest(this.#context, this.#request);
-    const entry = this.#entry;
+    this.#managed ??= createLockHandle(this.#context, this.#request);
+    const managed = this.#managed;
     this.attempts += 1;
     const limitMs = this.#tryLimitMs();
     const gaveUp = new AbortController();
-    const work = entry.contender.tryAcquire({ waitLimitMs: Math.max(0, this.#leftMs()), signal: gaveUp.signal });
+    const work = managed.handle.tryAcquire({ waitLimitMs: Math.max(0, this.#leftMs()), signal: gaveUp.signal });
     const settled = await withDeadline(clock, work, { limitMs, signal: this.#stop });
-    if (settled.status === "value") return this.#judge(settled.value, entry, sentAtMs);
-    const { isCutOff = false } = entry.contender;
+    if (settled.status === "value") return this.#judge(settled.value, managed, sentAtMs);
+    const { isDisconnected = false } = managed.handle;
     gaveUp.abort();
     await this.#retire(settled.status === "error" ? undefined : work);
     if (settled.status === "error") return { status: "unreachable", error: asUnreachable(settled.error) };
     // A try that the end of the wait cut short says nothing about a server that has answered the one before.
-    if (this.#heard && !this.#outage && !isCutOff && limitMs < options.tryLimitMs) return { status: "held" };
+    if (this.#heard && !this.#outage && !isDisconnected && limitMs < options.tryLimitMs) return { status: "held" };
     const { id: strategyId } = backend.traits;
     const message = `no answer within ${Math.round(limitMs)} ms`;
     const { resource } = this.#request;
@@ -97,16 +97,16 @@ export class Acquisition {
   }
 
   /** A grant counts only while its lease, counted from before the request was sent, can still be relied on. */
-  async #judge(reply: TryReply, entry: LockHandleLifeCycle, sentAtMs: number): Promise<TryVerdict> {
+  async #judge(reply: TryReply, managed: ManagedHandle, sentAtMs: number): Promise<TryVerdict> {
     this.#heard = true;
     this.poolWaitMs += reply.poolWaitMs ?? 0;
     if (reply.status === "held") return { status: "held" };
     const { clock, options, backend } = this.#context;
     const leaseMs = reply.validForMs ?? this.#request.ttlMs;
-    const validUntilMs = backend.leaseKind === "ttl" ? sentAtMs + dependableMs(leaseMs, options) : Infinity;
-    if (clock.nowMs() < validUntilMs && !entry.lost.aborted && !this.#stop.aborted) {
-      this.#entry = null;
-      return { status: "acquired", acquired: { entry, reply, validUntilMs } };
+    const validUntilMs = backend.leaseKind === "ttl" ? sentAtMs + usableLeaseMs(leaseMs, options) : Infinity;
+    if (clock.nowMs() < validUntilMs && !managed.lost.aborted && !this.#stop.aborted) {
+      this.#managed = null;
+      return { status: "acquired", acquired: { managed, reply, validUntilMs } };
     }
     await this.#retire();
     return { status: "held" };
@@ -114,7 +114,7 @@ export class Acquisition {
 
   async #pause(): Promise<void> {
     const { clock } = this.#context;
-    const waitForTurn = this.#entry?.contender.waitForTurn?.bind(this.#entry.contender);
+    const waitForTurn = this.#managed?.handle.waitForTurn?.bind(this.#managed.handle);
     if (this.#outage || !waitForTurn) {
       const pauseMs = (this.#outage?.backoff ?? this.#polling).nextMs(this.#context.waitersOf(this.#request.resource));
       return clock.sleep(Math.min(pauseMs, this.#leftMs()), this.#stop);
@@ -136,7 +136,7 @@ export class Acquisition {
     const { clock, options, random } = this.#context;
     const { sinceMs, backoff } = this.#outage ?? { sinceMs: sentAtMs, backoff: createBackoff(OUTAGE_BACKOFF, random) };
     this.#outage = { sinceMs, backoff, error: verdict.error };
-    if (clock.nowMs() - sinceMs >= options.outagePatienceMs) throw verdict.error;
+    if (clock.nowMs() - sinceMs >= options.outageToleranceMs) throw verdict.error;
   }
 
   #giveUp(): null {
@@ -173,9 +173,9 @@ export class Acquisition {
   }
 
   async #retire(unanswered?: Promise<TryReply>): Promise<void> {
-    const entry = this.#entry;
-    this.#entry = null;
-    if (entry) await retireEntry(this.#context, entry, unanswered);
+    const managed = this.#managed;
+    this.#managed = null;
+    if (managed) await retireHandle(this.#context, managed, unanswered);
   }
 }
 

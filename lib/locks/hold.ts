@@ -1,7 +1,7 @@
 import type { Acquired } from "./acquisition";
 import { LockError } from "./errors";
 import { LeaseWatchdog } from "./lease-watchdog";
-import { releaseEntry } from "./lock-handle-life-cycle";
+import { releaseHandle } from "./lock-handle-life-cycle";
 import type { RunnerContext } from "./runner-context";
 import type { Grant, LockRequest } from "./types";
 import { withDeadline } from "./with-deadline";
@@ -28,30 +28,30 @@ export class Hold {
     this.#context = context;
     this.#acquired = acquired;
     this.#watchdog = new LeaseWatchdog(context, acquired, request.ttlMs);
-    const { entry, reply } = acquired;
+    const { managed, reply } = acquired;
     this.#grant = {
-      holderId: entry.holderId,
+      holderId: managed.holderId,
       fencingToken: reply.fencingToken ?? null,
-      signal: entry.lost,
+      signal: managed.lost,
       tx: reply.tx ?? null,
       runNested: (criticalSection) => this.#runNested(criticalSection),
     };
-    entry.lost.addEventListener("abort", this.#onLost, { once: true });
+    managed.lost.addEventListener("abort", this.#onLost, { once: true });
   }
 
   /** Runs the section, then releases. An error of the section is rethrown after the release. */
   async run<T>(criticalSection: (grant: Grant) => Promise<T>): Promise<HoldResult<T>> {
     const { clock } = this.#context;
-    const { entry } = this.#acquired;
+    const { managed } = this.#acquired;
     const grantedMs = clock.nowMs();
     const result = await this.#runSection(criticalSection);
     this.#over = true;
     const endedMs = clock.nowMs();
-    const wasValid = this.#watchdog.isValid && !entry.lost.aborted;
+    const wasValid = this.#watchdog.isValid && !managed.lost.aborted;
     await this.#watchdog.stop();
-    entry.lost.removeEventListener("abort", this.#onLost);
-    entry.end();
-    const released = await releaseEntry(this.#context, entry);
+    managed.lost.removeEventListener("abort", this.#onLost);
+    managed.end();
+    const released = await releaseHandle(this.#context, managed);
     if (!result.ok) throw result.error;
     const isKept = wasValid && released !== "not_held";
     const lease = this.#context.backend.leaseKind === "none" ? "none" : isKept ? "held" : "lost";
@@ -63,7 +63,7 @@ export class Hold {
       const value = await criticalSection(this.#grant);
       // A nested section nobody waited for still works under the lock: the hold lasts until it is done.
       while (this.#nested.size > 0) await Promise.allSettled(this.#nested);
-      await this.#acquired.entry.contender.commit?.();
+      await this.#acquired.managed.handle.commit?.();
       return { ok: true, value };
     } catch (error) {
       while (this.#nested.size > 0) await Promise.allSettled(this.#nested);
@@ -83,12 +83,12 @@ export class Hold {
   }
 
   async #nest<T>(criticalSection: (grant: Grant) => Promise<T>): Promise<T> {
-    const { contender } = this.#acquired.entry;
-    if (contender.enterAgain && (await this.#bounded(contender.enterAgain())) === "lost") throw this.#holdIsOver();
+    const { handle } = this.#acquired.managed;
+    if (handle.enterNested && (await this.#bounded(handle.enterNested())) === "lost") throw this.#holdIsOver();
     try {
       return await criticalSection(this.#grant);
     } finally {
-      if (contender.leaveAgain) await this.#leaveAgain(contender.leaveAgain());
+      if (handle.leaveNested) await this.#leaveNested(handle.leaveNested());
     }
   }
 
@@ -97,29 +97,29 @@ export class Hold {
     const settled = await withDeadline(clock, work, { limitMs: options.tryLimitMs });
     if (settled.status === "value") return settled.value;
     if (settled.status === "error") throw settled.error;
-    const { resource } = this.#acquired.entry;
+    const { resource } = this.#acquired.managed;
     const message = `no answer within ${options.tryLimitMs} ms`;
     const { id: strategyId } = backend.traits;
     throw new LockError({ code: "backend_unavailable", strategyId, resource, message, isDefinite: true });
   }
 
   /** A failure is an incident, not an error: the release takes back what this did not. */
-  async #leaveAgain(work: Promise<void>): Promise<void> {
+  async #leaveNested(work: Promise<void>): Promise<void> {
     const [left] = await Promise.allSettled([this.#bounded(work)]);
     if (left.status === "fulfilled") return;
-    const { resource, holderId } = this.#acquired.entry;
+    const { resource, holderId } = this.#acquired.managed;
     this.#context.report({ kind: "release_failed", resource, holderId, cause: left.reason });
   }
 
   #holdIsOver(): LockError {
     const { traits } = this.#context.backend;
-    const { resource } = this.#acquired.entry;
+    const { resource } = this.#acquired.managed;
     const message = "the hold this section was to be nested in is over";
     return new LockError({ code: "lease_lost", strategyId: traits.id, resource, message, isDefinite: true });
   }
 
   readonly #onLost = () => {
-    const { resource, holderId, lost } = this.#acquired.entry;
+    const { resource, holderId, lost } = this.#acquired.managed;
     this.#context.report({ kind: "lease_lost", resource, holderId, cause: lost.reason });
   };
 }

@@ -17,13 +17,13 @@ export interface LeaseBackend {
   /** A try may take as long as the caller's wait, because the server itself queues callers (`TryLimits.waitLimitMs`). */
   readonly waitsInTry?: boolean;
   /** A contender for one grant. Does no I/O. */
-  enter(contest: Contest): LockHandle;
+  createHandle(context: HandleContext): LockHandle;
   /** Frees what the backend itself made. Injected clients belong to whoever injected them. */
   close?(): Promise<void>;
 }
 
 /** What a contender needs to know, and the one thing it tells the runner unasked. */
-export interface Contest {
+export interface HandleContext {
   readonly resource: string;
   /** Random per contender; the value the server keeps for the hold. */
   readonly holderId: string;
@@ -38,7 +38,7 @@ export interface Contest {
  * One contender for one resource, from its first try to its release. The runner calls one method at a time, with these
  * exceptions: `release` may come while a try that took too long is still unanswered, and once more when that
  * try turns out to have been granted; such a contender is never tried again: the runner enters a new one. And sections
- * nested in a hold call `enterAgain` and `leaveAgain` at any time before its release.
+ * nested in a hold call `enterNested` and `leaveNested` at any time before its release.
  */
 export interface LockHandle {
   /**
@@ -52,13 +52,13 @@ export interface LockHandle {
    */
   waitForTurn?(signal: AbortSignal): Promise<void>;
   /** For clients that wait for their link instead of failing: true while they know that it is down. */
-  readonly isCutOff?: boolean;
+  readonly isDisconnected?: boolean;
   /** Extends the hold by `ttlMs` from now, if it is still ours. Throws when the server does not say. */
   renew?(): Promise<"renewed" | "lost">;
   /** Counts one more entry by the same holder, for locks whose server keeps that count. Called while the hold lasts. */
-  enterAgain?(): Promise<"held" | "lost">;
+  enterNested?(): Promise<"held" | "lost">;
   /** Takes one such entry back. `release` takes back what is left of them. */
-  leaveAgain?(): Promise<void>;
+  leaveNested?(): Promise<void>;
   /**
    * Makes the critical section's work durable, for locks that live in a transaction. Called after a section that did
    * not throw; its failure is the call's failure.

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { code, DEPENDABLE_MS, type RunnerBench, request, resource, setUpBench } from "./testing/runner-bench";
+import { code, type RunnerBench, request, resource, setUpBench, USABLE_LEASE_MS } from "./testing/runner-bench";
 
 let clock: RunnerBench["clock"];
 let server: RunnerBench["server"];
@@ -20,7 +20,7 @@ describe("a lease", () => {
     });
     const outcome = await clock.settle(call);
     assert.ok(outcome.status === "completed");
-    assert.equal(outcome.value, DEPENDABLE_MS);
+    assert.equal(outcome.value, USABLE_LEASE_MS);
     assert.equal(outcome.lease, "lost");
   });
 
@@ -85,7 +85,7 @@ describe("a lease", () => {
     });
     const outcome = await clock.settle(call);
     assert.ok(outcome.status === "completed" && outcome.lease === "lost");
-    assert.equal(outcome.value, DEPENDABLE_MS);
+    assert.equal(outcome.value, USABLE_LEASE_MS);
   });
 
   it("counts from before the renewal was sent, too", async () => {
@@ -99,7 +99,7 @@ describe("a lease", () => {
     const outcome = await clock.settle(call);
     // Granted at 2, so renewed at 102: the reply came at 193.
     assert.ok(outcome.status === "completed");
-    assert.equal(outcome.value, 102 + DEPENDABLE_MS);
+    assert.equal(outcome.value, 102 + USABLE_LEASE_MS);
   });
 
   it("is known lost first thing after the process was paused past its end", async () => {
@@ -156,8 +156,8 @@ describe("a lease", () => {
 
   it("bound to a session is lost when the backend says so", async () => {
     let declareLost = (_reason: unknown) => {};
-    const backend = server.backend({ leaseKind: "session" }, (contest) => {
-      declareLost = contest.declareLost;
+    const backend = server.backend({ leaseKind: "session" }, (context) => {
+      declareLost = context.declareLost;
       return {};
     });
     const call = runner({}, backend).runGuarded(request, async ({ signal }) => {

@@ -43,7 +43,7 @@ export class LeaseRunner implements LockStrategy {
       report: (incident) => onIncident?.({ ...incident, strategyId: backend.traits.id, atMs: clock.nowMs() }),
       joinWaiters: (resource) => this.#waiters.join(resource),
       waitersOf: (resource) => this.#waiters.of(resource),
-      keepUntilDone: (work) => this.#keepUntilDone(work),
+      trackCleanUp: (work) => this.#trackCleanUp(work),
     };
   }
 
@@ -104,7 +104,7 @@ export class LeaseRunner implements LockStrategy {
     throw new LockError({ code: "config_invalid", strategyId: this.id, resource, message: problem, isDefinite: true });
   }
 
-  #keepUntilDone(work: Promise<void>): void {
+  #trackCleanUp(work: Promise<void>): void {
     this.#cleanUps.add(work);
     void work.finally(() => this.#cleanUps.delete(work));
   }

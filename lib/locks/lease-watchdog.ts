@@ -1,6 +1,6 @@
 import type { Acquired } from "./acquisition";
 import type { TimerHandle } from "./clock";
-import { dependableMs, type RunnerContext } from "./runner-context";
+import { type RunnerContext, usableLeaseMs } from "./runner-context";
 import { withDeadline } from "./with-deadline";
 
 /** Renewals per lease length: the third one before the end has failed twice when the lease is lost. */
@@ -42,7 +42,7 @@ export class LeaseWatchdog {
   }
 
   get #renews(): boolean {
-    return this.#context.options.watchdog && this.#acquired.entry.contender.renew !== undefined;
+    return this.#context.options.watchdog && this.#acquired.managed.handle.renew !== undefined;
   }
 
   #nextRenewalMs(): number {
@@ -71,10 +71,10 @@ export class LeaseWatchdog {
   /** Bounded by the end of the lease: a renewal that is not answered by then has come too late anyway. */
   async #renew(): Promise<void> {
     const { clock } = this.#context;
-    const { contender } = this.#acquired.entry;
+    const { handle } = this.#acquired.managed;
     const sentAtMs = clock.nowMs();
     const limitMs = Math.min(this.#ttlMs / RENEWALS_PER_LEASE, this.#validUntilMs - sentAtMs);
-    const work = contender.renew?.() ?? Promise.resolve("lost" as const);
+    const work = handle.renew?.() ?? Promise.resolve("lost" as const);
     // The end of the lease keeps a timer of its own: after a stall of the process, the wait below gives the answer a
     // moment that the section, which relies on the lease, no longer has.
     this.#timer = clock.setTimer(this.#validUntilMs - sentAtMs, () => this.#lose(new Error("the lease ran out")));
@@ -85,7 +85,7 @@ export class LeaseWatchdog {
       return this.#lose(new Error("the server says that the hold is gone"));
     }
     if (settled.status === "value") {
-      this.#validUntilMs = Math.max(this.#validUntilMs, sentAtMs + dependableMs(this.#ttlMs, this.#context.options));
+      this.#validUntilMs = Math.max(this.#validUntilMs, sentAtMs + usableLeaseMs(this.#ttlMs, this.#context.options));
     } else {
       const cause = settled.status === "error" ? settled.error : new Error("no answer to the renewal");
       this.#report("renewal_failed", cause);
@@ -101,11 +101,11 @@ export class LeaseWatchdog {
     this.#stopped = true;
     this.#disarm();
     this.#validUntilMs = Number.NEGATIVE_INFINITY;
-    this.#acquired.entry.declareLost(reason);
+    this.#acquired.managed.declareLost(reason);
   }
 
   #report(kind: "renewal_failed", cause: unknown): void {
-    const { resource, holderId } = this.#acquired.entry;
+    const { resource, holderId } = this.#acquired.managed;
     this.#context.report({ kind, resource, holderId, cause });
   }
 }

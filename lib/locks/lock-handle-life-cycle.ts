@@ -3,9 +3,9 @@ import type { RunnerContext } from "./runner-context";
 import type { LockRequest } from "./types";
 import { withDeadline } from "./with-deadline";
 
-/** One contender with what the runner knows about it. */
-export interface LockHandleLifeCycle {
-  readonly contender: LockHandle;
+/** One managed with what the runner knows about it. */
+export interface ManagedHandle {
+  readonly handle: LockHandle;
   readonly holderId: string;
   readonly resource: string;
   /** Aborts when the hold is known lost; becomes `grant.signal`. */
@@ -15,7 +15,7 @@ export interface LockHandleLifeCycle {
   end(): void;
 }
 
-export function enterContest(context: RunnerContext, request: LockRequest): LockHandleLifeCycle {
+export function createLockHandle(context: RunnerContext, request: LockRequest): ManagedHandle {
   const { backend, clock, random } = context;
   const loss = new AbortController();
   const holderId = random.hex(32);
@@ -24,9 +24,9 @@ export function enterContest(context: RunnerContext, request: LockRequest): Lock
     if (!over) loss.abort(reason);
   };
   const { resource, ttlMs } = request;
-  const contender = backend.enter({ resource, holderId, ttlMs, clock, random, declareLost });
+  const handle = backend.createHandle({ resource, holderId, ttlMs, clock, random, declareLost });
   return {
-    contender,
+    handle,
     holderId,
     resource,
     lost: loss.signal,
@@ -38,40 +38,40 @@ export function enterContest(context: RunnerContext, request: LockRequest): Lock
 }
 
 /** Releases within the limit. A failure is an incident, not an error: the lease or the session will end by itself. */
-export async function releaseEntry(
+export async function releaseHandle(
   context: RunnerContext,
-  entry: LockHandleLifeCycle,
+  managed: ManagedHandle,
 ): Promise<"released" | "not_held" | "unknown"> {
   const { clock, options } = context;
-  const work = entry.contender.release();
+  const work = managed.handle.release();
   const settled = await withDeadline(clock, work, { limitMs: options.releaseLimitMs });
   if (settled.status === "value") return settled.value;
   const cause = settled.status === "error" ? settled.error : new Error("no answer within the release limit");
-  context.report({ kind: "release_failed", resource: entry.resource, holderId: entry.holderId, cause });
+  context.report({ kind: "release_failed", resource: managed.resource, holderId: managed.holderId, cause });
   return "unknown";
 }
 
 /**
- * Takes a contender out of the contest for good: releases what it may hold, and once more if its unanswered
+ * Takes a managed out of the context for good: releases what it may hold, and once more if its unanswered
  * try turns out to have been granted after all.
  */
-export async function retireEntry(
+export async function retireHandle(
   context: RunnerContext,
-  entry: LockHandleLifeCycle,
+  managed: ManagedHandle,
   unanswered?: Promise<TryReply>,
 ): Promise<void> {
-  entry.end();
-  if (unanswered) context.keepUntilDone(releaseIfGrantedLate(context, entry, unanswered));
-  await releaseEntry(context, entry);
+  managed.end();
+  if (unanswered) context.trackCleanUp(releaseIfGrantedLate(context, managed, unanswered));
+  await releaseHandle(context, managed);
 }
 
 async function releaseIfGrantedLate(
   context: RunnerContext,
-  entry: LockHandleLifeCycle,
+  managed: ManagedHandle,
   unanswered: Promise<TryReply>,
 ): Promise<void> {
   const [settled] = await Promise.allSettled([unanswered]);
   if (settled.status === "rejected" || settled.value.status !== "granted") return;
-  context.report({ kind: "late_grant_released", resource: entry.resource, holderId: entry.holderId });
-  await releaseEntry(context, entry);
+  context.report({ kind: "late_grant_released", resource: managed.resource, holderId: managed.holderId });
+  await releaseHandle(context, managed);
 }

@@ -31,7 +31,7 @@ export interface RunnerOptions {
   /** Longest wait for the answer to a release. */
   readonly releaseLimitMs: number;
   /** How long a server may stay unreachable before a waiter is told; a shorter outage is waited out. */
-  readonly outagePatienceMs: number;
+  readonly outageToleranceMs: number;
   /** What two clocks may drift apart: `ttlMs * driftFactor + driftMs` is taken off every lease. */
   readonly driftFactor: number;
   readonly driftMs: number;
@@ -42,7 +42,7 @@ export const DEFAULT_RUNNER_OPTIONS: RunnerOptions = {
   watchdog: true,
   tryLimitMs: 2_000,
   releaseLimitMs: 1_000,
-  outagePatienceMs: 4_000,
+  outageToleranceMs: 4_000,
   driftFactor: 0.01,
   driftMs: 2,
 };
@@ -64,10 +64,10 @@ export interface RunnerContext {
   joinWaiters(resource: string): () => void;
   waitersOf(resource: string): number;
   /** Clean-up that a call started and could not wait for. */
-  keepUntilDone(work: Promise<void>): void;
+  trackCleanUp(work: Promise<void>): void;
 }
 
 /** How much of a lease of this length can be relied on. */
-export function dependableMs(ttlMs: number, options: Pick<RunnerOptions, "driftFactor" | "driftMs">): number {
+export function usableLeaseMs(ttlMs: number, options: Pick<RunnerOptions, "driftFactor" | "driftMs">): number {
   return ttlMs - (ttlMs * options.driftFactor + options.driftMs);
 }

@@ -13,10 +13,10 @@ export const renewalAfterRelease: Mutant = {
     const backend: LeaseBackend = {
       traits: redisLockTraits,
       leaseKind: "ttl",
-      enter: (contest): LockHandle => {
-        const { resource, holderId, ttlMs } = contest;
+      createHandle: (context): LockHandle => {
+        const { resource, holderId, ttlMs } = context;
         const calls = new RedisCalls(client, { strategyId: redisLockTraits.id, resource });
-        const inner = new OwnedLockHandle(calls, contest, async () => {
+        const inner = new OwnedLockHandle(calls, context, async () => {
           const reply = await calls.call("SET", resource, holderId, "NX", "PX", ttlMs);
           return { status: reply === "OK" ? "granted" : "held" };
         });

@@ -13,10 +13,10 @@ export const validityFromReply: Mutant = {
     const backend: LeaseBackend = {
       traits: redisLockTraits,
       leaseKind: "ttl",
-      enter: (contest): LockHandle => {
-        const { resource, holderId, ttlMs, clock } = contest;
+      createHandle: (context): LockHandle => {
+        const { resource, holderId, ttlMs, clock } = context;
         const calls = new RedisCalls(client, { strategyId: redisLockTraits.id, resource });
-        const inner = new OwnedLockHandle(calls, contest, async () => {
+        const inner = new OwnedLockHandle(calls, context, async () => {
           const sentAtMs = clock.nowMs();
           const reply = await calls.call("SET", resource, holderId, "NX", "PX", ttlMs);
           if (reply !== "OK") return { status: "held" };

@@ -58,7 +58,7 @@ export function etcdOver({ world, server, links, watchLink }: EtcdClientParts): 
     keepLeaseAlive: (leaseId) => ask(() => server.keepLeaseAlive(actor, leaseId)),
     revokeLease: (leaseId) => ask(() => server.revokeLease(actor, leaseId)),
     enqueue: ({ folder, key, leaseId }) => ask(() => server.enqueue(folder, key, leaseId)),
-    findPlace: ({ folder, key, place }) => ask(() => server.findPlace(folder, key, place)),
+    findPosition: ({ folder, key, place }) => ask(() => server.findPosition(folder, key, place)),
     removeKey: (key) => ask(() => server.removeKey(actor, key)),
     untilDeleted,
     [Symbol.asyncDispose]: async () => {},

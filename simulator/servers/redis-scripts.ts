@@ -1,6 +1,6 @@
 import { releaseScript, renewScript } from "../../lib/locks/redis/owner-scripts";
 import { takeScript } from "../../lib/locks/redis/redis-fenced";
-import { enterAgainScript, extendScript, lockScript, unlockScript } from "../../lib/locks/redis/redisson-protocol";
+import { enterNestedScript, extendScript, lockScript, unlockScript } from "../../lib/locks/redis/redisson-protocol";
 import type { RedisScript } from "../../lib/locks/redis/script";
 import type { SimRedis } from "./sim-redis";
 
@@ -31,7 +31,7 @@ function lockReentrant(redis: SimRedis, [lock = ""]: Texts, [ttlMs = "", field =
   return null;
 }
 
-function enterAgain(redis: SimRedis, [lock = ""]: Texts, [ttlMs = "", field = ""]: Texts): unknown {
+function enterNested(redis: SimRedis, [lock = ""]: Texts, [ttlMs = "", field = ""]: Texts): unknown {
   if (redis.command("HEXISTS", [lock, field]) === 0) return 0;
   redis.renewed(lock, field, Number(ttlMs));
   return redis.command("HINCRBY", [lock, field, "1"]);
@@ -62,7 +62,7 @@ export const redisScripts: ScriptModel[] = [
   { script: renewScript, run: renew },
   { script: takeScript, run: take },
   { script: lockScript, run: lockReentrant },
-  { script: enterAgainScript, run: enterAgain },
+  { script: enterNestedScript, run: enterNested },
   { script: unlockScript, run: unlock },
   { script: extendScript, run: extend },
 ];

@@ -1,4 +1,4 @@
-import { EtcdError, type QueuePlace } from "../../lib/locks/etcd/etcd-port";
+import { EtcdError, type QueuePosition } from "../../lib/locks/etcd/etcd-port";
 import { SimServer } from "./sim-server";
 
 interface Lease {
@@ -61,9 +61,9 @@ export class SimEtcd extends SimServer {
     return true;
   }
 
-  enqueue(folder: string, key: string, leaseId: bigint): QueuePlace {
+  enqueue(folder: string, key: string, leaseId: bigint): QueuePosition {
     const known = this.#keys.get(key);
-    if (known) return this.#placeOf(folder, known.createRevision);
+    if (known) return this.#positionOf(folder, known.createRevision);
     if (!this.#leases.has(leaseId)) throw new EtcdError("no-lease", "requested lease not found");
     const predecessor = this.#lastBefore(folder, null);
     this.#revision += 1n;
@@ -72,10 +72,10 @@ export class SimEtcd extends SimServer {
     return { createRevision: this.#revision, predecessor, revision: this.#revision };
   }
 
-  findPlace(folder: string, key: string, { createRevision, predecessor }: QueuePlace): QueuePlace | null {
+  findPosition(folder: string, key: string, { createRevision, predecessor }: QueuePosition): QueuePosition | null {
     if (!this.#keys.has(key)) return null;
     if (this.#keys.has(predecessor ?? key)) return { createRevision, predecessor, revision: this.#revision };
-    return this.#placeOf(folder, createRevision);
+    return this.#positionOf(folder, createRevision);
   }
 
   removeKey(actor: string, key: string): boolean {
@@ -111,7 +111,7 @@ export class SimEtcd extends SimServer {
     return actor === lease.madeBy ? nameOf(lease) : actor;
   }
 
-  #placeOf(folder: string, createRevision: bigint): QueuePlace {
+  #positionOf(folder: string, createRevision: bigint): QueuePosition {
     return { createRevision, predecessor: this.#lastBefore(folder, createRevision), revision: this.#revision };
   }
 

@@ -7,7 +7,7 @@ export function withWatch(etcd: EtcdCommands, untilDeleted: EtcdCommands["untilD
     keepLeaseAlive: (leaseId) => etcd.keepLeaseAlive(leaseId),
     revokeLease: (leaseId) => etcd.revokeLease(leaseId),
     enqueue: (place) => etcd.enqueue(place),
-    findPlace: (queued) => etcd.findPlace(queued),
+    findPosition: (queued) => etcd.findPosition(queued),
     removeKey: (key) => etcd.removeKey(key),
     untilDeleted,
     [Symbol.asyncDispose]: () => etcd[Symbol.asyncDispose](),

@@ -1,4 +1,4 @@
-import type { Contest, LeaseBackend, LockHandle } from "../lease-backend";
+import type { HandleContext, LeaseBackend, LockHandle } from "../lease-backend";
 import { LeaseRunner } from "../lease-runner";
 import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies } from "../runner-context";
@@ -26,14 +26,14 @@ interface Place {
 /** The places of one resource, holder first. A Set keeps the order of arrival and removes from the middle. */
 type Line = Set<Place>;
 
-class LocalContender implements LockHandle {
+class LocalMutexHandle implements LockHandle {
   readonly #lines: Map<string, Line>;
   readonly #resource: string;
   readonly #place: Place = { wake: null };
 
-  constructor(lines: Map<string, Line>, contest: Contest) {
+  constructor(lines: Map<string, Line>, context: HandleContext) {
     this.#lines = lines;
-    this.#resource = contest.resource;
+    this.#resource = context.resource;
   }
 
   async tryAcquire() {
@@ -80,7 +80,7 @@ export function createLocalMutex(dependencies: RunnerDependencies): LockStrategy
   const backend: LeaseBackend = {
     traits: localMutexTraits,
     leaseKind: "none",
-    enter: (contest) => new LocalContender(lines, contest),
+    createHandle: (context) => new LocalMutexHandle(lines, context),
   };
   return new LeaseRunner(backend, dependencies);
 }

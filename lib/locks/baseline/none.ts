@@ -22,7 +22,7 @@ export const noneTraits: StrategyTraits = {
 const backend: LeaseBackend = {
   traits: noneTraits,
   leaseKind: "none",
-  enter: () => ({
+  createHandle: () => ({
     tryAcquire: async () => ({ status: "granted" }),
     release: async () => "released",
   }),

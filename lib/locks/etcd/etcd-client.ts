@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../clock";
 import { LockError } from "../errors";
-import { type EtcdCommands, EtcdError, isEtcdError, type QueuePlace } from "./etcd-port";
+import { type EtcdCommands, EtcdError, isEtcdError, type QueuePosition } from "./etcd-port";
 import { EtcdGateway } from "./gateway";
 
 export interface EtcdOptions {
@@ -70,7 +70,7 @@ class GatewayCommands implements EtcdCommands {
   }
 
   /** The operations of a transaction see those before them: the first one reads the queue as it was before the put. */
-  async enqueue({ folder, key, leaseId }: { folder: string; key: string; leaseId: bigint }): Promise<QueuePlace> {
+  async enqueue({ folder, key, leaseId }: { folder: string; key: string; leaseId: bigint }): Promise<QueuePosition> {
     const answer = await this.#gateway.post<TxnAnswer>("/v3/kv/txn", {
       compare: [{ key: base64(key), target: "CREATE", result: "EQUAL", create_revision: "0" }],
       success: [lastOf(folder), { request_put: { key: base64(key), lease: String(leaseId) } }],
@@ -79,24 +79,24 @@ class GatewayCommands implements EtcdCommands {
     const revision = BigInt(answer.header.revision);
     if (answer.succeeded) return { createRevision: revision, predecessor: firstKey(answer, 0), revision };
     const createRevision = BigInt(firstItem(answer, 0)?.create_revision ?? 0);
-    const place = createRevision === 0n ? null : await this.#askPlace({ folder, key, createRevision });
+    const place = createRevision === 0n ? null : await this.#readPosition({ folder, key, createRevision });
     if (place) return place;
     throw new EtcdError("no-lease", `the key ${key} was there and is gone`);
   }
 
-  async findPlace(queued: { folder: string; key: string; place: QueuePlace }): Promise<QueuePlace | null> {
+  async findPosition(queued: { folder: string; key: string; place: QueuePosition }): Promise<QueuePosition | null> {
     const { folder, key, place } = queued;
     const { createRevision, predecessor } = place;
-    return this.#askPlace({ folder, key, createRevision, lastSeen: predecessor ?? key });
+    return this.#readPosition({ folder, key, createRevision, lastSeen: predecessor ?? key });
   }
 
   /** Reads the queue only if `lastSeen` is gone: the one before, or the key itself where there was none before it. */
-  async #askPlace(asked: {
+  async #readPosition(asked: {
     folder: string;
     key: string;
     createRevision: bigint;
     lastSeen?: string;
-  }): Promise<QueuePlace | null> {
+  }): Promise<QueuePosition | null> {
     const { folder, key, createRevision, lastSeen } = asked;
     const isLastSeenThere = { target: "CREATE", result: "GREATER", create_revision: "0" };
     const read = [readKey(key), lastOf(folder, createRevision - 1n)];

@@ -1,8 +1,8 @@
 import { LockError } from "../errors";
-import type { Contest, LockHandle, TryLimits, TryReply } from "../lease-backend";
+import type { HandleContext, LockHandle, TryLimits, TryReply } from "../lease-backend";
 import type { RandomSource } from "../random";
 import { withDeadline } from "../with-deadline";
-import { type EtcdCommands, EtcdError, isEtcdError, type QueuePlace } from "./etcd-port";
+import { type EtcdCommands, EtcdError, isEtcdError, type QueuePosition } from "./etcd-port";
 import { FifoSemaphore, type Ticket } from "./fifo-semaphore";
 
 /** Keep-alives per lease length while waiting; the last one comes with a look at the queue, whatever the watch says. */
@@ -27,14 +27,14 @@ interface Lease {
  * What the contenders of one strategy share. A crowd that joined all at once would come too late for its callers, who
  * would take their places back and try again; and the few requests that hand the lock on would wait behind it.
  */
-export class EtcdLockParts {
+export class EtcdLockShared {
   readonly joins = new FifoSemaphore(JOINS_AT_ONCE);
   readonly etcd: EtcdCommands;
   readonly root: string;
   readonly strategyId: string;
   readonly #lines = new Map<string, FifoSemaphore>();
 
-  constructor({ etcd, root, strategyId }: Pick<EtcdLockParts, "etcd" | "root" | "strategyId">) {
+  constructor({ etcd, root, strategyId }: Pick<EtcdLockShared, "etcd" | "root" | "strategyId">) {
     this.etcd = etcd;
     this.root = root;
     this.strategyId = strategyId;
@@ -49,9 +49,9 @@ export class EtcdLockParts {
 
 /** One contender in the queue: joins it, keeps its lease alive, looks where it stands, leaves. */
 export class EtcdLockHandle implements LockHandle {
-  readonly #parts: EtcdLockParts;
+  readonly #parts: EtcdLockShared;
   readonly #etcd: EtcdCommands;
-  readonly #contest: Contest;
+  readonly #context: HandleContext;
   readonly #folder: string;
   /** For a place in line, from the first try to the release. */
   #lineTicket: Ticket | null = null;
@@ -60,13 +60,13 @@ export class EtcdLockHandle implements LockHandle {
   /** Set before it is asked for, so that a grant whose reply was lost can be revoked. */
   #lease: Lease | null = null;
   /** Null: not in the queue, as far as is known. */
-  #place: QueuePlace | null = null;
+  #place: QueuePosition | null = null;
 
-  constructor(parts: EtcdLockParts, contest: Contest) {
+  constructor(parts: EtcdLockShared, context: HandleContext) {
     this.#parts = parts;
     this.#etcd = parts.etcd;
-    this.#contest = contest;
-    this.#folder = `${parts.root}/${contest.resource}`;
+    this.#context = context;
+    this.#folder = `${parts.root}/${context.resource}`;
   }
 
   async tryAcquire({ signal, waitLimitMs }: TryLimits): Promise<TryReply> {
@@ -133,7 +133,7 @@ export class EtcdLockHandle implements LockHandle {
 
   /** In line first, then on the way there: whoever is on the way takes up nobody else's place. */
   #takeTickets(): readonly Ticket[] {
-    this.#lineTicket ??= this.#parts.lineOf(this.#contest.resource).take();
+    this.#lineTicket ??= this.#parts.lineOf(this.#context.resource).take();
     if (!this.#lineTicket.isIn) return [this.#lineTicket];
     this.#joinTicket ??= this.#parts.joins.take();
     return [this.#lineTicket, this.#joinTicket];
@@ -163,8 +163,8 @@ export class EtcdLockHandle implements LockHandle {
   }
 
   async #newLease(signal: AbortSignal): Promise<Lease> {
-    const ttlSeconds = Math.ceil(this.#contest.ttlMs / 1_000);
-    const leaseId = newLeaseId(this.#contest.random);
+    const ttlSeconds = Math.ceil(this.#context.ttlMs / 1_000);
+    const leaseId = newLeaseId(this.#context.random);
     const key = `${this.#folder}/${leaseId.toString(16)}`;
     this.#lease = { leaseId, key, lengthMs: ttlSeconds * 1_000 };
     const grantedSeconds = await this.#etcd.grantLease({ leaseId, ttlSeconds });
@@ -176,7 +176,7 @@ export class EtcdLockHandle implements LockHandle {
     return { leaseId, key, lengthMs: grantedSeconds * 1_000 };
   }
 
-  async #look(lease: Lease, place: QueuePlace, signal: AbortSignal): Promise<TryReply> {
+  async #look(lease: Lease, place: QueuePosition, signal: AbortSignal): Promise<TryReply> {
     this.#place = await this.#throughBreaks(signal, () => this.#confirm(lease, place));
     // The lease ran out, or somebody removed the key (an operator broke the lock): the next try queues up anew.
     return this.#place ? this.#answer(this.#place, lease) : { status: "held" };
@@ -189,37 +189,37 @@ export class EtcdLockHandle implements LockHandle {
         return await ask();
       } catch (error) {
         if (!isEtcdError(error, "unreachable")) throw error;
-        await this.#contest.clock.sleep(OUTAGE_PAUSE_MS, signal);
+        await this.#context.clock.sleep(OUTAGE_PAUSE_MS, signal);
         if (signal.aborted) throw error;
       }
     }
   }
 
   /** Keeps the lease alive and looks at the queue. @returns null when the lease or the key is gone */
-  async #confirm({ leaseId, key }: Lease, place: QueuePlace): Promise<QueuePlace | null> {
+  async #confirm({ leaseId, key }: Lease, place: QueuePosition): Promise<QueuePosition | null> {
     const [seconds, found] = await Promise.all([
       this.#etcd.keepLeaseAlive(leaseId),
-      this.#etcd.findPlace({ folder: this.#folder, key, place }),
+      this.#etcd.findPosition({ folder: this.#folder, key, place }),
     ]);
     return seconds > 0 ? found : null;
   }
 
   /** Either way the lease got its full length in this very try, so its validity counts from the try's beginning. */
-  #answer({ createRevision, predecessor }: QueuePlace, { lengthMs }: Lease): TryReply {
+  #answer({ createRevision, predecessor }: QueuePosition, { lengthMs }: Lease): TryReply {
     if (predecessor !== null) return { status: "held" };
-    const validForMs = Math.min(this.#contest.ttlMs, lengthMs);
+    const validForMs = Math.min(this.#context.ttlMs, lengthMs);
     return { status: "granted", fencingToken: createRevision, validForMs };
   }
 
-  async #predecessorGone({ predecessor, revision }: QueuePlace, signal: AbortSignal): Promise<void> {
+  async #predecessorGone({ predecessor, revision }: QueuePosition, signal: AbortSignal): Promise<void> {
     const watch = { key: predecessor ?? "", afterRevision: revision, signal };
     if (predecessor !== null && (await this.#etcd.untilDeleted(watch))) return;
-    await this.#contest.clock.sleep(LOST_WATCH_PAUSE_MS, signal);
+    await this.#context.clock.sleep(LOST_WATCH_PAUSE_MS, signal);
   }
 
   /** Keeps a waiter's lease alive for as long as that works, and for one length of it at most: then it looks again. */
   async #keepAlive({ leaseId, lengthMs }: Lease, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#contest;
+    const { clock } = this.#context;
     const pauseMs = lengthMs / KEEP_ALIVES_PER_LOOK;
     for (let turn = 1; turn < KEEP_ALIVES_PER_LOOK; turn += 1) {
       await clock.sleep(pauseMs, signal);
@@ -241,7 +241,7 @@ export class EtcdLockHandle implements LockHandle {
     return new LockError({
       code: isEtcdError(error, "refused") ? "config_invalid" : "backend_unavailable",
       strategyId: this.#parts.strategyId,
-      resource: this.#contest.resource,
+      resource: this.#context.resource,
       message: `etcd: ${error.message}`,
       isDefinite: true,
       cause: error,

@@ -3,7 +3,7 @@ import { LeaseRunner } from "../lease-runner";
 import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
-import { EtcdLockHandle, EtcdLockParts } from "./etcd-lock-handle";
+import { EtcdLockHandle, EtcdLockShared } from "./etcd-lock-handle";
 import type { EtcdCommands } from "./etcd-port";
 
 export const etcdLockTraits: StrategyTraits = {
@@ -53,11 +53,11 @@ export function createEtcdLock(
   options: Partial<EtcdLockOptions> = {},
 ): LockStrategy {
   const { root = "locks", ...runnerOptions } = options;
-  const parts = new EtcdLockParts({ etcd, root, strategyId: etcdLockTraits.id });
+  const parts = new EtcdLockShared({ etcd, root, strategyId: etcdLockTraits.id });
   const backend: LeaseBackend = {
     traits: etcdLockTraits,
     leaseKind: "ttl",
-    enter: (contest) => new EtcdLockHandle(parts, contest),
+    createHandle: (context) => new EtcdLockHandle(parts, context),
   };
   return new LeaseRunner(backend, dependencies, runnerOptions);
 }

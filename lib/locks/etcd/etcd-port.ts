@@ -14,16 +14,16 @@ export interface EtcdCommands extends AsyncDisposable {
    * to an earlier request was lost), its place is the answer.
    * @throws {EtcdError} `no-lease` when the lease has ended
    */
-  enqueue(place: { readonly folder: string; readonly key: string; readonly leaseId: bigint }): Promise<QueuePlace>;
+  enqueue(place: { readonly folder: string; readonly key: string; readonly leaseId: bigint }): Promise<QueuePosition>;
   /**
    * Looks where a queued key stands now. Cheap while its predecessor is still there.
    * @returns null when the key is gone
    */
-  findPlace(queued: {
+  findPosition(queued: {
     readonly folder: string;
     readonly key: string;
-    readonly place: QueuePlace;
-  }): Promise<QueuePlace | null>;
+    readonly place: QueuePosition;
+  }): Promise<QueuePosition | null>;
   /** @returns false when there was nothing to remove */
   removeKey(key: string): Promise<boolean>;
   /**
@@ -37,7 +37,7 @@ export interface EtcdCommands extends AsyncDisposable {
   }): Promise<boolean>;
 }
 
-export interface QueuePlace {
+export interface QueuePosition {
   /** Revision that made the key: orders the queue, and rises with every change of the cluster. */
   readonly createRevision: bigint;
   /** The key right before; null when first. */

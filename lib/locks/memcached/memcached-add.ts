@@ -1,5 +1,5 @@
 import { LockError } from "../errors";
-import type { Contest, LeaseBackend, LockHandle } from "../lease-backend";
+import type { HandleContext, LeaseBackend, LockHandle } from "../lease-backend";
 import { LeaseRunner } from "../lease-runner";
 import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
@@ -28,19 +28,19 @@ const EXPIRED = -1;
 /** Only a command of our own that comes late can change an item that is ours, and there is at most one. */
 const MAX_COMPARISONS = 3;
 
-class MemcachedAddContender implements LockHandle {
+class MemcachedAddHandle implements LockHandle {
   readonly #client: MemcachedCommands;
-  readonly #contest: Contest;
+  readonly #context: HandleContext;
   /** False while it is certain that the server keeps nothing of ours. */
   #mayHold = false;
 
-  constructor(client: MemcachedCommands, contest: Contest) {
+  constructor(client: MemcachedCommands, context: HandleContext) {
     this.#client = client;
-    this.#contest = contest;
+    this.#context = context;
   }
 
   async tryAcquire() {
-    const { resource: key, holderId: value, ttlMs } = this.#contest;
+    const { resource: key, holderId: value, ttlMs } = this.#context;
     const expirySeconds = expiryFor(ttlMs);
     if (expirySeconds > LONGEST_EXPIRY_SECONDS)
       throw this.#asLockError(new MemcachedError("refused", "ttlMs is too long"));
@@ -51,7 +51,7 @@ class MemcachedAddContender implements LockHandle {
   }
 
   async renew() {
-    return (await this.#asked(this.#replaceOwn(expiryFor(this.#contest.ttlMs)))) ? "renewed" : "lost";
+    return (await this.#asked(this.#replaceOwn(expiryFor(this.#context.ttlMs)))) ? "renewed" : "lost";
   }
 
   async release() {
@@ -61,7 +61,7 @@ class MemcachedAddContender implements LockHandle {
 
   /** @returns false when the item is not, or no longer, ours */
   async #replaceOwn(expirySeconds: number): Promise<boolean> {
-    const { resource: key, holderId: value } = this.#contest;
+    const { resource: key, holderId: value } = this.#context;
     for (let comparison = 1; comparison <= MAX_COMPARISONS; comparison += 1) {
       const version = await this.#client.gets(key);
       if (version?.value !== value) return false;
@@ -84,7 +84,7 @@ class MemcachedAddContender implements LockHandle {
     return new LockError({
       code: isMemcachedError(error, "refused") ? "config_invalid" : "backend_unavailable",
       strategyId: memcachedAddTraits.id,
-      resource: this.#contest.resource,
+      resource: this.#context.resource,
       message: `Memcached: ${error.message}`,
       isDefinite: true,
       cause: error,
@@ -124,7 +124,7 @@ export function createMemcachedAdd(
   const backend: LeaseBackend = {
     traits: memcachedAddTraits,
     leaseKind: "ttl",
-    enter: (contest) => new MemcachedAddContender(client, contest),
+    createHandle: (context) => new MemcachedAddHandle(client, context),
   };
   return new LeaseRunner(backend, dependencies, options);
 }

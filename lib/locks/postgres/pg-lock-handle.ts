@@ -1,6 +1,6 @@
 import type { Pool, QueryResult } from "pg";
 import { isLockError } from "../errors";
-import type { Contest, LeaseBackend, LockHandle, TryLimits, TryReply } from "../lease-backend";
+import type { HandleContext, LeaseBackend, LockHandle, TryLimits, TryReply } from "../lease-backend";
 import type { StrategyTraits } from "../types";
 import type { StrategyUnderTest } from "./pg-port";
 import { PgTransaction } from "./pg-transaction";
@@ -8,7 +8,7 @@ import { type PinnedClient, pinClient } from "./pinned-client";
 import { isBusy, unavailable } from "./sql-state";
 
 /** What sets one lock in PostgreSQL apart from another. */
-export interface PgGuard {
+export interface PgLockDefinition {
   readonly traits: StrategyTraits;
   /**
    * The statement that takes the lock. `wait`: queues in the server, whose statement_timeout ends it; `nowait`: does not.
@@ -38,20 +38,20 @@ interface Pulse {
 }
 
 /** The inner port of every lock in PostgreSQL: one contender, one pinned connection, at most one transaction. */
-export function pgBackend(guard: PgGuard, pool: () => Pool): LeaseBackend {
+export function pgBackend(guard: PgLockDefinition, pool: () => Pool): LeaseBackend {
   const pulse: Pulse = { heardAtMs: Number.NEGATIVE_INFINITY, holders: 0 };
   return {
     traits: guard.traits,
     leaseKind: "session",
     waitsInTry: true,
-    enter: (contest) => new PgContender(guard, pool(), { contest, pulse }),
+    createHandle: (context) => new PgLockHandle(guard, pool(), { context, pulse }),
   };
 }
 
-class PgContender implements LockHandle {
-  readonly #guard: PgGuard;
+class PgLockHandle implements LockHandle {
+  readonly #guard: PgLockDefinition;
   readonly #pool: Pool;
-  readonly #contest: Contest;
+  readonly #context: HandleContext;
   readonly #pulse: Pulse;
   readonly #subject: StrategyUnderTest;
   /** Aborts when the contender is released: it waits for no connection any more. */
@@ -59,16 +59,16 @@ class PgContender implements LockHandle {
   #transaction: PgTransaction | null = null;
   #state: "idle" | "trying" | "holding" = "idle";
 
-  constructor(guard: PgGuard, pool: Pool, { contest, pulse }: { contest: Contest; pulse: Pulse }) {
+  constructor(guard: PgLockDefinition, pool: Pool, { context, pulse }: { context: HandleContext; pulse: Pulse }) {
     this.#guard = guard;
     this.#pool = pool;
-    this.#contest = contest;
+    this.#context = context;
     this.#pulse = pulse;
-    this.#subject = { strategyId: guard.traits.id, resource: contest.resource };
+    this.#subject = { strategyId: guard.traits.id, resource: context.resource };
   }
 
   async tryAcquire({ waitLimitMs }: TryLimits): Promise<TryReply> {
-    const { clock } = this.#contest;
+    const { clock } = this.#context;
     const startedMs = clock.nowMs();
     const client = await this.#pin(waitLimitMs);
     const poolWaitMs = clock.nowMs() - startedMs;
@@ -96,14 +96,14 @@ class PgContender implements LockHandle {
     this.#transaction = null;
     if (!transaction) return "released";
     // A server that only lost its client would go on waiting for the lock in its name.
-    if (wasTrying) await transaction.client.cancel(this.#contest.clock, CANCEL_LIMIT_MS);
+    if (wasTrying) await transaction.client.cancel(this.#context.clock, CANCEL_LIMIT_MS);
     const isFreed = await this.#free(transaction, wasTrying);
     return isFreed ? "released" : "not_held";
   }
 
   /** @returns null when every connection stayed in use for as long as the caller may wait */
   async #pin(waitLimitMs: number): Promise<PinnedClient | null> {
-    const { clock } = this.#contest;
+    const { clock } = this.#context;
     const limitMs = Math.max(LEAST_POOL_WAIT_MS, waitLimitMs);
     try {
       return await pinClient(this.#pool, { clock, limitMs, signal: this.#retired.signal });
@@ -118,7 +118,7 @@ class PgContender implements LockHandle {
   }
 
   async #take(client: PinnedClient, waitMs: number): Promise<boolean> {
-    const { resource, declareLost } = this.#contest;
+    const { resource, declareLost } = this.#context;
     const transaction = new PgTransaction(client, this.#subject);
     this.#transaction = transaction;
     this.#state = "trying";
@@ -143,7 +143,7 @@ class PgContender implements LockHandle {
    */
   async #begin(transaction: PgTransaction, waitMs: number): Promise<QueryResult> {
     const mayWait = this.#guard.queues && waitMs >= 1;
-    const take = this.#guard.take(this.#contest.resource, mayWait ? "wait" : "nowait");
+    const take = this.#guard.take(this.#context.resource, mayWait ? "wait" : "nowait");
     const bounded = [`SET LOCAL statement_timeout = ${waitMs}`, take, "SET LOCAL statement_timeout TO DEFAULT"];
     const statements = mayWait ? bounded : [take];
     const results = await transaction.begin({ isolation: "READ COMMITTED", statements, waitMs: Math.max(0, waitMs) });
@@ -175,16 +175,16 @@ class PgContender implements LockHandle {
     const { free } = this.#guard;
     if (!free || wasTrying || transaction.client.flaw) return transaction.end();
     try {
-      const [result] = await transaction.client.query(free(this.#contest.resource), FREE_LIMIT_MS);
+      const [result] = await transaction.client.query(free(this.#context.resource), FREE_LIMIT_MS);
       const wasHeld = result?.rows[0]?.freed === true;
       return (await transaction.end()) && wasHeld;
     } catch (error) {
-      transaction.client.distrust(error as Error);
+      transaction.client.markBroken(error as Error);
       return transaction.end();
     }
   }
 
   #hear(): void {
-    this.#pulse.heardAtMs = this.#contest.clock.nowMs();
+    this.#pulse.heardAtMs = this.#context.clock.nowMs();
   }
 }

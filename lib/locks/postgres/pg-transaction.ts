@@ -78,7 +78,7 @@ export class PgTransaction {
       return this.client.flaw === null;
     } catch (error) {
       // Without an answer the client has noted its flaw and is destroyed, which ends the transaction as well.
-      if (this.client.flaw === null && error instanceof Error) this.client.distrust(error);
+      if (this.client.flaw === null && error instanceof Error) this.client.markBroken(error);
       return false;
     } finally {
       this.client.unpin();

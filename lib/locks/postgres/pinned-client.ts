@@ -71,7 +71,7 @@ export class PinnedClient {
   }
 
   /** The pool is to close this connection instead of using it again. */
-  distrust(cause: Error): void {
+  markBroken(cause: Error): void {
     this.#flaw ??= cause;
   }
 
@@ -80,7 +80,7 @@ export class PinnedClient {
    * the statement up, or after twice the limit.
    */
   async cancel(clock: Clock, limitMs: number): Promise<void> {
-    this.distrust(new Error("its statement was cancelled"));
+    this.markBroken(new Error("its statement was cancelled"));
     await requestCancel(this.raw, clock, limitMs);
     await withDeadline(clock, this.#lastWork, { limitMs });
   }

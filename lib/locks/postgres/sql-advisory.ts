@@ -2,7 +2,7 @@ import { LeaseRunner } from "../lease-runner";
 import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
-import { type PgGuard, pgBackend } from "./pg-lock-handle";
+import { type PgLockDefinition, pgBackend } from "./pg-lock-handle";
 import type { PostgresForLocks } from "./pg-port";
 import { advisoryKeyOf } from "./resource-hash";
 
@@ -59,8 +59,8 @@ export function createSqlAdvisory(
   return new LeaseRunner(backend, dependencies, options);
 }
 
-function guardOf(infix: "xact_" | "", traits: StrategyTraits): PgGuard {
-  const guard: PgGuard = {
+function guardOf(infix: "xact_" | "", traits: StrategyTraits): PgLockDefinition {
+  const guard: PgLockDefinition = {
     traits,
     queues: true,
     take: (resource, how) => {

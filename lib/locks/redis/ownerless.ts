@@ -1,4 +1,4 @@
-import type { Contest, LeaseBackend, LockHandle } from "../lease-backend";
+import type { HandleContext, LeaseBackend, LockHandle } from "../lease-backend";
 import { LeaseRunner } from "../lease-runner";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
@@ -9,21 +9,21 @@ import type { RedisCommands } from "./redis-port";
  * What the locks without an owner have in common: a key that says "taken" but not by whom, freed by a plain DEL. They
  * differ in how they take it.
  */
-export interface OwnerlessRecipe {
+export interface OwnerlessLock {
   readonly traits: StrategyTraits;
   /** `none` where the key stays until it is deleted; `unwatched` where a clock ends it and the holder does not look. */
   readonly leaseKind: "none" | "unwatched";
   /** @returns true when the server has said that the key is ours */
-  take(taking: Taking): Promise<boolean>;
+  take(taking: OwnerlessAttempt): Promise<boolean>;
   /** What is left to do once the key is ours, for the lock that needs a second command. */
-  finish?(taking: Taking): Promise<void>;
+  finish?(taking: OwnerlessAttempt): Promise<void>;
 }
 
 /** One try. */
-export interface Taking {
+export interface OwnerlessAttempt {
   readonly calls: RedisCalls;
   readonly key: string;
-  readonly contest: Contest;
+  readonly context: HandleContext;
 }
 
 /**
@@ -34,18 +34,18 @@ export function ownerlessKey(strategyId: string, resource: string): string {
   return `${strategyId}:${resource}`;
 }
 
-class OwnerlessContender implements LockHandle {
-  readonly #recipe: OwnerlessRecipe;
-  readonly #taking: Taking;
+class OwnerlessHandle implements LockHandle {
+  readonly #recipe: OwnerlessLock;
+  readonly #taking: OwnerlessAttempt;
   /** The server has said that the key is ours. A reply that was lost leaves nothing to undo: the key names nobody. */
   #holds = false;
 
-  constructor(client: RedisCommands, recipe: OwnerlessRecipe, contest: Contest) {
-    const { resource } = contest;
+  constructor(client: RedisCommands, recipe: OwnerlessLock, context: HandleContext) {
+    const { resource } = context;
     const { id: strategyId } = recipe.traits;
     this.#recipe = recipe;
     const calls = new RedisCalls(client, { strategyId, resource });
-    this.#taking = { calls, key: ownerlessKey(strategyId, resource), contest };
+    this.#taking = { calls, key: ownerlessKey(strategyId, resource), context };
   }
 
   async tryAcquire() {
@@ -63,17 +63,17 @@ class OwnerlessContender implements LockHandle {
   }
 }
 
-export interface OwnerlessParts {
+export interface OwnerlessLockSetup {
   readonly client: RedisCommands;
   readonly dependencies: RunnerDependencies;
   readonly options?: Partial<RunnerOptions>;
 }
 
-export function createOwnerless(recipe: OwnerlessRecipe, parts: OwnerlessParts): LockStrategy {
+export function createOwnerless(recipe: OwnerlessLock, parts: OwnerlessLockSetup): LockStrategy {
   const backend: LeaseBackend = {
     traits: recipe.traits,
     leaseKind: recipe.leaseKind,
-    enter: (contest) => new OwnerlessContender(parts.client, recipe, contest),
+    createHandle: (context) => new OwnerlessHandle(parts.client, recipe, context),
   };
   return new LeaseRunner(backend, parts.dependencies, parts.options);
 }

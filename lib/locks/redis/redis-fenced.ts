@@ -67,9 +67,9 @@ export function createRedisFenced(
   const backend: LeaseBackend = {
     traits: redisFencedTraits,
     leaseKind: "ttl",
-    enter: (contest) => {
-      const calls = new RedisCalls(client, { strategyId: redisFencedTraits.id, resource: contest.resource });
-      return new OwnedLockHandle(calls, contest, take);
+    createHandle: (context) => {
+      const calls = new RedisCalls(client, { strategyId: redisFencedTraits.id, resource: context.resource });
+      return new OwnedLockHandle(calls, context, take);
     },
   };
   return new LeaseRunner(backend, dependencies, options);

@@ -44,10 +44,10 @@ export function createRedisGetset(
     {
       traits: redisGetsetTraits,
       leaseKind: "unwatched",
-      take: async ({ calls, key, contest }) => {
-        const nowAtEpochMs = Math.floor(contest.clock.epochMs());
+      take: async ({ calls, key, context }) => {
+        const nowAtEpochMs = Math.floor(context.clock.epochMs());
         const takenAtEpochMs = await calls.call("GETSET", key, nowAtEpochMs);
-        return takenAtEpochMs === null || nowAtEpochMs - Number(takenAtEpochMs) > contest.ttlMs;
+        return takenAtEpochMs === null || nowAtEpochMs - Number(takenAtEpochMs) > context.ttlMs;
       },
     },
     { client, dependencies, options },

@@ -48,9 +48,9 @@ export function createRedisLock(
   const backend: LeaseBackend = {
     traits: redisLockTraits,
     leaseKind: "ttl",
-    enter: (contest) => {
-      const calls = new RedisCalls(client, { strategyId: redisLockTraits.id, resource: contest.resource });
-      return new OwnedLockHandle(calls, contest, take);
+    createHandle: (context) => {
+      const calls = new RedisCalls(client, { strategyId: redisLockTraits.id, resource: context.resource });
+      return new OwnedLockHandle(calls, context, take);
     },
   };
   return new LeaseRunner(backend, dependencies, options);

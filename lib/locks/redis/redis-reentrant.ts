@@ -1,5 +1,5 @@
 import { isLockError } from "../errors";
-import type { Contest, LeaseBackend, LockHandle } from "../lease-backend";
+import type { HandleContext, LeaseBackend, LockHandle } from "../lease-backend";
 import { LeaseRunner } from "../lease-runner";
 import type { LockEntry } from "../lock-entry";
 import { uuidFrom } from "../random";
@@ -9,7 +9,7 @@ import { RedisCalls } from "./redis-calls";
 import type { RedisCommands } from "./redis-port";
 import type { RedisSubscriber } from "./redis-subscriber";
 import {
-  enterAgainScript,
+  enterNestedScript,
   extendScript,
   lockScript,
   UNLOCK_MESSAGE,
@@ -37,21 +37,21 @@ export const redisReentrantTraits: StrategyTraits = {
 /** A lock of another kind holds the name (the shop was switched over just now): its release is published to nobody. */
 const OTHER_LOCK_POLL_MS = 50;
 
-class ReentrantContender implements LockHandle {
+class RedisReentrantHandle implements LockHandle {
   readonly #calls: RedisCalls;
-  readonly #contest: Contest;
+  readonly #context: HandleContext;
   readonly #field: string;
   readonly #place: Place;
   /** Entries the server may count for us. */
   #entries = 0;
   #heldForMs: number;
 
-  constructor(calls: RedisCalls, contest: Contest, own: { readonly field: string; readonly place: Place }) {
+  constructor(calls: RedisCalls, context: HandleContext, own: { readonly field: string; readonly place: Place }) {
     this.#calls = calls;
-    this.#contest = contest;
+    this.#context = context;
     this.#field = own.field;
     this.#place = own.place;
-    this.#heldForMs = contest.ttlMs;
+    this.#heldForMs = context.ttlMs;
   }
 
   async tryAcquire() {
@@ -68,24 +68,24 @@ class ReentrantContender implements LockHandle {
   }
 
   waitForTurn(signal: AbortSignal): Promise<void> {
-    return this.#place.wait(this.#contest.clock, this.#heldForMs, signal);
+    return this.#place.wait(this.#context.clock, this.#heldForMs, signal);
   }
 
   async renew() {
-    const { resource, ttlMs } = this.#contest;
+    const { resource, ttlMs } = this.#context;
     return (await this.#calls.run(extendScript, [resource], [ttlMs, this.#field])) === 1 ? "renewed" : "lost";
   }
 
-  async enterAgain() {
-    const { resource, ttlMs } = this.#contest;
+  async enterNested() {
+    const { resource, ttlMs } = this.#context;
     this.#entries += 1;
-    const count = await this.#calls.run(enterAgainScript, [resource], [ttlMs, this.#field]);
+    const count = await this.#calls.run(enterNestedScript, [resource], [ttlMs, this.#field]);
     if (Number(count) > 0) return "held";
-    this.#contest.declareLost(new Error("the server says that the hold is gone"));
+    this.#context.declareLost(new Error("the server says that the hold is gone"));
     return "lost";
   }
 
-  async leaveAgain() {
+  async leaveNested() {
     if ((await this.#unlock()) === 0) this.#entries -= 1;
   }
 
@@ -102,7 +102,7 @@ class ReentrantContender implements LockHandle {
 
   /** @returns null when taken, else how long the lock may stay taken if nobody says a word */
   async #lock(): Promise<number | null> {
-    const { resource, ttlMs } = this.#contest;
+    const { resource, ttlMs } = this.#context;
     try {
       const leftMs = await this.#calls.run(lockScript, [resource], [ttlMs, this.#field]);
       if (leftMs === null) return null;
@@ -117,7 +117,7 @@ class ReentrantContender implements LockHandle {
 
   /** @returns null not ours, 0 entries left, 1 free */
   #unlock(): Promise<unknown> {
-    const { resource, ttlMs } = this.#contest;
+    const { resource, ttlMs } = this.#context;
     return this.#calls.run(unlockScript, [resource, unlockChannel(resource)], [UNLOCK_MESSAGE, ttlMs, this.#field]);
   }
 }
@@ -153,12 +153,12 @@ export function createRedisReentrant(
   const backend: LeaseBackend = {
     traits: redisReentrantTraits,
     leaseKind: "ttl",
-    enter: (contest) => {
+    createHandle: (context) => {
       threads += 1;
-      const { resource } = contest;
+      const { resource } = context;
       const calls = new RedisCalls(clients.commands, { strategyId: redisReentrantTraits.id, resource });
       const place = room.place(unlockChannel(resource));
-      return new ReentrantContender(calls, contest, { field: `${clientUuid}:${threads}`, place });
+      return new RedisReentrantHandle(calls, context, { field: `${clientUuid}:${threads}`, place });
     },
   };
   return new LeaseRunner(backend, dependencies, options);

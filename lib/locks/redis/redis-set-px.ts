@@ -40,7 +40,7 @@ export function createRedisSetPx(
     {
       traits: redisSetPxTraits,
       leaseKind: "unwatched",
-      take: async ({ calls, key, contest }) => (await calls.call("SET", key, 1, "NX", "PX", contest.ttlMs)) === "OK",
+      take: async ({ calls, key, context }) => (await calls.call("SET", key, 1, "NX", "PX", context.ttlMs)) === "OK",
     },
     { client, dependencies, options },
   );

@@ -48,9 +48,9 @@ export function createRedisSetnxExpire(
       traits: redisSetnxExpireTraits,
       leaseKind: "unwatched",
       take: async ({ calls, key }) => (await calls.call("SETNX", key, 1)) === 1,
-      finish: async ({ calls, key, contest }) => {
+      finish: async ({ calls, key, context }) => {
         await betweenCommands?.();
-        await calls.call("PEXPIRE", key, contest.ttlMs);
+        await calls.call("PEXPIRE", key, context.ttlMs);
       },
     },
     { client, dependencies, options: runnerOptions },

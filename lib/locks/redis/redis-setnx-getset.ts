@@ -1,7 +1,7 @@
 import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
-import { createOwnerless, type Taking } from "./ownerless";
+import { createOwnerless, type OwnerlessAttempt } from "./ownerless";
 import type { RedisCommands } from "./redis-port";
 
 export const redisSetnxGetsetTraits: StrategyTraits = {
@@ -21,9 +21,9 @@ export const redisSetnxGetsetTraits: StrategyTraits = {
   survives: { holderCrash: "survives", holderPause: "breaks", serverRestart: "breaks" },
 };
 
-async function take({ calls, key, contest }: Taking): Promise<boolean> {
-  const nowAtEpochMs = Math.floor(contest.clock.epochMs());
-  const expiresAtEpochMs = nowAtEpochMs + contest.ttlMs + 1;
+async function take({ calls, key, context }: OwnerlessAttempt): Promise<boolean> {
+  const nowAtEpochMs = Math.floor(context.clock.epochMs());
+  const expiresAtEpochMs = nowAtEpochMs + context.ttlMs + 1;
   if ((await calls.call("SETNX", key, expiresAtEpochMs)) === 1) return true;
   const read = await calls.call("GET", key);
   if (read === null || Number(read) > nowAtEpochMs) return false;

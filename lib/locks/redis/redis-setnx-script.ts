@@ -53,7 +53,7 @@ export function createRedisSetnxScript(
     {
       traits: redisSetnxScriptTraits,
       leaseKind: "unwatched",
-      take: async ({ calls, key, contest }) => (await calls.run(takeScript, [key], [contest.ttlMs])) === 1,
+      take: async ({ calls, key, context }) => (await calls.run(takeScript, [key], [context.ttlMs])) === 1,
     },
     { client, dependencies, options },
   );

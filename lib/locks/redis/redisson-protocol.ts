@@ -29,7 +29,7 @@ return redis.call("PTTL", KEYS[1])
  * Counts one more entry, but takes no lock that is not ours any more.
  * KEYS[1] lock · ARGV[1] ttl in ms · ARGV[2] field · returns the hold count, 0 when the lock is not ours · atomic.
  */
-export const enterAgainScript = defineScript(`
+export const enterNestedScript = defineScript(`
 if redis.call("HEXISTS", KEYS[1], ARGV[2]) == 0 then
   return 0
 end

@@ -1,5 +1,5 @@
 import { LockError, type QuorumVote } from "../errors";
-import type { Contest } from "../lease-backend";
+import type { HandleContext } from "../lease-backend";
 import { releaseScript, renewScript } from "../redis/owner-scripts";
 import type { RedisCommands } from "../redis/redis-port";
 import { type RedisScript, runScript } from "../redis/script";
@@ -26,13 +26,13 @@ interface Question {
 
 /** One try at a majority: the votes, and afterwards the servers where something of it may be. */
 export class Ballot {
-  readonly #contest: Contest;
+  readonly #context: HandleContext;
   readonly #options: BallotOptions;
   /** All servers but those that said they keep nothing of ours. */
   readonly #mayHold: boolean[];
 
-  constructor(contest: Contest, options: BallotOptions) {
-    this.#contest = contest;
+  constructor(context: HandleContext, options: BallotOptions) {
+    this.#context = context;
     this.#options = options;
     this.#mayHold = options.servers.map(() => true);
   }
@@ -55,7 +55,7 @@ export class Ballot {
 
   /** @throws {LockError} `quorum_failed` when too few servers answer to tell */
   async renew(): Promise<"renewed" | "lost"> {
-    const answers = await this.#askOwned(renewScript, [this.#contest.ttlMs]);
+    const answers = await this.#askOwned(renewScript, [this.#context.ttlMs]);
     const verdict = judgeOwned(answers);
     if (verdict === "unknown") throw this.#quorumFailed(answers.map(asVote));
     return verdict === "yes" ? "renewed" : "lost";
@@ -67,7 +67,7 @@ export class Ballot {
   }
 
   async #askForVote({ server, signal }: Question): Promise<QuorumVote> {
-    const { resource, ttlMs } = this.#contest;
+    const { resource, ttlMs } = this.#context;
     const { servers, value } = this.#options;
     const command = servers[server]?.call("SET", resource, value, "NX", "PX", ttlMs);
     // Noted when it comes, even if the votes have decided by then.
@@ -85,7 +85,7 @@ export class Ballot {
   /** Runs a holder's script wherever something of ours may be. Servers known to keep nothing say no. */
   #askOwned(script: RedisScript, values: number[]): Promise<Answers<OwnedAnswer>> {
     const { servers, value } = this.#options;
-    const call = { keys: [this.#contest.resource], values: [value, ...values] };
+    const call = { keys: [this.#context.resource], values: [value, ...values] };
     return pollServers<OwnedAnswer>({
       servers: servers.length,
       isDecided: (answers) => judgeOwned(answers) !== "unknown",
@@ -100,7 +100,7 @@ export class Ballot {
   }
 
   #bounded(command: Promise<unknown> = Promise.resolve(null), signal: AbortSignal): Promise<Settled<unknown>> {
-    return withDeadline(this.#contest.clock, command, { limitMs: this.#options.nodeLimitMs, signal });
+    return withDeadline(this.#context.clock, command, { limitMs: this.#options.nodeLimitMs, signal });
   }
 
   #lateReason(): string {
@@ -112,7 +112,7 @@ export class Ballot {
     const lost = known.filter(({ vote }) => vote === "unreachable" || vote === "late");
     const names = lost.map(({ server, reason }) => `${server} (${reason ?? this.#lateReason()})`).join(", ");
     const message = `${lost.length} of ${known.length} servers gave no answer, ${quorumOf(known.length)} are needed: ${names}`;
-    const { resource } = this.#contest;
+    const { resource } = this.#context;
     const { strategyId } = this.#options;
     return new LockError({ code: "quorum_failed", strategyId, resource, message, isDefinite: true, votes: known });
   }

@@ -1,6 +1,6 @@
 import type { BackoffPolicy } from "../backoff";
 import { LockError } from "../errors";
-import type { Contest, LeaseBackend, LockHandle } from "../lease-backend";
+import type { HandleContext, LeaseBackend, LockHandle } from "../lease-backend";
 import { LeaseRunner } from "../lease-runner";
 import type { LockEntry } from "../lock-entry";
 import type { RedisCommands } from "../redis/redis-port";
@@ -34,8 +34,8 @@ const DEFAULT_NODE_LIMIT_MS = 500;
 /** Of the TTL: "far below" it, so that a dead server cannot use the lease up. */
 const LARGEST_NODE_SHARE = 0.1;
 
-class RedlockContender implements LockHandle {
-  readonly #contest: Contest;
+class RedlockHandle implements LockHandle {
+  readonly #context: HandleContext;
   readonly #servers: readonly RedisCommands[];
   readonly #nodeLimitMs: number;
   #ballot: Ballot | null = null;
@@ -43,16 +43,16 @@ class RedlockContender implements LockHandle {
   /** Lost ballots being taken back; nobody waits for them but the release. */
   readonly #takingBack = new Set<Promise<unknown>>();
 
-  constructor(contest: Contest, servers: readonly RedisCommands[], nodeLimitMs: number) {
-    this.#contest = contest;
+  constructor(context: HandleContext, servers: readonly RedisCommands[], nodeLimitMs: number) {
+    this.#context = context;
     this.#servers = servers;
-    this.#nodeLimitMs = Math.min(nodeLimitMs, contest.ttlMs * LARGEST_NODE_SHARE);
+    this.#nodeLimitMs = Math.min(nodeLimitMs, context.ttlMs * LARGEST_NODE_SHARE);
   }
 
   async tryAcquire() {
-    const { holderId } = this.#contest;
+    const { holderId } = this.#context;
     this.#tries += 1;
-    const ballot = new Ballot(this.#contest, {
+    const ballot = new Ballot(this.#context, {
       strategyId: redlockTraits.id,
       servers: this.#servers,
       value: this.#tries === 1 ? holderId : `${holderId}.${this.#tries}`,
@@ -113,7 +113,7 @@ export function createRedlock(
   const backend: LeaseBackend = {
     traits: redlockTraits,
     leaseKind: "ttl",
-    enter: (contest) => new RedlockContender(contest, servers, nodeLimitMs),
+    createHandle: (context) => new RedlockHandle(context, servers, nodeLimitMs),
   };
   return new LeaseRunner(backend, dependencies, { backoff: REDLOCK_BACKOFF, ...runnerOptions });
 }

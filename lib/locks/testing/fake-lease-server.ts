@@ -1,6 +1,6 @@
 import type { Clock } from "../clock";
 import { LockError } from "../errors";
-import type { Contest, LeaseBackend, LockHandle, TryLimits, TryReply } from "../lease-backend";
+import type { HandleContext, LeaseBackend, LockHandle, TryLimits, TryReply } from "../lease-backend";
 import type { StrategyTraits } from "../types";
 
 export interface FakeCall {
@@ -59,12 +59,12 @@ export class FakeLeaseServer {
     return this.calls.filter((call) => call.kind === kind);
   }
 
-  backend(overrides: Partial<LeaseBackend> = {}, extend: (contest: Contest) => Partial<LockHandle> = () => ({})) {
-    const enter = (contest: Contest): LockHandle => ({ ...this.#contender(contest), ...extend(contest) });
-    return { traits: fakeTraits, leaseKind: "ttl", enter, ...overrides } satisfies LeaseBackend;
+  backend(overrides: Partial<LeaseBackend> = {}, extend: (context: HandleContext) => Partial<LockHandle> = () => ({})) {
+    const createHandle = (context: HandleContext): LockHandle => ({ ...this.#handle(context), ...extend(context) });
+    return { traits: fakeTraits, leaseKind: "ttl", createHandle, ...overrides } satisfies LeaseBackend;
   }
 
-  #contender({ resource, holderId, ttlMs }: Contest): LockHandle {
+  #handle({ resource, holderId, ttlMs }: HandleContext): LockHandle {
     let mayHold = false;
     const isOwn = () => this.holderOf(resource) === holderId;
     const hold = () => this.#leases.set(resource, { holderId, untilMs: this.#clock.nowMs() + ttlMs });

@@ -28,7 +28,7 @@ export function setUpBench(): RunnerBench {
 export const resource = "product:1";
 export const request: LockRequest = { resource, waitTimeoutMs: 1_000, ttlMs: 300 };
 /** What can be relied on of a lease of 300 ms: 1 % and 2 ms are taken off for drift. */
-export const DEPENDABLE_MS = 295;
+export const USABLE_LEASE_MS = 295;
 
 /** Of a LockError, for `assert.rejects`. */
 export const code = (wanted: string) => (error: unknown) => isLockError(error) && error.code === wanted;

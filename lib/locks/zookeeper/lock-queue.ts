@@ -4,7 +4,7 @@
  */
 const CONTENDER = /(?:-lock-|__lock__)(-?\d{10})$/;
 
-export interface QueuePlace {
+export interface QueuePosition {
   /** False when the node is not (or no longer) in the queue. */
   readonly isQueued: boolean;
   /** The contender right before; null when first. */
@@ -12,11 +12,11 @@ export interface QueuePlace {
 }
 
 /** Name to create with; the server appends the sequence number. The uuid finds the node when the reply is lost. */
-export function contenderPrefix(uuid: string): string {
+export function queueNodePrefix(uuid: string): string {
   return `_c_${uuid}-lock-`;
 }
 
-export function placeOf(own: string, children: readonly string[]): QueuePlace {
+export function positionOf(own: string, children: readonly string[]): QueuePosition {
   const ownSequence = sequenceOf(own);
   let predecessor: string | null = null;
   let nearest = Number.NEGATIVE_INFINITY;

@@ -1,36 +1,36 @@
-import type { Contest, GrantedReply } from "../lease-backend";
+import type { GrantedReply, HandleContext } from "../lease-backend";
 import { uuidFrom } from "../random";
-import { contenderPrefix, placeOf } from "./lock-queue";
-import { createFolder, type ZkClaim, type ZkHeldReply } from "./zk-lock-handle";
+import { positionOf, queueNodePrefix } from "./lock-queue";
+import { createFolder, type ZkHeldReply, type ZkLockNode } from "./zk-lock-handle";
 import { isZkError, type ZkConnection, ZkError } from "./zk-port";
 
 /** A place in the queue: none -> requested (reply open) -> queued -> gone. */
 type Place = { readonly state: "none" | "requested" } | { readonly state: "queued"; readonly name: string };
 
-export interface QueueClaimOptions {
+export interface QueueNodeOptions {
   readonly root: string;
   /** Grants come with the node's czxid as their fencing token. */
   readonly isFenced: boolean;
 }
 
 /** A node in the queue under `<root>/<resource>`: the lowest holds, each other waits for the one before it. */
-export class QueueClaim implements ZkClaim {
+export class QueueNode implements ZkLockNode {
   readonly #folder: string;
   readonly #prefix: string;
   readonly #isFenced: boolean;
   #place: Place = { state: "none" };
   #token: bigint | null = null;
 
-  constructor(contest: Contest, { root, isFenced }: QueueClaimOptions) {
-    this.#folder = `${root}/${contest.resource}`;
-    this.#prefix = contenderPrefix(uuidFrom(contest.random));
+  constructor(context: HandleContext, { root, isFenced }: QueueNodeOptions) {
+    this.#folder = `${root}/${context.resource}`;
+    this.#prefix = queueNodePrefix(uuidFrom(context.random));
     this.#isFenced = isFenced;
   }
 
   async attempt(connection: ZkConnection, signal: AbortSignal): Promise<GrantedReply | ZkHeldReply> {
     const own = await this.#ownNode(connection, signal);
     const [children, token] = await Promise.all([connection.children(this.#folder), this.#tokenOf(connection, own)]);
-    const { isQueued, predecessor } = placeOf(own, children);
+    const { isQueued, predecessor } = positionOf(own, children);
     if (!isQueued || token === "gone") {
       // Somebody removed our node (an operator broke the lock): the next try makes a new one.
       this.startOver();

@@ -1,8 +1,8 @@
-import type { Contest, GrantedReply } from "../lease-backend";
+import type { GrantedReply, HandleContext } from "../lease-backend";
 import type { LockEntry } from "../lock-entry";
 import type { LockStrategy, StrategyTraits } from "../types";
 import { createZkLock, type ZkLockDependencies, type ZkLockOptions } from "./zk-lock";
-import { createFolder, type ZkClaim, type ZkHeldReply } from "./zk-lock-handle";
+import { createFolder, type ZkHeldReply, type ZkLockNode } from "./zk-lock-handle";
 import { isZkError, type ZkConnection, ZkError, type ZkSession } from "./zk-port";
 
 export const zkExclusiveTraits: StrategyTraits = {
@@ -21,7 +21,7 @@ export const zkExclusiveTraits: StrategyTraits = {
 };
 
 /** The one node at `<root>/<resource>`, with the holder in its data: contenders of one process share a session. */
-class ExclusiveClaim implements ZkClaim {
+class ExclusiveNode implements ZkLockNode {
   readonly #root: string;
   readonly #path: string;
   readonly #holderId: string;
@@ -30,7 +30,7 @@ class ExclusiveClaim implements ZkClaim {
   /** The removal under way: a second one looks only when the first is through. */
   #removal: Promise<unknown> = Promise.resolve();
 
-  constructor({ resource, holderId }: Contest, root: string) {
+  constructor({ resource, holderId }: HandleContext, root: string) {
     this.#root = root;
     this.#path = `${root}/${resource}`;
     this.#holderId = holderId;
@@ -110,7 +110,7 @@ export function createZkExclusive(
 ): LockStrategy {
   const { root = "/exclusive-locks", ...runnerOptions } = options;
   const parts = { traits: zkExclusiveTraits, session, dependencies, options: runnerOptions };
-  return createZkLock(parts, (contest) => new ExclusiveClaim(contest, root));
+  return createZkLock(parts, (context) => new ExclusiveNode(context, root));
 }
 
 /** For the catalogue. */

@@ -1,6 +1,6 @@
 import type { LockEntry } from "../lock-entry";
 import type { LockStrategy, StrategyTraits } from "../types";
-import { QueueClaim } from "./queue-claim";
+import { QueueNode } from "./queue-claim";
 import { createZkLock, type ZkLockDependencies, type ZkLockOptions } from "./zk-lock";
 import type { ZkSession } from "./zk-port";
 
@@ -41,7 +41,7 @@ export function createZkFenced(
 ): LockStrategy {
   const { root = "/locks", ...runnerOptions } = options;
   const parts = { traits: zkFencedTraits, session, dependencies, options: runnerOptions };
-  return createZkLock(parts, (contest) => new QueueClaim(contest, { root, isFenced: true }));
+  return createZkLock(parts, (context) => new QueueNode(context, { root, isFenced: true }));
 }
 
 /** For the catalogue. */

@@ -1,9 +1,9 @@
 import { LockError } from "../errors";
-import type { Contest, GrantedReply, LockHandle, TryLimits } from "../lease-backend";
+import type { GrantedReply, HandleContext, LockHandle, TryLimits } from "../lease-backend";
 import { isZkError, type ZkConnection, ZkError, type ZkSession } from "./zk-port";
 
 /** What the ZooKeeper locks differ in: the nodes a contender makes, and whose end it waits for. */
-export interface ZkClaim {
+export interface ZkLockNode {
   /** One try. `held` names the node whose next change is worth another try; null when that is now. */
   attempt(connection: ZkConnection, signal: AbortSignal): Promise<GrantedReply | ZkHeldReply>;
   /** Another session: what the last one made died with it. */
@@ -24,26 +24,26 @@ export interface ZkWatchEvent {
   readonly path: string;
 }
 
-interface ZkContenderParts {
+interface ZkLockHandleSetup {
   readonly strategyId: string;
   readonly session: ZkSession;
-  readonly contest: Contest;
-  readonly claim: ZkClaim;
+  readonly context: HandleContext;
+  readonly claim: ZkLockNode;
   readonly onWatchEvent?: (event: ZkWatchEvent) => void;
 }
 
 /** One contender over one claim: follows the session through broken links, expiry and lost replies. */
 export class ZkLockHandle implements LockHandle {
-  readonly #parts: ZkContenderParts;
+  readonly #parts: ZkLockHandleSetup;
   #connection: ZkConnection | null = null;
   #watchPath: string | null = null;
   #stopListening: () => void = () => {};
 
-  constructor(parts: ZkContenderParts) {
+  constructor(parts: ZkLockHandleSetup) {
     this.#parts = parts;
   }
 
-  get isCutOff(): boolean {
+  get isDisconnected(): boolean {
     return this.#connection?.isUp === false;
   }
 
@@ -62,7 +62,7 @@ export class ZkLockHandle implements LockHandle {
     const connection = this.#connection;
     const path = this.#watchPath;
     if (!connection || path === null || signal.aborted) return Promise.resolve();
-    const { strategyId, contest, onWatchEvent } = this.#parts;
+    const { strategyId, context, onWatchEvent } = this.#parts;
     return new Promise((resolve) => {
       const done = () => {
         stopListening();
@@ -71,7 +71,7 @@ export class ZkLockHandle implements LockHandle {
       };
       const wake = () => {
         // A watch outlives the wait of whoever gave up: its event wakes nobody then.
-        if (!signal.aborted) onWatchEvent?.({ strategyId, resource: contest.resource, path });
+        if (!signal.aborted) onWatchEvent?.({ strategyId, resource: context.resource, path });
         done();
       };
       const stopListening = connection.onLinkChange(done);
@@ -107,7 +107,7 @@ export class ZkLockHandle implements LockHandle {
   #grant(connection: ZkConnection, reply: GrantedReply): GrantedReply {
     if (!connection.isUp) throw new ZkError("unreachable", "the connection was lost as the lock was granted");
     const reason = new Error("the connection to ZooKeeper is lost, and with it the certainty of the hold");
-    this.#stopListening = connection.onLinkChange(() => this.#parts.contest.declareLost(reason));
+    this.#stopListening = connection.onLinkChange(() => this.#parts.context.declareLost(reason));
     return reply;
   }
 
@@ -123,11 +123,11 @@ export class ZkLockHandle implements LockHandle {
   #asLockError(error: unknown): unknown {
     if (!(error instanceof Error) || error.name !== "ZkError") return error;
     const isLost = isZkError(error, "unreachable", "session-ended");
-    const { strategyId, contest } = this.#parts;
+    const { strategyId, context } = this.#parts;
     return new LockError({
       code: isLost ? "backend_unavailable" : "config_invalid",
       strategyId,
-      resource: contest.resource,
+      resource: context.resource,
       message: error.message,
       isDefinite: true,
       cause: error,

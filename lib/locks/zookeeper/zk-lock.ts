@@ -1,8 +1,8 @@
-import type { Contest } from "../lease-backend";
+import type { HandleContext } from "../lease-backend";
 import { LeaseRunner } from "../lease-runner";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
-import { type ZkClaim, ZkLockHandle, type ZkWatchEvent } from "./zk-lock-handle";
+import { ZkLockHandle, type ZkLockNode, type ZkWatchEvent } from "./zk-lock-handle";
 import type { ZkSession } from "./zk-port";
 
 export interface ZkLockDependencies extends RunnerDependencies {
@@ -15,7 +15,7 @@ export interface ZkLockOptions extends RunnerOptions {
   readonly root: string;
 }
 
-export interface ZkLockParts {
+export interface ZkLockSetup {
   readonly traits: StrategyTraits;
   readonly session: ZkSession;
   readonly dependencies: ZkLockDependencies;
@@ -26,14 +26,14 @@ export interface ZkLockParts {
 const DEFAULT_TRY_LIMIT_MS = 4_000;
 
 /** A lock whose holds last as long as the session that made them. */
-export function createZkLock(parts: ZkLockParts, claimFor: (contest: Contest) => ZkClaim): LockStrategy {
+export function createZkLock(parts: ZkLockSetup, claimFor: (context: HandleContext) => ZkLockNode): LockStrategy {
   const { traits, session, dependencies, options } = parts;
   const { onWatchEvent } = dependencies;
   const backend = {
     traits,
     leaseKind: "session" as const,
-    enter: (contest: Contest) =>
-      new ZkLockHandle({ strategyId: traits.id, session, contest, claim: claimFor(contest), onWatchEvent }),
+    createHandle: (context: HandleContext) =>
+      new ZkLockHandle({ strategyId: traits.id, session, context, claim: claimFor(context), onWatchEvent }),
   };
   return new LeaseRunner(backend, dependencies, { tryLimitMs: DEFAULT_TRY_LIMIT_MS, ...options });
 }

@@ -1,6 +1,6 @@
 import type { LockEntry } from "../lock-entry";
 import type { LockStrategy, StrategyTraits } from "../types";
-import { QueueClaim } from "./queue-claim";
+import { QueueNode } from "./queue-claim";
 import { createZkLock, type ZkLockDependencies, type ZkLockOptions } from "./zk-lock";
 import type { ZkSession } from "./zk-port";
 
@@ -40,7 +40,7 @@ export function createZkMutex(
 ): LockStrategy {
   const { root = "/locks", ...runnerOptions } = options;
   const parts = { traits: zkMutexTraits, session, dependencies, options: runnerOptions };
-  return createZkLock(parts, (contest) => new QueueClaim(contest, { root, isFenced: false }));
+  return createZkLock(parts, (context) => new QueueNode(context, { root, isFenced: false }));
 }
 
 /** For the catalogue. */

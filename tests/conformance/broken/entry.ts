@@ -1,6 +1,6 @@
 import type { LockDependencies, LockEntry } from "../../../lib/locks/create-lock";
 import { LockError } from "../../../lib/locks/errors";
-import type { Contest, LockHandle } from "../../../lib/locks/lease-backend";
+import type { HandleContext, LockHandle } from "../../../lib/locks/lease-backend";
 import { LeaseRunner } from "../../../lib/locks/lease-runner";
 import { OwnedLockHandle, type Take } from "../../../lib/locks/redis/owned-lock-handle";
 import { RedisCalls } from "../../../lib/locks/redis/redis-calls";
@@ -21,7 +21,7 @@ interface Fault {
   /** The part of a case's name that is to fail, and no other. */
   readonly caughtBy: string;
   readonly take?: Take;
-  readonly contender?: (own: LockHandle, work: { calls: RedisCalls; contest: Contest }) => Partial<LockHandle>;
+  readonly handle?: (own: LockHandle, work: { calls: RedisCalls; context: HandleContext }) => Partial<LockHandle>;
   readonly strategy?: (own: LockStrategy, dependencies: LockDependencies) => LockStrategy["runGuarded"];
   readonly traits?: Partial<StrategyTraits>;
 }
@@ -32,9 +32,9 @@ const thrown = new Set<string>();
 export const FAULTS: Readonly<Record<string, Fault>> = {
   "release without owner check": {
     caughtBy: "frees nobody else's hold after a pause",
-    contender: (own, { calls, contest }) => ({
+    handle: (own, { calls, context }) => ({
       release: async () => {
-        await calls.call("DEL", contest.resource);
+        await calls.call("DEL", context.resource);
         return "released";
       },
       tryAcquire: (limits) => own.tryAcquire(limits),
@@ -49,8 +49,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
         thrown.add(request.resource);
         throw settled.reason;
       }),
-    contender: (own, { contest }) => ({
-      release: async () => (thrown.has(contest.resource) ? "released" : own.release()),
+    handle: (own, { context }) => ({
+      release: async () => (thrown.has(context.resource) ? "released" : own.release()),
     }),
   },
   "no exclusion": {
@@ -66,11 +66,11 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const reply = await calls.call("SET", resource, holderId, "NX");
       return { status: reply === "OK" ? "granted" : "held" };
     },
-    contender: () => ({ renew: async () => "renewed" }),
+    handle: () => ({ renew: async () => "renewed" }),
   },
   "a late grant is kept": {
     caughtBy: "gives back what it is granted after it has stopped waiting",
-    contender: (own) => {
+    handle: (own) => {
       let isGranted = false;
       let isReleased = false;
       return {
@@ -91,14 +91,14 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "the same token for all": {
     caughtBy: "gives fencing tokens that rise",
     traits: { fencingSource: "a constant" },
-    take: async (calls, contest) => {
-      const reply = await take(calls, contest);
+    take: async (calls, context) => {
+      const reply = await take(calls, context);
       return reply.status === "granted" ? { ...reply, fencingToken: 7n } : reply;
     },
   },
   "deaf to the loss of its lease": {
     caughtBy: "tells its holder that the hold is lost",
-    contender: () => ({ renew: async () => "renewed" }),
+    handle: () => ({ renew: async () => "renewed" }),
   },
   "a lost server passes for contention": {
     caughtBy: "tells a waiter of a lost server",
@@ -129,17 +129,17 @@ export const entry: LockEntry = { traits, create: createBroken };
 
 function createBroken(dependencies: LockDependencies): LockStrategy {
   const client = dependencies.redis();
-  const enter = (contest: Contest): LockHandle => {
-    const calls = new RedisCalls(client, { strategyId: traits.id, resource: contest.resource });
-    const own = new OwnedLockHandle(calls, contest, fault?.take ?? take);
+  const createHandle = (context: HandleContext): LockHandle => {
+    const calls = new RedisCalls(client, { strategyId: traits.id, resource: context.resource });
+    const own = new OwnedLockHandle(calls, context, fault?.take ?? take);
     const whole: LockHandle = {
       tryAcquire: () => own.tryAcquire(),
       renew: () => own.renew() as Promise<"renewed" | "lost">,
       release: () => own.release() as Promise<"released" | "not_held">,
     };
-    return { ...whole, ...fault?.contender?.(whole, { calls, contest }) };
+    return { ...whole, ...fault?.handle?.(whole, { calls, context }) };
   };
-  const runner = new LeaseRunner({ traits, leaseKind: "ttl", enter }, dependencies);
+  const runner = new LeaseRunner({ traits, leaseKind: "ttl", createHandle }, dependencies);
   return {
     id: runner.id,
     traits,

@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import { systemClock } from "../../../lib/locks/clock";
 import { openEtcd } from "../../../lib/locks/etcd/etcd-client";
-import { type EtcdCommands, EtcdError, type QueuePlace } from "../../../lib/locks/etcd/etcd-port";
+import { type EtcdCommands, EtcdError, type QueuePosition } from "../../../lib/locks/etcd/etcd-port";
 import { withDeadline } from "../../../lib/locks/with-deadline";
 import { SimEtcd } from "../../../simulator/servers/sim-etcd";
 import { World } from "../../../simulator/world/world";
@@ -44,7 +44,7 @@ interface Side {
   readonly folder: string;
   readonly leases: readonly bigint[];
   /** As each contender was told last. */
-  readonly places: (QueuePlace | undefined)[];
+  readonly places: (QueuePosition | undefined)[];
   /** Of every key made: the servers count differently. */
   readonly revisions: Set<bigint>;
   readonly watches: Watch[];
@@ -128,7 +128,9 @@ async function carryOut(side: Side, { does, contender }: Step): Promise<unknown>
     case "enqueue":
       return notePlace(side, contender, await etcd.enqueue({ folder, key, leaseId }));
     case "find":
-      return place ? notePlace(side, contender, await etcd.findPlace({ folder, key, place })) : "no place to look for";
+      return place
+        ? notePlace(side, contender, await etcd.findPosition({ folder, key, place }))
+        : "no place to look for";
     case "remove":
       return etcd.removeKey(key);
     case "watch": {
@@ -152,7 +154,7 @@ function keyOf({ folder }: Side, contender: number): string {
 }
 
 /** With the order of the revisions instead of their numbers. */
-function notePlace(side: Side, contender: number, place: QueuePlace | null): unknown {
+function notePlace(side: Side, contender: number, place: QueuePosition | null): unknown {
   side.places[contender] = place ?? undefined;
   if (!place) return null;
   const { createRevision, revision, predecessor } = place;
@@ -187,7 +189,7 @@ function modelOf(): Commands {
     keepLeaseAlive: async (leaseId) => server.keepLeaseAlive(actor, leaseId),
     revokeLease: async (leaseId) => server.revokeLease(actor, leaseId),
     enqueue: async ({ folder, key, leaseId }) => server.enqueue(folder, key, leaseId),
-    findPlace: async ({ folder, key, place }) => server.findPlace(folder, key, place),
+    findPosition: async ({ folder, key, place }) => server.findPosition(folder, key, place),
     removeKey: async (key) => server.removeKey(actor, key),
     untilDeleted: ({ key, afterRevision, signal }) =>
       new Promise((resolve) => {

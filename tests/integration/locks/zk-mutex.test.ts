@@ -157,7 +157,7 @@ describe("zk-mutex", () => {
   });
 
   it("tells a queued waiter whose link is down when its wait ends that the server is out of reach", async () => {
-    const options = { tryLimitMs: 60_000, outagePatienceMs: 60_000 };
+    const options = { tryLimitMs: 60_000, outageToleranceMs: 60_000 };
     await using patient = createZkMutex(relayed.zookeeper(), relayed, options);
     await lock.runGuarded(request, async () => {
       const call = patient.runGuarded({ ...request, waitTimeoutMs: 4_000 }, async () => assert.fail("granted"));
