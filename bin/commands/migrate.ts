@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { applyMigrations, diffToSchema, writeMigration } from "../../lib/services/migrations";
+import { applyMigrations } from "../../lib/services/migrations";
 import { DEFAULT_INSTANCE, instancePaths } from "../supervisor/paths";
 import { readLiveState } from "../supervisor/state";
 
@@ -9,14 +9,14 @@ interface MigrateFlags {
   readonly url?: string;
 }
 
-/** `npm run lab -- migrate`: Prisma's migrations without its downloaded engine. */
+/** `npm run lab -- migrate`: applies the committed migrations, or writes a new one. */
 export function addMigrateCommand(program: Command): void {
   program
     .command("migrate")
-    .description("apply the committed migrations, as `prisma migrate deploy` does, without its download")
-    .option("--diff <name>", "write a new migration that leads to prisma/schema.prisma, then apply it", parseName)
-    .option("--check", "exit 1 when the migrations and prisma/schema.prisma differ")
-    .option("--url <url>", "the database; DATABASE_URL or that of the running lab when left out")
+    .description("apply the committed migrations and record them as `prisma migrate deploy` does")
+    .option("--diff <name>", "write a migration with the changes of prisma/schema.prisma, then apply it", parseName)
+    .option("--check", "exit 1 if the migrations do not lead to prisma/schema.prisma")
+    .option("--url <url>", "the database (default: DATABASE_URL, else the database of the running lab)")
     .action(async (flags: MigrateFlags) => {
       process.exitCode = await migrate(flags);
     });
@@ -25,6 +25,7 @@ export function addMigrateCommand(program: Command): void {
 async function migrate(flags: MigrateFlags): Promise<number> {
   const databaseUrl = flags.url ?? process.env.DATABASE_URL ?? runningDatabase();
   if (flags.check) {
+    const { diffToSchema } = await loadSchemaDiff();
     const sql = await diffToSchema(databaseUrl);
     console.log(sql ?? "The migrations lead to prisma/schema.prisma.");
     return sql === null ? 0 : 1;
@@ -36,22 +37,28 @@ async function migrate(flags: MigrateFlags): Promise<number> {
 }
 
 async function writeDiff(databaseUrl: string, name: string): Promise<void> {
+  const { diffToSchema, writeMigration } = await loadSchemaDiff();
   const sql = await diffToSchema(databaseUrl);
   if (sql === null) {
-    console.log("The migrations lead to prisma/schema.prisma already; nothing written.");
+    console.log("The migrations already lead to prisma/schema.prisma. No migration was written.");
     return;
   }
   const timestamp = new Date().toISOString().replace(/\D/g, "").slice(0, 14);
   console.log(`wrote prisma/migrations/${await writeMigration({ timestamp, name, sql })}`);
 }
 
+/** Loaded only here: the engine is a development dependency. */
+function loadSchemaDiff() {
+  return import("../schema-diff/schema-diff");
+}
+
 function runningDatabase(): string {
   const url = readLiveState(instancePaths(DEFAULT_INSTANCE))?.env.DATABASE_URL;
   if (url) return url;
-  throw new Error("There is no database: start the lab (`npm start`), set DATABASE_URL, or pass --url.");
+  throw new Error("No database is given: start the lab (`npm start`), set DATABASE_URL, or pass --url.");
 }
 
 function parseName(name: string): string {
   if (/^[a-z][a-z0-9_]{0,60}$/.test(name)) return name;
-  throw new InvalidArgumentError("It is a name such as add_buyer_index: lower-case letters, digits and underscores.");
+  throw new InvalidArgumentError("Use lower-case letters, digits and underscores, as in add_buyer_index.");
 }

@@ -11,8 +11,8 @@ import type { SchemaEngine } from "@prisma/schema-engine-wasm";
 import pg from "pg";
 
 /**
- * Prisma's own schema engine as WebAssembly: the same code as the binary behind `prisma migrate`, without its download.
- * The package expects a bundler that imports `.wasm` files, so it is instantiated by hand here.
+ * Prisma's schema engine as WebAssembly: the same code as the binary behind `prisma migrate`, which needs a download.
+ * Development only. The package expects a bundler that imports `.wasm` files, so this module instantiates it by hand.
  */
 
 interface EngineModule {
@@ -27,7 +27,7 @@ async function load(): Promise<EngineModule> {
   const bindingsPath = require.resolve("@prisma/schema-engine-wasm/schema_engine_bg");
   const bindings = (await import("@prisma/schema-engine-wasm/schema_engine_bg")) as unknown as EngineModule;
   const module = await WebAssembly.compile(await readFile(bindingsPath.replace(/\.js$/, ".wasm")));
-  // The bindings are the module's only imports, whatever the specifier it asks for them by.
+  // The bindings are the module's only imports, under each specifier.
   const imports: WebAssembly.Imports = {};
   for (const { module: specifier } of WebAssembly.Module.imports(module)) {
     imports[specifier] = withIdleTimers(bindings as unknown as WebAssembly.ModuleImports);
@@ -39,7 +39,7 @@ async function load(): Promise<EngineModule> {
   return bindings;
 }
 
-/** The engine's limits (10 s on its advisory lock) are timers it never clears: they must not keep the process alive. */
+/** The engine never clears its timers (10 s on its advisory lock): unreferenced, they do not keep the process alive. */
 function withIdleTimers(bindings: WebAssembly.ModuleImports): WebAssembly.ModuleImports {
   const imports = { ...bindings };
   for (const [name, original] of Object.entries(bindings)) {
@@ -53,7 +53,7 @@ function withIdleTimers(bindings: WebAssembly.ModuleImports): WebAssembly.Module
   return imports;
 }
 
-/** Runs `work` with an engine connected to the database, and frees it afterwards. */
+/** Runs `work` with an engine that is connected to the database, and frees the engine afterwards. */
 export async function withSchemaEngine<T>(
   options: { readonly databaseUrl: string; readonly schema?: string },
   work: (engine: SchemaEngine) => Promise<T>,
@@ -66,18 +66,18 @@ export async function withSchemaEngine<T>(
     const datamodels: [string, string][] | undefined = options.schema ? [["schema.prisma", options.schema]] : undefined;
     const adapter = bindMigrationAwareSqlAdapterFactory(engineAdapter(pool, shadows));
     const engine = await bindings.SchemaEngine.new({ datamodels }, ignoreEngineLog, adapter);
-    return await answered(work(engine)).finally(() => engine.free());
+    return await withAnswerLimit(work(engine)).finally(() => engine.free());
   } catch (cause) {
     throw new Error(`Prisma's schema engine: ${explain(cause)}`, { cause });
   } finally {
-    // The engine does not wait for its shadow databases to be dropped, nor drops them after an error.
+    // The engine does not wait until its shadow databases are dropped, and after an error it does not drop them.
     for (const shadow of shadows) await shadow.drop();
     await pool.end();
   }
 }
 
-/** An engine that panics says nothing more; whoever waits for it must not wait for ever. */
-async function answered<T>(work: Promise<T>): Promise<T> {
+/** After a panic the engine's promise never settles, so the wait needs a limit. */
+async function withAnswerLimit<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
     const seconds = ANSWER_LIMIT_MS / 1_000;
@@ -86,7 +86,7 @@ async function answered<T>(work: Promise<T>): Promise<T> {
   return Promise.race([work, limit]).finally(() => clearTimeout(timer));
 }
 
-/** The engine narrates every statement; its errors come as exceptions, so the narration is not kept. */
+/** The engine logs every statement. Errors arrive as exceptions, so the log is dropped. */
 function ignoreEngineLog(): void {}
 
 function connectionOf(databaseUrl: string): pg.PoolConfig {
@@ -94,12 +94,12 @@ function connectionOf(databaseUrl: string): pg.PoolConfig {
   return { host, port, user, password: password ?? undefined, database, ssl };
 }
 
-/** A pool of our own, because the adapter's would keep the process alive until its connections have idled out. */
+/** The adapter's own pool would keep the process alive until its connections time out, so the adapter gets this one. */
 function enginePool(connection: pg.PoolConfig): pg.Pool {
   return new pg.Pool({ ...connection, Client: CatalogClient, connectionTimeoutMillis: 10_000, max: 2 });
 }
 
-/** A scratch database in which the engine replays the migrations. */
+/** A temporary database in which the engine replays the migrations. */
 class ShadowDatabase {
   readonly pool: pg.Pool;
   private readonly name: string;
@@ -118,7 +118,7 @@ class ShadowDatabase {
     return new ShadowDatabase(admin, name);
   }
 
-  /** Once, however often it is asked for. */
+  /** Idempotent. */
   drop(): Promise<void> {
     this.dropping ??= this.pool.end().then(async () => {
       await this.admin.query(`DROP DATABASE ${this.name} WITH (FORCE)`);
@@ -128,8 +128,8 @@ class ShadowDatabase {
 }
 
 /**
- * The adapter of Prisma, except for its shadow database: the original drops it while still connected to it, which
- * PostgreSQL refuses.
+ * Prisma's adapter with another shadow database: the original drops its shadow database while it is still connected,
+ * which PostgreSQL rejects.
  */
 function engineAdapter(pool: pg.Pool, shadows: ShadowDatabase[]): SqlMigrationAwareDriverAdapterFactory {
   const original = new PrismaPg(pool);
@@ -152,9 +152,9 @@ const OID_INTERNAL_CHAR = 18;
 const OID_TEXT = 25;
 
 /**
- * PostgreSQL as the engine can read it. The catalogue's one-byte `"char"` columns reach it as text, since it cannot read the
- * adapter's type for them. The kind of a constraint is the one it wants as a character after all: check and (since
- * PostgreSQL 18) not-null constraints, which a schema file does not speak of, would make it panic and are left out.
+ * Adapts PostgreSQL's catalogue to what the engine can read. The one-byte `"char"` columns arrive as text, because the
+ * engine cannot read the adapter's type for them. Check constraints and (since PostgreSQL 18) not-null constraints make
+ * the engine panic, so they are left out: a schema file does not express them.
  */
 class CatalogClient extends pg.Client {
   constructor(config?: pg.ClientConfig) {
@@ -167,20 +167,19 @@ class CatalogClient extends pg.Client {
     });
     const query = this.query.bind(this) as (...args: unknown[]) => unknown;
     this.query = ((first: unknown, ...rest: unknown[]) =>
-      query(withoutPlainConstraints(first), ...rest)) as pg.Client["query"];
+      query(excludeCheckConstraints(first), ...rest)) as pg.Client["query"];
   }
 }
 
-const CONSTRAINTS_ASKED_FOR = "contype NOT IN ('p', 'u', 'f')";
+const CONSTRAINT_FILTER = "contype NOT IN ('p', 'u', 'f')";
 
-function withoutPlainConstraints(query: unknown): unknown {
-  if (typeof query === "string")
-    return query.replace(CONSTRAINTS_ASKED_FOR, "contype NOT IN ('p', 'u', 'f', 'c', 'n')");
+function excludeCheckConstraints(query: unknown): unknown {
+  if (typeof query === "string") return query.replace(CONSTRAINT_FILTER, "contype NOT IN ('p', 'u', 'f', 'c', 'n')");
   if (typeof query !== "object" || query === null || !("text" in query) || typeof query.text !== "string") return query;
-  return Object.assign(query, { text: withoutPlainConstraints(query.text) });
+  return Object.assign(query, { text: excludeCheckConstraints(query.text) });
 }
 
-/** The engine throws user-facing errors as JSON-like objects; keep their sentence. */
+/** The engine throws user-facing errors as plain objects. */
 function explain(cause: unknown): string {
   if (cause instanceof Error) return cause.message;
   return typeof cause === "string" ? cause : JSON.stringify(cause);
