@@ -6,7 +6,7 @@ import { checkParsedHistory } from "../../lib/history/check-history";
 import { toKnossos } from "../../lib/history/export-knossos";
 import { toPorcupine } from "../../lib/history/export-porcupine";
 import { type ParsedHistory, parseHistory } from "../../lib/history/parse";
-import { report } from "../history/report";
+import { formatReport } from "../history/format-report";
 import { EXIT } from "../runs/exit-codes";
 
 interface CheckFlags {
@@ -41,7 +41,7 @@ export function addCheckCommand(program: Command): void {
 /** @returns the exit code */
 function printJudgement(parsed: ParsedHistory, { json }: CheckFlags): number {
   const judgement = checkParsedHistory(parsed);
-  console.log(json ? JSON.stringify(judgement, null, 2) : report(judgement, parsed));
+  console.log(json ? JSON.stringify(judgement, null, 2) : formatReport(judgement, parsed));
   return EXIT[judgement.verdict];
 }
 

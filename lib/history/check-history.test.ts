@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { judgeHistory } from "./check-history";
+import { checkHistory } from "./check-history";
 import { MAX_FINDINGS_PER_KIND } from "./finding";
 import { op, rowOf } from "./testing/make-history";
 import type { HistoryOpLine } from "./types";
@@ -28,9 +28,9 @@ function storm(buyers: number, readValue = 17): readonly object[] {
   ];
 }
 
-const judge = (lines: readonly object[]) => judgeHistory(lines.map((line) => `${JSON.stringify(line)}\n`));
+const judge = (lines: readonly object[]) => checkHistory(lines.map((line) => `${JSON.stringify(line)}\n`));
 
-describe("judgeHistory", () => {
+describe("checkHistory", () => {
   it("opens on the first violation with the reads and writes that made it", async () => {
     const { verdict, findings } = await judge(storm(3));
     assert.equal(verdict, "unsafe");

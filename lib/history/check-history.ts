@@ -11,7 +11,7 @@ import { checkOversold } from "./checkers/oversold";
 import { checkRefusedRows } from "./checkers/refused-rows";
 import { checkStaleWrites, staleWritesIn } from "./checkers/stale-writes";
 import { checkStrayRows } from "./checkers/stray-rows";
-import { checkTicketOrder, TICKET_ORDER_PARTS } from "./checkers/ticket-order";
+import { checkTicketOrder, TICKET_ORDER_STAGES } from "./checkers/ticket-order";
 import { checkUndersold } from "./checkers/undersold";
 import { checkUnknownRows } from "./checkers/unknown-rows";
 import {
@@ -26,13 +26,13 @@ import {
 import type { History } from "./history";
 import { holdsOf } from "./holds";
 import { byHost, peakInFlight } from "./intervals";
-import { oncePer } from "./once-per";
+import { memoize } from "./memoize";
 import { type HistorySource, type ParsedHistory, parseHistory } from "./parse";
 import { purchaseGroups } from "./purchase-groups";
 import { contentionDoubts, type Verdict, verdictOf } from "./verdict";
 
 /** What the lab thinks of a history. */
-export interface Judgement {
+export interface HistoryReport {
   readonly verdict: Verdict;
   readonly violations: ViolationCounts;
   /** Violations first, in the order in which they happened; then doubts and remarks. At most 100 of each kind. */
@@ -65,11 +65,11 @@ const CHECKERS: Readonly<Record<ViolationKind, Checker>> = onceEach({
   refusedRows: checkRefusedRows,
   strayRows: checkStrayRows,
 });
-export const livenessOf: Checker = oncePer(checkLiveness);
-export const measuresOf = oncePer(measure);
+export const livenessOf: Checker = memoize(checkLiveness);
+export const measuresOf = memoize(measure);
 
 function onceEach(checkers: Readonly<Record<ViolationKind, Checker>>): Record<ViolationKind, Checker> {
-  const entries = Object.entries(checkers).map(([kind, check]) => [kind, oncePer(check)] as const);
+  const entries = Object.entries(checkers).map(([kind, check]) => [kind, memoize(check)] as const);
   return Object.fromEntries(entries) as Record<ViolationKind, Checker>;
 }
 
@@ -78,14 +78,14 @@ function heldByHost({ ops }: History): unknown {
 }
 
 /** All that is ever asked about a history. The answers go with it: judging it once each was asked takes no time. */
-export const QUESTIONS: readonly ((history: History) => unknown)[] = [
+export const CHECK_STAGES: readonly ((history: History) => unknown)[] = [
   ({ rows }) => rows,
-  ({ takers }) => takers,
+  ({ soldOps }) => soldOps,
   purchaseGroups,
   heldByHost,
   lostUpdatesIn,
   staleWritesIn,
-  ...TICKET_ORDER_PARTS,
+  ...TICKET_ORDER_STAGES,
   ...Object.values(CHECKERS),
   livenessOf,
   ({ ops }) => peakInFlight(ops),
@@ -101,12 +101,12 @@ export function findViolations(history: History): { violations: ViolationCounts;
 }
 
 /** Reads a history and judges it. Never throws, whatever it is given. */
-export async function judgeHistory(source: HistorySource): Promise<Judgement> {
+export async function checkHistory(source: HistorySource): Promise<HistoryReport> {
   return checkParsedHistory(await parseHistory(source));
 }
 
 /** Counts the violations, lists the doubts, and draws the verdict (see `verdictOf`). */
-export function checkParsedHistory({ history, doubts: fileDoubts }: ParsedHistory): Judgement {
+export function checkParsedHistory({ history, doubts: fileDoubts }: ParsedHistory): HistoryReport {
   const { violations, findings } = findViolations(history);
   const measures = measuresOf(history);
   const doubts = [

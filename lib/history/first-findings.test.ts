@@ -13,8 +13,8 @@ interface Found {
 
 const told = (found: readonly Found[]) =>
   firstFindings(found, {
-    at: (each) => each,
-    tell: ({ op, ns }) => ({ kind: "oversold", opIds: [op.opId], atNs: clockReading(op, ns), sentence: "" }),
+    timeOf: (each) => each,
+    toFinding: ({ op, ns }) => ({ kind: "oversold", opIds: [op.opId], atNs: clockReading(op, ns), sentence: "" }),
   });
 
 const moments = fc.array(fc.option(fc.nat(50), { nil: undefined }), { maxLength: 3 * MAX_FINDINGS_PER_KIND });

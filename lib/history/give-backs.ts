@@ -1,6 +1,6 @@
 import { DemandPrefixSum } from "./demand-prefix-sum";
 import type { History } from "./history";
-import { oncePer } from "./once-per";
+import { memoize } from "./memoize";
 import type { Operation } from "./operation";
 
 /**
@@ -24,10 +24,10 @@ export class GiveBacks {
   }
 }
 
-export const giveBacksOf = oncePer((history: History) => new GiveBacks(history));
+export const giveBacksOf = memoize((history: History) => new GiveBacks(history));
 
 export function mayGiveBack(history: History, op: Operation): boolean {
-  if (op.writeNs === undefined || op.grantedNs !== undefined || history.takers.has(op)) return false;
+  if (op.writeNs === undefined || op.grantedNs !== undefined || history.soldOps.has(op)) return false;
   // Refused by the row, and yet it knows what it left on the counter: that it had got its units from.
   return op.writeAccepted !== false || (op.writtenValue !== undefined && op.outcome !== "contended");
 }

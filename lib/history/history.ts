@@ -1,4 +1,4 @@
-import { oncePer } from "./once-per";
+import { memoize } from "./memoize";
 import type { Fault, Operation } from "./operation";
 import type { HistoryEndLine, HistoryOrder, HistoryRunLine } from "./types";
 
@@ -16,24 +16,24 @@ export interface History extends HistoryFacts {
   /** The database's rows of each purchase, by opId. */
   readonly rows: ReadonlyMap<string, readonly HistoryOrder[]>;
   /** The purchases that took units for good: answered "sold", or known by their row. */
-  readonly takers: ReadonlySet<Operation>;
+  readonly soldOps: ReadonlySet<Operation>;
 }
 
 const NO_ROWS: readonly HistoryOrder[] = [];
 
-/** Rows and takers are worked out when they are first asked for. */
+/** Rows and soldOps are worked out when they are first asked for. */
 export function makeHistory(facts: HistoryFacts): History {
   let rows: History["rows"] | undefined;
-  let takers: History["takers"] | undefined;
+  let soldOps: History["soldOps"] | undefined;
   return {
     ...facts,
     get rows() {
       rows ??= rowsByOp(facts);
       return rows;
     },
-    get takers() {
-      takers ??= takersOf(facts.ops, this.rows);
-      return takers;
+    get soldOps() {
+      soldOps ??= soldOpsOf(facts.ops, this.rows);
+      return soldOps;
     },
   };
 }
@@ -42,7 +42,7 @@ export function rowsOf(history: History, op: Operation): readonly HistoryOrder[]
   return history.rows.get(op.opId) ?? NO_ROWS;
 }
 
-export const operationsById = oncePer((history: History): ReadonlyMap<string, Operation> => {
+export const operationsById = memoize((history: History): ReadonlyMap<string, Operation> => {
   return new Map(history.ops.map((op) => [op.opId, op]));
 });
 
@@ -76,21 +76,21 @@ function opsByOrder(ops: readonly Operation[]): Map<string, string> {
 }
 
 /** A repeated call is answered with the first one's answer and takes nothing of its own. */
-function takersOf(ops: readonly Operation[], rows: ReadonlyMap<string, readonly HistoryOrder[]>): Set<Operation> {
-  const takers = new Set<Operation>();
+function soldOpsOf(ops: readonly Operation[], rows: ReadonlyMap<string, readonly HistoryOrder[]>): Set<Operation> {
+  const soldOps = new Set<Operation>();
   const served = new Set<string>();
   for (const op of ops) {
     if (!rows.has(op.opId)) continue;
-    takers.add(op);
+    soldOps.add(op);
     const key = repeatKeyOf(op);
     if (key !== null) served.add(key);
   }
   for (const op of ops) {
-    if (op.outcome !== "sold" || takers.has(op)) continue;
+    if (op.outcome !== "sold" || soldOps.has(op)) continue;
     const key = repeatKeyOf(op);
     if (key !== null && served.has(key)) continue;
-    takers.add(op);
+    soldOps.add(op);
     if (key !== null) served.add(key);
   }
-  return takers;
+  return soldOps;
 }

@@ -1,4 +1,4 @@
-import { oncePer } from "./once-per";
+import { memoize } from "./memoize";
 import type { Operation } from "./operation";
 
 /** A time during which somebody believed that the lock was theirs. */
@@ -14,7 +14,7 @@ export interface Hold {
  * The holds of one host's purchases, by their beginning. Purchases that share a `holderId` (a nested entry, a batch) share
  * the hold. A hold ends at its release, or when its holder learned that the lease was lost.
  */
-export const holdsOf = oncePer((ops: readonly Operation[]): readonly Hold[] => {
+export const holdsOf = memoize((ops: readonly Operation[]): readonly Hold[] => {
   const shared = new Map<string, Hold>();
   const alone: Hold[] = [];
   for (const op of ops) {

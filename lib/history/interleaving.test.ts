@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { checkParsedHistory, findViolations } from "./check-history";
 import { VIOLATION_KINDS } from "./finding";
 import type { History } from "./history";
-import { type Interleaving, interleavingOf, MAX_ACTORS, ordinaryTurns } from "./interleaving";
+import { firstServedInterleaving, type Interleaving, interleavingOf, MAX_ACTORS } from "./interleaving";
 import { parseHistory } from "./parse";
 import { history, type OpFields, op, rowOf } from "./testing/make-history";
 
@@ -128,11 +128,11 @@ describe("interleavingOf", () => {
   });
 });
 
-describe("ordinaryTurns", () => {
+describe("firstServedInterleaving", () => {
   it("shows the first buyers that were served, in their turns, with nothing marked", () => {
     const turn = (at: number, node: string, value: number) =>
       seller(node, { grantedNs: at, readNs: at + 1, readValue: value, releasedNs: at + 4 });
-    const told = ordinaryTurns(history({ ops: [turn(50, "c", 8), turn(10, "a", 10), turn(30, "b", 9)] }), 2);
+    const told = firstServedInterleaving(history({ ops: [turn(50, "c", 8), turn(10, "a", 10), turn(30, "b", 9)] }), 2);
     assert.deepEqual(lines(told), [
       "+0 a enter",
       "+1 a read stock = 10",
@@ -146,7 +146,7 @@ describe("ordinaryTurns", () => {
   it("tells an atomic write as one step, in the order of what was left where nothing was granted", () => {
     const write = (at: number, node: string, left: number) =>
       seller(node, { readNs: at, readValue: left + 1, writeNs: at, writtenValue: left, committedNs: 60 - at });
-    const told = ordinaryTurns(history({ ops: [write(10, "a", 8), write(20, "b", 9), write(1, "c", 7)] }));
+    const told = firstServedInterleaving(history({ ops: [write(10, "a", 8), write(20, "b", 9), write(1, "c", 7)] }));
     assert.deepEqual(lines(told).slice(0, 2), ["+0 a write stock 9 → 8", "+10 b write stock 10 → 9"]);
   });
 });

@@ -2,9 +2,9 @@ import { lostUpdatesIn } from "./checkers/lost-updates";
 import { type Finding, plural } from "./finding";
 import { type History, operationsById, rowsOf } from "./history";
 import { servedNs } from "./intervals";
-import { oncePer } from "./once-per";
+import { memoize } from "./memoize";
 import { clockReading, type Operation, type TimeField } from "./operation";
-import { ALL_FIELDS, INSIDE_FIELDS, type Step, stepsOf } from "./steps";
+import { ALL_TIME_FIELDS, CRITICAL_SECTION_FIELDS, type Step, stepsOf } from "./steps";
 
 /** An operation as the reader meets it: who, for whom, and how it ended. */
 export interface Actor {
@@ -50,20 +50,20 @@ interface FindingView {
 
 const WRITE: readonly TimeField[] = ["writeNs", "committedNs"];
 const READ_AND_WRITE: readonly TimeField[] = ["readNs", ...WRITE];
-const ASKED_AND_TOLD: readonly TimeField[] = ["invokedNs", ...INSIDE_FIELDS, "answeredNs"];
-const entered: FindingView = { fields: INSIDE_FIELDS, marked: ["grantedNs"], who: "second" };
+const ASKED_AND_TOLD: readonly TimeField[] = ["invokedNs", ...CRITICAL_SECTION_FIELDS, "answeredNs"];
+const entered: FindingView = { fields: CRITICAL_SECTION_FIELDS, marked: ["grantedNs"], who: "second" };
 const told: FindingView = { fields: ASKED_AND_TOLD, marked: ["answeredNs"], who: "all" };
-const everything: FindingView = { fields: ALL_FIELDS, marked: [], who: "all" };
+const everything: FindingView = { fields: ALL_TIME_FIELDS, marked: [], who: "all" };
 
 const FINDING_VIEWS: Partial<Readonly<Record<Finding["kind"], FindingView>>> = {
-  oversold: { fields: INSIDE_FIELDS, marked: READ_AND_WRITE, who: "first" },
-  lostUpdates: { fields: INSIDE_FIELDS, marked: READ_AND_WRITE, who: "second" },
+  oversold: { fields: CRITICAL_SECTION_FIELDS, marked: READ_AND_WRITE, who: "first" },
+  lostUpdates: { fields: CRITICAL_SECTION_FIELDS, marked: READ_AND_WRITE, who: "second" },
   undersold: { fields: ASKED_AND_TOLD, marked: WRITE, who: "all" },
-  negativeStock: { fields: INSIDE_FIELDS, marked: WRITE, who: "all" },
+  negativeStock: { fields: CRITICAL_SECTION_FIELDS, marked: WRITE, who: "all" },
   duplicateClaims: { fields: ASKED_AND_TOLD, marked: ["committedNs", "answeredNs"], who: "later" },
   overlappingHolds: entered,
   fencedOverlap: entered,
-  staleWrites: { fields: INSIDE_FIELDS, marked: WRITE, who: "first" },
+  staleWrites: { fields: CRITICAL_SECTION_FIELDS, marked: WRITE, who: "first" },
   fencingOrder: entered,
   ticketOrder: { fields: ASKED_AND_TOLD, marked: ["invokedNs", "readNs", "answeredNs"], who: "second" },
   acknowledgedRows: told,
@@ -97,7 +97,7 @@ function inOrderOfBlame(history: History, { kind }: Finding, ops: readonly Opera
   return kind === "lostUpdates" && a && b && losersOf(history).get(a) === b ? [b, a] : ops;
 }
 
-const losersOf = oncePer((history: History): ReadonlyMap<Operation, Operation> => {
+const losersOf = memoize((history: History): ReadonlyMap<Operation, Operation> => {
   return new Map(lostUpdatesIn(history).map(({ first, second }) => [second, first]));
 });
 
@@ -126,7 +126,7 @@ interface Weave {
 }
 
 function weave(history: History, ops: readonly Operation[], { fields, marked }: Weave): Omit<Interleaving, "remarks"> {
-  const all = ops.flatMap((op) => stepsOf(history, op, ALL_FIELDS));
+  const all = ops.flatMap((op) => stepsOf(history, op, ALL_TIME_FIELDS));
   const shown = all.filter(({ field }) => fields.includes(field));
   const firstNs = Math.min(...(shown.length > 0 ? shown : all).map(({ atNs }) => atNs));
   const steps = all
@@ -192,15 +192,15 @@ function leftOut(count: number): string[] {
 }
 
 /** The first buyers who were served, one after the other: what it looks like when nothing goes wrong. */
-export function ordinaryTurns(history: History, count = 2): Interleaving {
+export function firstServedInterleaving(history: History, count = 2): Interleaving {
   const served: Operation[] = [];
-  for (const op of history.takers) {
+  for (const op of history.soldOps) {
     if ((op.writeNs ?? servedNs(op)) === undefined) continue;
     const place = served.findIndex((other) => byTurn(op, other) < 0);
     served.splice(place === -1 ? served.length : place, 0, op);
     if (served.length > count) served.pop();
   }
-  return { ...weave(history, served, { fields: INSIDE_FIELDS, marked: new Map() }), remarks: [] };
+  return { ...weave(history, served, { fields: CRITICAL_SECTION_FIELDS, marked: new Map() }), remarks: [] };
 }
 
 /** With a lock the turn is the grant; without one it is what the row says: whoever left more was served before. */

@@ -1,4 +1,4 @@
-import { oncePer } from "./once-per";
+import { memoize } from "./memoize";
 import type { Operation } from "./operation";
 
 export interface Interval {
@@ -41,7 +41,7 @@ export function servedNs(op: Operation): number | undefined {
 }
 
 /** Purchases by host: times of two hosts do not compare. */
-export const byHost = oncePer((ops: readonly Operation[]): ReadonlyMap<string, readonly Operation[]> => {
+export const byHost = memoize((ops: readonly Operation[]): ReadonlyMap<string, readonly Operation[]> => {
   const hosts = new Map<string, Operation[]>();
   for (const op of ops) {
     const known = hosts.get(op.host);
@@ -52,7 +52,7 @@ export const byHost = oncePer((ops: readonly Operation[]): ReadonlyMap<string, r
 });
 
 /** The highest number of purchases in flight at once that one host's clock can prove. */
-export const peakInFlight = oncePer((ops: readonly Operation[]): number => {
+export const peakInFlight = memoize((ops: readonly Operation[]): number => {
   let peak = 0;
   for (const onHost of byHost(ops).values()) {
     const lastNs = onHost.reduce((last, op) => Math.max(last, lastSeenNs(op)), 0);

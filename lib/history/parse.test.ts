@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { judgeHistory } from "./check-history";
+import { checkHistory } from "./check-history";
 import { MAX_FINDINGS_PER_KIND } from "./finding";
 import { parseHistory } from "./parse";
 import { op, rowOf } from "./testing/make-history";
@@ -100,7 +100,7 @@ describe("parseHistory", () => {
     );
     await fc.assert(
       fc.asyncProperty(damage, async (chunks) => {
-        const { verdict, findings } = await judgeHistory(chunks);
+        const { verdict, findings } = await checkHistory(chunks);
         assert.notEqual(verdict, "safe");
         assert.ok(findings.length > 0);
       }),
@@ -111,7 +111,7 @@ describe("parseHistory", () => {
   it("takes any JSON for what it is", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.json(), { maxLength: 5 }), async (values) => {
-        assert.equal((await judgeHistory([values.join("\n")])).verdict, "inconclusive");
+        assert.equal((await checkHistory([values.join("\n")])).verdict, "inconclusive");
       }),
     );
   });

@@ -1,5 +1,5 @@
 import { type History, repeatKeyOf, rowsOf } from "./history";
-import { oncePer } from "./once-per";
+import { memoize } from "./memoize";
 import type { Operation } from "./operation";
 import type { HistoryOrder } from "./types";
 
@@ -12,7 +12,7 @@ export interface PurchaseGroup {
   readonly answer: "sold" | "unknown" | "refused";
 }
 
-export const purchaseGroups = oncePer((history: History): readonly PurchaseGroup[] => {
+export const purchaseGroups = memoize((history: History): readonly PurchaseGroup[] => {
   const keyed = new Map<string, Operation[]>();
   const groups: { readonly first: Operation; readonly ops: Operation[] }[] = [];
   for (const op of history.ops) {

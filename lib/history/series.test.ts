@@ -5,13 +5,13 @@ import { peakInFlight, peakOverlap, waitsOf } from "./intervals";
 import { readOperations } from "./operation";
 import { type Series, seriesOf } from "./series";
 import { stepNsFor } from "./step-grid";
-import { history, type Making, op, rowOf } from "./testing/make-history";
+import { type HistoryOptions, history, op, rowOf } from "./testing/make-history";
 import type { HistoryOpLine } from "./types";
 
 const MS = 1_000_000;
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
-function madeOf(making: Making): Series {
+function madeOf(making: HistoryOptions): Series {
   const series = seriesOf(history(making));
   assert.ok(series);
   return series;

@@ -1,6 +1,6 @@
 import { type History, hasAcceptedWrite, rowsOf } from "./history";
 import { flightsOf, lastSeenNs, waitsOf } from "./intervals";
-import { oncePer } from "./once-per";
+import { memoize } from "./memoize";
 import type { Operation } from "./operation";
 import { PHASES, type Phase, phaseDurationsOf } from "./phases";
 import { gridOf, peaksIn, type StepGrid, sorted } from "./step-grid";
@@ -71,11 +71,11 @@ function takenNs(op: Operation): number {
 }
 
 /** Units by the database's rows; where those are not known, by the answers. */
-const ordersIn = oncePer((grid: StepGrid): { ordered: number[]; unplacedUnits: number } => {
+const ordersIn = memoize((grid: StepGrid): { ordered: number[]; unplacedUnits: number } => {
   const { history } = grid;
-  const { end, takers } = history;
+  const { end, soldOps } = history;
   const units = (op: Operation) => (end === null ? op.quantity : sum(rowsOf(history, op).map(quantityOf)));
-  const ordered = grid.collect(takers, takenNs).map((some) => sum(some.map(units)));
+  const ordered = grid.collect(soldOps, takenNs).map((some) => sum(some.map(units)));
   return { ordered, unplacedUnits: end === null ? 0 : sum(end.orders.map(quantityOf)) - sum(ordered) };
 });
 
@@ -83,7 +83,7 @@ const ordersIn = oncePer((grid: StepGrid): { ordered: number[]; unplacedUnits: n
  * As the accepted writes leave it. Of two that were worked out from what had been read the one that began later is the
  * later one: so it is with any lock that works, however late the reply to the earlier. Other writes say by how much it fell.
  */
-const stockIn = oncePer((grid: StepGrid): (number | null)[] => {
+const stockIn = memoize((grid: StepGrid): (number | null)[] => {
   const { history } = grid;
   const { run, end } = history;
   const writers = history.ops.filter((op) => hasAcceptedWrite(history, op));
@@ -106,13 +106,13 @@ function isWorkedOut({ readNs, readValue, writeNs, writtenValue, quantity }: Ope
   return readValue !== undefined && writtenValue === readValue - quantity && readNs !== writeNs;
 }
 
-const answeredIn = oncePer((grid: StepGrid) => grid.collect(grid.history.ops, ({ answeredNs }) => answeredNs));
+const answeredIn = memoize((grid: StepGrid) => grid.collect(grid.history.ops, ({ answeredNs }) => answeredNs));
 
-const latenciesIn = oncePer((grid: StepGrid) =>
+const latenciesIn = memoize((grid: StepGrid) =>
   answeredIn(grid).map((some) => sorted(some.map((op) => ((op.answeredNs ?? 0) - op.invokedNs) / 1e6))),
 );
 
-const phasesIn = oncePer((grid: StepGrid): StepColumns["phaseMediansMs"] => {
+const phasesIn = memoize((grid: StepGrid): StepColumns["phaseMediansMs"] => {
   const hasPoolWaits = grid.history.ops.some(({ poolWaitUs }) => poolWaitUs !== undefined);
   const medians: Record<Phase, (number | null)[]> = { poolWait: [], wait: [], hold: [], commit: [] };
   for (const ops of answeredIn(grid)) {
@@ -127,16 +127,16 @@ const phasesIn = oncePer((grid: StepGrid): StepColumns["phaseMediansMs"] => {
 });
 
 /** A purchase without an answer was in flight to the end. */
-const inFlightIn = oncePer((grid: StepGrid) => {
+const inFlightIn = memoize((grid: StepGrid) => {
   const { ops } = grid.history;
   const lost = ops.filter(({ answeredNs }) => answeredNs === undefined);
   return peaksIn([...flightsOf(ops), ...lost.map(({ invokedNs }) => ({ from: invokedNs, to: Infinity }))], grid);
 });
 
-const waitingIn = oncePer((grid: StepGrid) => peaksIn(waitsOf(grid.history.ops), grid));
+const waitingIn = memoize((grid: StepGrid) => peaksIn(waitsOf(grid.history.ops), grid));
 
 /** The pieces of the work, for whoever must not do all of it in one go: asked one after the other, `seriesOf` finds them done. */
-export const SERIES_PARTS: readonly ((history: History) => unknown)[] = [
+export const SERIES_STAGES: readonly ((history: History) => unknown)[] = [
   gridOf,
   ...[ordersIn, stockIn, answeredIn, latenciesIn, phasesIn, inFlightIn, waitingIn].map(
     (part: (grid: StepGrid) => unknown) => (history: History) => {

@@ -1,6 +1,6 @@
 import type { History } from "./history";
 import { type Interval, lastSeenNs } from "./intervals";
-import { oncePer } from "./once-per";
+import { memoize } from "./memoize";
 import type { Operation } from "./operation";
 
 /** With the next shorter length a run would have more steps than this; so it has at least 48, unless it is over at once. */
@@ -50,7 +50,7 @@ export class StepGrid {
 }
 
 /** Null without purchases, and where several clocks timed them. */
-export const gridOf = oncePer((history: History): StepGrid | null => {
+export const gridOf = memoize((history: History): StepGrid | null => {
   const { ops } = history;
   const host = ops[0]?.host;
   let zeroNs = Infinity;

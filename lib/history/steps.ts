@@ -11,7 +11,7 @@ export interface Step {
 }
 
 /** What a reader needs of every purchase; the other steps only where they are what went wrong. */
-export const INSIDE_FIELDS: readonly TimeField[] = [
+export const CRITICAL_SECTION_FIELDS: readonly TimeField[] = [
   "grantedNs",
   "readNs",
   "writeNs",
@@ -19,7 +19,7 @@ export const INSIDE_FIELDS: readonly TimeField[] = [
   "leaseLostNs",
   "releasedNs",
 ];
-export const ALL_FIELDS: readonly TimeField[] = ["invokedNs", "waitNs", ...INSIDE_FIELDS, "answeredNs"];
+export const ALL_TIME_FIELDS: readonly TimeField[] = ["invokedNs", "waitNs", ...CRITICAL_SECTION_FIELDS, "answeredNs"];
 
 const WORDS: Readonly<Record<TimeField, (op: Operation, history: History) => string>> = {
   invokedNs: ({ buyerId, quantity }) => `${buyerId} asks for ${quantity === 1 ? "1 unit" : `${quantity} units`}`,

@@ -3,7 +3,7 @@ import { checkOverlappingHolds, overlapsIn } from "./checkers/overlapping-holds"
 import { staleWritesIn } from "./checkers/stale-writes";
 import type { History } from "./history";
 import { lastSeenNs } from "./intervals";
-import { oncePer } from "./once-per";
+import { memoize } from "./memoize";
 import type { Operation } from "./operation";
 import { packRows } from "./pack-rows";
 
@@ -104,7 +104,7 @@ interface PlacedSpan extends Span {
   readonly afterNs: number;
 }
 
-const placedSpans = oncePer((history: History) => {
+const placedSpans = memoize((history: History) => {
   const zeros = firstInvocations(history.ops);
   const zero = ({ host }: Operation) => zeros.get(host) ?? 0;
   const spans: PlacedSpan[] = [];
@@ -127,7 +127,7 @@ function spanOf(op: Operation): Span | null {
   return { op, fromNs, toNs: Math.max(fromNs, op.committedNs ?? op.answeredNs ?? lastSeenNs(op)) };
 }
 
-const marksIn = oncePer((history: History): ReadonlyMap<Operation, number> => {
+const marksIn = memoize((history: History): ReadonlyMap<Operation, number> => {
   const marks = new Map<Operation, number>();
   const add = (op: Operation, mark: number) => marks.set(op, (marks.get(op) ?? 0) | mark);
   const { overlap, fencedOverlap, staleWrite, lostUpdate } = SPAN_MARKS;
@@ -138,7 +138,7 @@ const marksIn = oncePer((history: History): ReadonlyMap<Operation, number> => {
   return marks;
 });
 
-const packedSpans = oncePer((history: History) => {
+const packedSpans = memoize((history: History) => {
   const { spans } = placedSpans(history);
   const lanes = [...new Set(history.ops.map(({ node }) => node))].sort(byName);
   const laneOf = new Map(lanes.map((node, index) => [node, index]));
@@ -147,4 +147,4 @@ const packedSpans = oncePer((history: History) => {
 });
 
 /** What a timeline is made of, in parts that can be asked one by one beforehand. */
-export const TIMELINE_PARTS: readonly ((history: History) => unknown)[] = [marksIn, placedSpans, packedSpans];
+export const TIMELINE_STAGES: readonly ((history: History) => unknown)[] = [marksIn, placedSpans, packedSpans];

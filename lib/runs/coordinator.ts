@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { livenessOf } from "../history/check-history";
-import { examineInTurns } from "../history/in-turns";
 import { type Operation, OperationReader } from "../history/operation";
+import { runChecksYielding } from "../history/yielding";
 import type { NodeRunStats } from "../node/purchase-meter";
 import type { RunAssignment, RunPreparation } from "../node/run-assignment";
 import { log } from "../services/log";
@@ -262,7 +262,7 @@ export class Coordinator {
     const isComplete = silentNodes.length === 0 && dropped === 0 && stillRunning === 0;
     const facts = { stats: stats.values, ops, database, drift, isComplete };
     const history = historyOf(document, facts);
-    await examineInTurns(history);
+    await runChecksYielding(history);
     const unservedWaiters = livenessOf(history).count;
     const caveats: Caveats = { ...noCaveats, counterUnread, silentNodes, dropped, stillRunning, unservedWaiters };
     return { measured: measure(document, facts, history), caveats };

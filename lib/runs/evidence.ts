@@ -1,13 +1,13 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { notApplicable } from "../history/applicability";
-import { checkParsedHistory, type Judgement } from "../history/check-history";
+import { checkParsedHistory, type HistoryReport } from "../history/check-history";
 import { type Finding, type FindingKind, isViolation, VIOLATION_KINDS, type ViolationKind } from "../history/finding";
 import type { History } from "../history/history";
-import { askInTurns, examineHistory, layOutInTurns } from "../history/in-turns";
-import { type Interleaving, interleavingOf, ordinaryTurns } from "../history/interleaving";
+import { firstServedInterleaving, type Interleaving, interleavingOf } from "../history/interleaving";
 import { runRelativeTimeOf } from "../history/run-relative-time";
-import { SERIES_PARTS, type Series, seriesOf } from "../history/series";
+import { SERIES_STAGES, type Series, seriesOf } from "../history/series";
 import type { Timeline } from "../history/timeline";
+import { parseAndCheckYielding, runStagesYielding, timelineYielding } from "../history/yielding";
 import { processSingleton } from "../services/singleton";
 import type { RunDocument } from "./document";
 import { historyPieces } from "./history-export";
@@ -37,9 +37,9 @@ export interface TimelineFault {
 
 /** What a run's history shows, worked out once: a run that has ended does not change. */
 export interface Evidence {
-  readonly verdict: Judgement["verdict"];
-  readonly violations: Judgement["violations"];
-  readonly measures: Judgement["measures"];
+  readonly verdict: HistoryReport["verdict"];
+  readonly violations: HistoryReport["violations"];
+  readonly measures: HistoryReport["measures"];
   /** Why a check had nothing to look at, for those that had not. */
   readonly notApplicable: ReturnType<typeof notApplicable>;
   readonly operations: number;
@@ -99,14 +99,14 @@ function forgetOldest(kept: Map<string, Kept>): void {
 }
 
 async function gather(document: RunDocument): Promise<Evidence> {
-  const parsed = await examineHistory(historyPieces(document));
+  const parsed = await parseAndCheckYielding(historyPieces(document));
   const { verdict, violations, findings, measures } = checkParsedHistory(parsed);
   await turn();
   const { history } = parsed;
   await turn();
-  const { timeline, indexOf } = await layOutInTurns(history);
+  const { timeline, indexOf } = await timelineYielding(history);
   await turn();
-  await askInTurns(history, SERIES_PARTS);
+  await runStagesYielding(history, SERIES_STAGES);
   const named = nameFindings(history, findings);
   const byName = new Map(named.map((finding) => [finding.name, finding]));
   const explained = (interleaving: Interleaving) => ({
@@ -123,7 +123,7 @@ async function gather(document: RunDocument): Promise<Evidence> {
     faults: faultsOf(document, history),
     series: seriesOf(history),
     findings: named,
-    ordinary: explained(ordinaryTurns(history)),
+    ordinary: explained(firstServedInterleaving(history)),
     explain(name) {
       const finding = byName.get(name);
       return finding ? { finding, ...explained(interleavingOf(history, finding)) } : null;

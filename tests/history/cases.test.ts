@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createReadStream, readdirSync } from "node:fs";
 import { describe, it } from "node:test";
-import { judgeHistory } from "../../lib/history/check-history";
+import { checkHistory } from "../../lib/history/check-history";
 import { VIOLATION_KINDS } from "../../lib/history/finding";
 import { EXPECTED } from "./expected";
 
@@ -11,7 +11,7 @@ const isViolation = (kind: string) => (VIOLATION_KINDS as readonly string[]).inc
 describe("hand-made histories", () => {
   for (const [name, expected] of Object.entries(EXPECTED)) {
     it(`${name} is ${expected.verdict}`, async () => {
-      const { verdict, violations, findings } = await judgeHistory(createReadStream(new URL(`${name}.ndjson`, CASES)));
+      const { verdict, violations, findings } = await checkHistory(createReadStream(new URL(`${name}.ndjson`, CASES)));
       const said = findings.map(({ sentence }) => sentence);
       const found = Object.fromEntries(Object.entries(violations).filter(([, count]) => count > 0));
       assert.deepEqual(found, expected.violations ?? {}, said.join("\n"));
@@ -43,7 +43,7 @@ describe("hand-made histories", () => {
 
   it("explain every violation by a finding that names its operations where there are any", async () => {
     for (const name of Object.keys(EXPECTED)) {
-      const judged = await judgeHistory(createReadStream(new URL(`${name}.ndjson`, CASES)));
+      const judged = await checkHistory(createReadStream(new URL(`${name}.ndjson`, CASES)));
       for (const kind of VIOLATION_KINDS) {
         const findings = judged.findings.filter((finding) => finding.kind === kind);
         assert.equal(findings.length > 0, judged.violations[kind] > 0, `${name}: ${kind}`);

@@ -1,11 +1,11 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { checkParsedHistory, type Judgement, judgeHistory } from "../../lib/history/check-history";
-import { examineHistory, layOutInTurns } from "../../lib/history/in-turns";
+import { checkHistory, checkParsedHistory, type HistoryReport } from "../../lib/history/check-history";
 import type { HistoryPiece } from "../../lib/history/parse";
 import { simulateCounterSale } from "../../lib/history/testing/simulation/counter-sale";
 import { simulateLockSale } from "../../lib/history/testing/simulation/lock-sale";
 import { type Sale, toNdjson } from "../../lib/history/testing/simulation/sale";
+import { parseAndCheckYielding, timelineYielding } from "../../lib/history/yielding";
 
 /** How long judging takes as a history grows, and how long it holds the event loop: `node --import tsx tests/history/check-benchmark.ts`. */
 
@@ -61,7 +61,7 @@ export async function timeOf(sale: Sale, tries: number): Promise<Timing> {
   for (let index = 0; index < tries; index += 1) {
     const startedCpuMs = usedCpuMs();
     const startedMs = performance.now();
-    await judgeHistory(chunks);
+    await checkHistory(chunks);
     const wallMs = performance.now() - startedMs;
     const cpuMs = usedCpuMs() - startedCpuMs;
     best = { cpuMs: Math.min(best.cpuMs, cpuMs), wallMs: Math.min(best.wallMs, wallMs) };
@@ -80,11 +80,11 @@ export function piecesOf({ run, ops, end }: Sale): HistoryPiece[] {
 }
 
 /** As a run's page judges: everything that others on the same event loop have to wait for. */
-export async function judgeInTurns(pieces: Iterable<HistoryPiece>): Promise<Judgement> {
-  const parsed = await examineHistory(pieces);
+export async function judgeInTurns(pieces: Iterable<HistoryPiece>): Promise<HistoryReport> {
+  const parsed = await parseAndCheckYielding(pieces);
   const judged = checkParsedHistory(parsed);
   await turn();
-  await layOutInTurns(parsed.history);
+  await timelineYielding(parsed.history);
   return judged;
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { Judgement } from "../../lib/history/check-history";
+import type { HistoryReport } from "../../lib/history/check-history";
 import { EXPECTED } from "./expected";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -37,7 +37,7 @@ describe("lab check", () => {
       const expected = EXPECTED[name] ?? assert.fail();
       const { status, stdout, stderr } = check([caseFile(name), "--json"]);
       assert.equal(status, EXIT_CODES[expected.verdict], stderr);
-      const { verdict, violations, findings } = JSON.parse(stdout) as Judgement;
+      const { verdict, violations, findings } = JSON.parse(stdout) as HistoryReport;
       assert.equal(verdict, expected.verdict);
       const found = Object.fromEntries(Object.entries(violations).filter(([, count]) => count > 0));
       assert.deepEqual(found, expected.violations ?? {});
@@ -68,7 +68,7 @@ describe("lab check", () => {
   it("exits 2 for a file that is not there, a folder, an empty input and a wrong flag", () => {
     const missing = check(["no/such/file", "--json"]);
     assert.equal(missing.status, 2);
-    const { findings } = JSON.parse(missing.stdout) as Judgement;
+    const { findings } = JSON.parse(missing.stdout) as HistoryReport;
     assert.deepEqual(
       findings.map(({ kind }) => kind),
       ["unreadableFile"],

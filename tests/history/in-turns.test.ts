@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { judgeHistory } from "../../lib/history/check-history";
+import { checkHistory } from "../../lib/history/check-history";
 import { toNdjson } from "../../lib/history/testing/simulation/sale";
 import { judgeInTurns, piecesOf, SALES, stretchesOf } from "./check-benchmark";
 
@@ -28,7 +28,7 @@ describe("judging a history in turns", () => {
 
     it(`says what judging in one go says: ${name}`, async () => {
       const sale = make(2_000);
-      assert.deepEqual(await judgeInTurns(piecesOf(sale)), await judgeHistory([toNdjson(sale)]));
+      assert.deepEqual(await judgeInTurns(piecesOf(sale)), await checkHistory([toNdjson(sale)]));
     });
   }
 });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { type Judgement, judgeHistory } from "../../lib/history/check-history";
+import { checkHistory, type HistoryReport } from "../../lib/history/check-history";
 import { type CounterSaleOptions, simulateCounterSale } from "../../lib/history/testing/simulation/counter-sale";
 import { type LockSaleOptions, simulateLockSale } from "../../lib/history/testing/simulation/lock-sale";
 import { type Mutation, ROW_MUTATIONS } from "../../lib/history/testing/simulation/mutations";
-import { Dice, type Sale, toNdjson } from "../../lib/history/testing/simulation/sale";
+import { type Sale, SeededRandom, toNdjson } from "../../lib/history/testing/simulation/sale";
 import { HOLD_MUTATIONS, TICKET_MUTATIONS, TOKEN_MUTATIONS } from "../../lib/history/testing/simulation/time-mutations";
 
 const seed = fc.nat(2 ** 31 - 1);
@@ -35,10 +35,11 @@ const counterSales = fc.record<CounterSaleOptions>({
   moments: fc.constantFrom(3, 20, 1_000),
 });
 
-const judge = (sale: Sale): Promise<Judgement> => judgeHistory([toNdjson(sale)]);
-const explain = ({ findings }: Judgement) => findings.map(({ kind, sentence }) => `${kind}: ${sentence}`).join("\n");
+const judge = (sale: Sale): Promise<HistoryReport> => checkHistory([toNdjson(sale)]);
+const explain = ({ findings }: HistoryReport) =>
+  findings.map(({ kind, sentence }) => `${kind}: ${sentence}`).join("\n");
 
-function assertFlawless(judged: Judgement): void {
+function assertFlawless(judged: HistoryReport): void {
   assert.notEqual(judged.verdict, "unsafe", explain(judged));
   const doubts = judged.findings.filter(({ kind }) => kind !== "fencedOverlap").map(({ kind }) => kind);
   // A sale in which no two met proves nothing; there must be no other doubt.
@@ -65,7 +66,7 @@ describe("a sale in which nothing went wrong", () => {
       fc.asyncProperty(lockSales, fc.nat(), async (options, which) => {
         const lines = toNdjson(simulateLockSale(options)).trimEnd().split("\n");
         lines.splice(which % lines.length, 1, "torn");
-        const { verdict, violations, findings } = await judgeHistory([lines.join("\n")]);
+        const { verdict, violations, findings } = await checkHistory([lines.join("\n")]);
         assert.equal(verdict, "inconclusive", findings.map(({ sentence }) => sentence).join("\n"));
         assert.ok(Object.values(violations).every((count) => count === 0));
       }),
@@ -83,7 +84,7 @@ async function assertCaught<O>(
   await fc.assert(
     fc.asyncProperty(sales.options, seed, async (options, mutationSeed) => {
       const sale = sales.simulate(options);
-      if (!mutation.apply(sale, new Dice(mutationSeed))) return;
+      if (!mutation.apply(sale, new SeededRandom(mutationSeed))) return;
       applied += 1;
       const judged = await judge(sale);
       assert.equal(judged.verdict, "unsafe", explain(judged));

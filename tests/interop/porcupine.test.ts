@@ -10,7 +10,7 @@ import { overlapsIn } from "../../lib/history/checkers/overlapping-holds";
 import { toPorcupine } from "../../lib/history/export-porcupine";
 import { parseHistory } from "../../lib/history/parse";
 import { simulateLockSale } from "../../lib/history/testing/simulation/lock-sale";
-import { Dice, type Sale, toNdjson } from "../../lib/history/testing/simulation/sale";
+import { type Sale, SeededRandom, toNdjson } from "../../lib/history/testing/simulation/sale";
 import { HOLD_MUTATIONS } from "../../lib/history/testing/simulation/time-mutations";
 import type { HistoryOpLine } from "../../lib/history/types";
 
@@ -80,7 +80,7 @@ describe("Porcupine and the checker of overlapping holds", { skip }, () => {
 
   it("both find the holder that entered while another was inside", async (t) => {
     const [overlap] = HOLD_MUTATIONS;
-    const sales = samples(t, cleanSales).filter((sale, index) => overlap?.apply(sale, new Dice(index)));
+    const sales = samples(t, cleanSales).filter((sale, index) => overlap?.apply(sale, new SeededRandom(index)));
     assert.ok(sales.length >= HISTORIES / 2, `only ${sales.length} sales had two holders`);
     const answers = await ask(sales);
     assert.ok(

@@ -1,10 +1,10 @@
+import { actorName } from "../describe";
 import { type CheckResult, type Finding, NOTHING_FOUND } from "../finding";
 import { firstFindings } from "../first-findings";
 import type { History } from "../history";
-import { oncePer } from "../once-per";
+import { memoize } from "../memoize";
 import { clockReading, type Operation } from "../operation";
 import { atAnswer, type PurchaseGroup, purchaseGroups } from "../purchase-groups";
-import { actorOf } from "../words";
 
 /** Each purchase that was answered "sold" has exactly one row, and it is the row it was told of. O(n). */
 export function checkAcknowledgedRows(history: History): CheckResult {
@@ -15,7 +15,7 @@ export function checkAcknowledgedRows(history: History): CheckResult {
     const problem = group.answer === "sold" ? problemOf(group, end) : null;
     if (problem) found.push({ group, problem });
   }
-  return firstFindings(found, { at: ({ group }) => atAnswer(toldIn(group)), tell: findingOf });
+  return firstFindings(found, { timeOf: ({ group }) => atAnswer(toldIn(group)), toFinding: findingOf });
 }
 
 interface Broken {
@@ -26,7 +26,7 @@ interface Broken {
 type End = NonNullable<History["end"]>;
 
 /** Made only when an answer names an order that its purchase does not have. */
-const ordersById = oncePer(({ orders }: End) => new Map(orders.map((order) => [order.orderId, order])));
+const ordersById = memoize(({ orders }: End) => new Map(orders.map((order) => [order.orderId, order])));
 
 function problemOf({ ops, rows }: PurchaseGroup, end: End): string | null {
   const told = ops.length === 1 ? ops : ops.filter((op) => op.outcome === "sold");
@@ -58,6 +58,6 @@ function findingOf({ group, problem }: Broken): Finding {
     kind: "acknowledgedRows",
     opIds: group.ops.map(({ opId }) => opId),
     atNs: clockReading(op, op.answeredNs),
-    sentence: `${actorOf(op)} was told "sold" and ${problem}.`,
+    sentence: `${actorName(op)} was told "sold" and ${problem}.`,
   };
 }

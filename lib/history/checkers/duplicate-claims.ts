@@ -18,8 +18,8 @@ export function checkDuplicateClaims({ run, end }: History): CheckResult {
   }
   const greedy = [...buyers.values()].filter(({ units }) => units > limit);
   const { findings } = firstFindings(greedy, {
-    at: () => undefined,
-    tell: ({ buyerId, orders, units }) => {
+    timeOf: () => undefined,
+    toFinding: ({ buyerId, orders, units }) => {
       const opIds = orders.map((order) => order.opId).filter((opId) => opId !== "");
       const sentence = `${buyerId} has ${units} where ${limit} ${limit === 1 ? "is" : "are"} allowed.`;
       return { kind: "duplicateClaims", opIds, atNs: null, sentence };

@@ -1,5 +1,5 @@
 import { servedNs } from "../intervals";
-import { oncePer } from "../once-per";
+import { memoize } from "../memoize";
 import type { Operation } from "../operation";
 
 export interface Fairness {
@@ -11,7 +11,7 @@ export interface Fairness {
 }
 
 /** How the waiting was shared out. O(n). */
-export const fairnessOf = oncePer((ops: readonly Operation[]): Fairness => {
+export const fairnessOf = memoize((ops: readonly Operation[]): Fairness => {
   const servedWaitsMs: number[] = [];
   let longestWaitMs: number | null = null;
   let longestWaitOpId: string | null = null;

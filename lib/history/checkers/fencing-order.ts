@@ -1,10 +1,10 @@
+import { actorNames } from "../describe";
 import type { CheckResult, Finding } from "../finding";
 import { firstFindings } from "../first-findings";
 import type { History } from "../history";
 import { type Hold, holdsOf } from "../holds";
 import { byHost } from "../intervals";
 import { clockReading, type Operation } from "../operation";
-import { actors } from "../words";
 
 /**
  * Holds whose fencing token is not above every earlier grant's: by each host's clock, and between hosts where two holds
@@ -13,7 +13,7 @@ import { actors } from "../words";
 export function checkFencingOrder(history: History): CheckResult {
   const hosts = [...byHost(history.ops).values()].map(fencedHolds);
   const found = [...hosts.flatMap(notRising), ...(hosts.length > 1 ? repeatedElsewhere(hosts) : [])];
-  return firstFindings(found, { at: ({ later }) => ({ op: later.op, ns: later.fromNs }), tell: findingOf });
+  return firstFindings(found, { timeOf: ({ later }) => ({ op: later.op, ns: later.fromNs }), toFinding: findingOf });
 }
 
 /** Two grants in the wrong order of their tokens, or with one token. */
@@ -54,7 +54,7 @@ function tokenOf(hold: Hold): bigint {
 }
 
 function findingOf({ earlier, later }: Disorder): Finding {
-  const [first, second] = actors(earlier.op, later.op);
+  const [first, second] = actorNames(earlier.op, later.op);
   const sentence =
     earlier.fencingToken === later.fencingToken
       ? `${first} and ${second} were both granted fencing token ${later.fencingToken}.`

@@ -1,6 +1,6 @@
 import { holdsOf } from "../holds";
 import { byHost } from "../intervals";
-import { oncePer } from "../once-per";
+import { memoize } from "../memoize";
 import type { Operation } from "../operation";
 
 export interface HandOff {
@@ -15,7 +15,7 @@ export interface HandOff {
  * From a release to the next grant, where whoever got it was already waiting at the release. An idle lock is no
  * hand-off, and neither is an overlap. O(n log n).
  */
-export const handOffOf = oncePer((ops: readonly Operation[]): HandOff => {
+export const handOffOf = memoize((ops: readonly Operation[]): HandOff => {
   const delaysMs: number[] = [];
   for (const onHost of byHost(ops).values()) {
     let freedNs: number | null = null;

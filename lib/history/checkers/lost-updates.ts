@@ -1,10 +1,10 @@
+import { describeReadsAndWrites } from "../describe";
 import { type CheckResult, type Finding, plural } from "../finding";
 import { firstFindings } from "../first-findings";
 import { giveBacksOf } from "../give-backs";
 import type { History } from "../history";
-import { oncePer } from "../once-per";
+import { memoize } from "../memoize";
 import { clockReading, type Operation } from "../operation";
-import { interleaving } from "../words";
 import { balanceOf } from "./conservation";
 
 /** Two purchases that computed their writes from one value: the later write undid the earlier. */
@@ -24,8 +24,8 @@ export function checkLostUpdates(history: History): CheckResult {
   const giveBacks = giveBacksOf(history);
   const proven = missing > 0 ? pairs : pairs.filter(({ second }) => giveBacks.unitsBefore(second) === 0);
   const { findings } = firstFindings(proven, {
-    at: ({ second }) => ({ op: second, ns: writtenNs(second) }),
-    tell: findingOf,
+    timeOf: ({ second }) => ({ op: second, ns: writtenNs(second) }),
+    toFinding: findingOf,
   });
   return { count: Math.max(missing, proven.length), findings: proven.length > 0 ? findings : unrecorded(missing) };
 }
@@ -37,7 +37,7 @@ function unrecorded(missing: number): Finding[] {
 }
 
 /** Every purchase that wrote from a value another had already written from, with the first that did. */
-export const lostUpdatesIn = oncePer((history: History): readonly LostUpdate[] => {
+export const lostUpdatesIn = memoize((history: History): readonly LostUpdate[] => {
   const firstByRead = new Map<number, Operation>();
   const found: LostUpdate[] = [];
   for (const op of absoluteWriters(history)) {
@@ -51,7 +51,7 @@ export const lostUpdatesIn = oncePer((history: History): readonly LostUpdate[] =
 
 /** Purchases that wrote "what I read, less what I took", as they were committed. */
 function absoluteWriters(history: History): Operation[] {
-  const writers = [...history.takers].filter(
+  const writers = [...history.soldOps].filter(
     (op) => op.readValue !== undefined && op.writtenValue === op.readValue - op.quantity && op.writeAccepted !== false,
   );
   return writers.sort((a, b) => writtenNs(a) - writtenNs(b));
@@ -67,7 +67,7 @@ function findingOf({ first, second }: LostUpdate): Finding {
     kind: "lostUpdates",
     opIds: [a.opId, b.opId],
     atNs: clockReading(second, writtenNs(second)),
-    sentence: `${interleaving(a, b)}.`,
+    sentence: `${describeReadsAndWrites(a, b)}.`,
   };
 }
 

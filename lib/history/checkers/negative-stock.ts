@@ -10,7 +10,7 @@ export function checkNegativeStock(history: History): CheckResult {
   const writes = history.ops.filter((op) => (op.writtenValue ?? 0) < 0 && hasAcceptedWrite(history, op));
   const lowest = writes.reduce((low, op) => Math.min(low, op.writtenValue ?? 0), atEnd);
   if (lowest === 0) return NOTHING_FOUND;
-  const { findings } = firstFindings(writes, { at: (op) => ({ op, ns: writtenNs(op) }), tell: wroteNegative });
+  const { findings } = firstFindings(writes, { timeOf: (op) => ({ op, ns: writtenNs(op) }), toFinding: wroteNegative });
   return { count: -lowest, findings: [...(atEnd < 0 ? [endedAt(atEnd)] : []), ...findings] };
 }
 

@@ -1,15 +1,15 @@
+import { describeOverlap } from "../describe";
 import { type CheckResult, type Finding, NOTHING_FOUND } from "../finding";
 import { firstFindings } from "../first-findings";
 import { type History, hasAcceptedWrite } from "../history";
 import { type Hold, holdsOf } from "../holds";
 import { byHost } from "../intervals";
-import { oncePer } from "../once-per";
+import { memoize } from "../memoize";
 import { clockReading, type Operation } from "../operation";
-import { entered } from "../words";
 import { lostUpdatesIn } from "./lost-updates";
 import { staleWritesIn } from "./stale-writes";
 
-/** Two that believed at the same time that they were alone; `second` entered while `first` was inside. */
+/** Two that believed at the same time that they were alone; `second` describeOverlap while `first` was inside. */
 export interface Overlap {
   readonly first: Operation;
   readonly second: Operation;
@@ -24,14 +24,14 @@ export function checkOverlappingHolds(history: History): CheckResult {
   if (overlaps.length === 0) return NOTHING_FOUND;
   const isHarmless = isFenced(history, overlaps);
   const { count, findings } = firstFindings(overlaps, {
-    at: ({ second }) => ({ op: second, ns: second.grantedNs }),
-    tell: (overlap) => findingOf(overlap, isHarmless),
+    timeOf: ({ second }) => ({ op: second, ns: second.grantedNs }),
+    toFinding: (overlap) => findingOf(overlap, isHarmless),
   });
   return { count: isHarmless ? 0 : count, findings };
 }
 
 /** Each hold that overlaps an earlier one, once. */
-export const overlapsIn = oncePer((history: History): readonly Overlap[] => {
+export const overlapsIn = memoize((history: History): readonly Overlap[] => {
   const found = new Map<Operation, Overlap>();
   const hosts = byHost(history.ops);
   for (const ops of hosts.values()) {
@@ -79,7 +79,7 @@ function isFenced(history: History, overlaps: readonly Overlap[]): boolean {
 }
 
 function findingOf({ first, second }: Overlap, isHarmless: boolean): Finding {
-  const sentence = entered(first, second);
+  const sentence = describeOverlap(first, second);
   return {
     kind: isHarmless ? "fencedOverlap" : "overlappingHolds",
     opIds: [first.opId, second.opId],

@@ -1,19 +1,19 @@
+import { actorName } from "../describe";
 import { type CheckResult, type Finding, NOTHING_FOUND } from "../finding";
 import { firstFindings } from "../first-findings";
 import type { History } from "../history";
 import { clockReading } from "../operation";
 import { atAnswer, type PurchaseGroup, purchaseGroups } from "../purchase-groups";
-import { actorOf } from "../words";
 
 /** A purchase that was refused (sold out, contended, rejected, a definite error) has no row. O(n). */
 export function checkRefusedRows(history: History): CheckResult {
   if (!history.end) return NOTHING_FOUND;
   const found = purchaseGroups(history).filter(({ rows, answer }) => answer === "refused" && rows.length > 0);
-  return firstFindings(found, { at: ({ first }) => atAnswer(first), tell: findingOf });
+  return firstFindings(found, { timeOf: ({ first }) => atAnswer(first), toFinding: findingOf });
 }
 
 function findingOf({ first, ops, rows }: PurchaseGroup): Finding {
-  const sentence = `${actorOf(first)} was answered "${first.outcome}" and has order ${rows[0]?.orderId}.`;
+  const sentence = `${actorName(first)} was answered "${first.outcome}" and has order ${rows[0]?.orderId}.`;
   const atNs = clockReading(first, first.answeredNs);
   return { kind: "refusedRows", opIds: ops.map(({ opId }) => opId), atNs, sentence };
 }

@@ -1,10 +1,10 @@
+import { actorNames } from "../describe";
 import type { CheckResult, Finding } from "../finding";
 import { firstFindings } from "../first-findings";
 import { type History, hasAcceptedWrite } from "../history";
 import { byHost } from "../intervals";
-import { oncePer } from "../once-per";
+import { memoize } from "../memoize";
 import { clockReading, type Operation } from "../operation";
-import { actors } from "../words";
 
 /** An accepted write of a holder whose time was over, and the newer holder that proves it, where one is needed. */
 export interface StaleWrite {
@@ -18,12 +18,12 @@ export interface StaleWrite {
  */
 export function checkStaleWrites(history: History): CheckResult {
   return firstFindings(staleWritesIn(history), {
-    at: ({ op }) => ({ op, ns: writeBeganNs(op) ?? op.invokedNs }),
-    tell: findingOf,
+    timeOf: ({ op }) => ({ op, ns: writeBeganNs(op) ?? op.invokedNs }),
+    toFinding: findingOf,
   });
 }
 
-export const staleWritesIn = oncePer((history: History): readonly StaleWrite[] => {
+export const staleWritesIn = memoize((history: History): readonly StaleWrite[] => {
   const accepted = history.ops.filter((op) => hasAcceptedWrite(history, op));
   const found = new Map<Operation, StaleWrite>();
   const keep = (stale: StaleWrite) => void (found.has(stale.op) || found.set(stale.op, stale));
@@ -129,7 +129,7 @@ function findingOf({ op, newer }: StaleWrite): Finding {
   const wrote = `wrote ${op.writtenValue ?? "the stock"}`;
   const base = { kind: "staleWrites", atNs: clockReading(op, writeBeganNs(op) ?? op.invokedNs) } as const;
   if (newer) {
-    const [stale, holder] = actors(op, newer);
+    const [stale, holder] = actorNames(op, newer);
     const sentence = `${stale} ${wrote} with fencing token ${op.fencingToken} after ${holder} had come with ${newer.fencingToken}, and it was accepted.`;
     return { ...base, opIds: [op.opId, newer.opId], sentence };
   }

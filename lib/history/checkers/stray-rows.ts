@@ -10,7 +10,7 @@ export function checkStrayRows(history: History): CheckResult {
   if (claimedCount === history.end.orders.length) return NOTHING_FOUND;
   const claimed = new Set(history.ops.flatMap((op) => rowsOf(history, op)));
   const strays = history.end.orders.filter((row) => !claimed.has(row));
-  return firstFindings(strays, { at: () => undefined, tell: findingOf });
+  return firstFindings(strays, { timeOf: () => undefined, toFinding: findingOf });
 }
 
 function findingOf({ orderId, opId, buyerId }: HistoryOrder): Finding {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { linearizable, type Try } from "../testing/linearizable";
+import { type CounterOp, linearizable } from "../testing/linearizable";
 import { history, type OpFields, op, sentencesOf } from "../testing/make-history";
 import type { HistoryOpLine } from "../types";
 import { checkTicketOrder } from "./ticket-order";
@@ -106,7 +106,7 @@ const tries = fc.array(
   { maxLength: 6 },
 );
 
-const toOps = (all: readonly Try[]) =>
+const toOps = (all: readonly CounterOp[]) =>
   all.map(({ from, length, outcome, quantity }) => at(from, from + length, { outcome, quantity }));
 
 describe("checkTicketOrder beside a search of every order", () => {

@@ -4,7 +4,7 @@ import { firstFindings } from "../first-findings";
 import { type GiveBacks, giveBacksOf, mayGiveBack } from "../give-backs";
 import type { History } from "../history";
 import { byHost } from "../intervals";
-import { oncePer } from "../once-per";
+import { memoize } from "../memoize";
 import { clockReading, type Operation } from "../operation";
 
 /**
@@ -23,8 +23,8 @@ export function checkTicketOrder(history: History): CheckResult {
   const found = [...high, ...low.filter(({ seen }) => !told.has(seen.op))];
   const initial = history.run?.initial ?? 0;
   return firstFindings(found, {
-    at: ({ seen }) => ({ op: seen.op, ns: answerNs(seen) }),
-    tell: (disorder) => findingOf(disorder, initial),
+    timeOf: ({ seen }) => ({ op: seen.op, ns: answerNs(seen) }),
+    toFinding: (disorder) => findingOf(disorder, initial),
   });
 }
 
@@ -39,26 +39,26 @@ interface Disorder {
 type Left = Pick<Observation, "op" | "leftAtMost">;
 
 /** By host. */
-const observationsOf = oncePer((history: History): readonly (readonly Observation[])[] => {
+const observationsOf = memoize((history: History): readonly (readonly Observation[])[] => {
   return [...byHost(history.ops).values()].map((ops) => observationsIn(history, ops));
 });
 
 /** By host, in the order in which they were over. */
-const endedIn = oncePer((history: History): readonly (readonly Observation[])[] => {
+const endedIn = memoize((history: History): readonly (readonly Observation[])[] => {
   return observationsOf(history).map((observations) => [...observations].sort(byEnd));
 });
 
-const risesIn = oncePer((history: History): readonly Disorder[] => {
+const risesIn = memoize((history: History): readonly Disorder[] => {
   const ended = endedIn(history);
   return observationsOf(history).flatMap((seen, host) => tooHigh(seen, ended[host] ?? [], giveBacksOf(history)));
 });
 
-const lacksIn = oncePer((history: History): readonly Disorder[] => {
+const lacksIn = memoize((history: History): readonly Disorder[] => {
   return history.isComplete ? tooLow(history, endedIn(history).flat().sort(byEnd)) : [];
 });
 
 /** The longest of all checks, in parts that can be asked one by one beforehand. */
-export const TICKET_ORDER_PARTS: readonly ((history: History) => unknown)[] = [
+export const TICKET_ORDER_STAGES: readonly ((history: History) => unknown)[] = [
   observationsOf,
   giveBacksOf,
   endedIn,
@@ -91,7 +91,7 @@ function observationsIn(history: History, ops: readonly Operation[]): Observatio
 function observe(history: History, op: Operation): Observation | null {
   // Only an answer that tells what became of it ends a purchase.
   const doneNs = op.outcome === "sold" || op.outcome === "sold_out" ? op.answeredNs : undefined;
-  if (history.takers.has(op)) {
+  if (history.soldOps.has(op)) {
     const ticket = ticketOf(op);
     if (ticket === undefined) return { op, doneNs, atLeast: op.quantity, atMost: Infinity, leftAtMost: Infinity };
     return { op, doneNs, atLeast: ticket, atMost: ticket, leftAtMost: ticket - op.quantity };
@@ -134,7 +134,7 @@ function tooHigh(
 function tooLow(history: History, ended: readonly Observation[]): Disorder[] {
   const initial = history.run?.initial;
   if (initial === undefined) return [];
-  const mayTake = (op: Operation) => history.takers.has(op) || op.outcome === "unknown" || mayGiveBack(history, op);
+  const mayTake = (op: Operation) => history.soldOps.has(op) || op.outcome === "unknown" || mayGiveBack(history, op);
   const units = new Map(
     [...byHost(history.ops)].map(([host, ops]) => [host, new DemandPrefixSum(ops.filter(mayTake))]),
   );

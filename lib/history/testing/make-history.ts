@@ -26,13 +26,13 @@ export function rowOf(line: HistoryOpLine, orderId = `order-of-${line.opId}`): H
   return { orderId, opId: line.opId, buyerId: line.buyerId, quantity: line.quantity };
 }
 
-export interface Making extends Partial<Omit<HistoryFacts, "ops" | "run">> {
+export interface HistoryOptions extends Partial<Omit<HistoryFacts, "ops" | "run">> {
   readonly ops?: readonly HistoryOpLine[];
   readonly run?: Partial<NonNullable<HistoryFacts["run"]>> | null;
 }
 
 /** A complete history in which every sold purchase has its row and the stock agrees, but for what is given. */
-export function history({ ops = [], run, end, faults = [], isComplete = true }: Making = {}): History {
+export function history({ ops = [], run, end, faults = [], isComplete = true }: HistoryOptions = {}): History {
   const initial = run?.initial ?? 100;
   const orders = ops.filter((line) => line.outcome === "sold").map((line) => rowOf(line));
   const ordered = orders.reduce((sum, { quantity }) => sum + quantity, 0);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { judgeHistory } from "../../../lib/history/check-history";
+import { checkHistory } from "../../../lib/history/check-history";
 import { emptyPercentiles } from "../../../lib/node/figures";
 import { Coordinator } from "../../../lib/runs/coordinator";
 import { type ClientReport, runDocumentSchema, runRequestSchema } from "../../../lib/runs/document";
@@ -137,7 +137,7 @@ describe("a run's life", () => {
     const opened = await open();
     await sellOut(opened.id, opened.target.id);
     const document = await lab.finish(opened.id, { client, awaitClientReport: false });
-    const { verdict, violations, measures, findings } = await judgeHistory(historyLines(document));
+    const { verdict, violations, measures, findings } = await checkHistory(historyLines(document));
     assert.equal(verdict, "safe", JSON.stringify(findings));
     assert.deepEqual(violations, document.violations);
     assert.equal(measures.operations, 12);
@@ -210,7 +210,7 @@ describe("a run's life", () => {
     const document = await pair.finish(opened.id, { client, awaitClientReport: false });
     assert.equal(document.verdict, "inconclusive");
     assert.match(document.sentences.join(" "), /node-2/);
-    const judged = await judgeHistory(historyLines(document));
+    const judged = await checkHistory(historyLines(document));
     assert.equal(judged.verdict, "inconclusive", "what the silent node recorded is missing from the history");
     assert.deepEqual(
       judged.findings.map(({ kind }) => kind),

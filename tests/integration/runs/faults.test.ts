@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { FaultRequest } from "../../../lib/faults/request";
-import { judgeHistory } from "../../../lib/history/check-history";
+import { checkHistory } from "../../../lib/history/check-history";
 import { emptyPercentiles } from "../../../lib/node/figures";
 import { Coordinator } from "../../../lib/runs/coordinator";
 import { type RunDocument, runDocumentSchema, runRequestSchema } from "../../../lib/runs/document";
@@ -101,7 +101,7 @@ describe("a run with a fault", () => {
       assert.deepEqual([document.verdict, document.expected], ["safe", "safe"], told(document));
       assert.equal(document.faults.length, 1);
       assert.ok(codes(answers).includes("fence_stale"));
-      const { verdict, violations } = await judgeHistory(historyLines(document));
+      const { verdict, violations } = await checkHistory(historyLines(document));
       assert.deepEqual([verdict, violations], ["safe", document.violations]);
     });
 

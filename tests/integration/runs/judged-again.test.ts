@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { judgeHistory } from "../../../lib/history/check-history";
+import { checkHistory } from "../../../lib/history/check-history";
 import { currentNode } from "../../../lib/node/current-node";
 import { emptyPercentiles } from "../../../lib/node/figures";
 import { closeLockClients } from "../../../lib/node/lock-dependencies";
@@ -78,7 +78,7 @@ describe("a real run is judged from its history as it was from memory", () => {
         const opened = await lab.open(runRequestSchema.parse(request));
         await sell(opened);
         const document = await lab.finish(opened.id, { client, awaitClientReport: false });
-        const { verdict, violations, findings } = await judgeHistory(historyLines(document));
+        const { verdict, violations, findings } = await checkHistory(historyLines(document));
         assert.deepEqual(violations, document.violations, JSON.stringify(findings));
         assert.equal(verdict, document.verdict);
         assert.equal(verdict, expected.alone, document.sentences.join(" "));

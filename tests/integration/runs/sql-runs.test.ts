@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { judgeHistory } from "../../../lib/history/check-history";
+import { checkHistory } from "../../../lib/history/check-history";
 import { parseHistory } from "../../../lib/history/parse";
 import { phaseDurationsOf } from "../../../lib/history/phases";
 import { emptyPercentiles } from "../../../lib/node/figures";
@@ -65,7 +65,7 @@ describe("runs of the SQL strategies", () => {
         const document = await here.lab.finish(opened.id, { client, awaitClientReport: false });
         assert.equal(document.verdict, expected.alone, document.sentences.join(" "));
         await assertPhasesDisjoint(document);
-        const judged = await judgeHistory(historyLines(document));
+        const judged = await checkHistory(historyLines(document));
         assert.equal(judged.verdict, expected.alone, JSON.stringify(judged.findings));
         assert.deepEqual(judged.violations, document.violations);
         if (expected.alone === "safe") assert.deepEqual(document.stock, { initial: STOCK, final: 0, orders: STOCK });

@@ -1,5 +1,5 @@
 import type { HistoryOpLine } from "../../types";
-import { Agenda, Dice, type Mutable, OrderBook, type Sale } from "./sale";
+import { EventQueue, type Mutable, OrderBook, type Sale, SeededRandom } from "./sale";
 
 export interface CounterSaleOptions {
   readonly seed: number;
@@ -18,19 +18,19 @@ type Op = Mutable<HistoryOpLine>;
 
 /** A sale from a counter that one conditional operation takes from: linearizable by making. */
 export function simulateCounterSale(options: CounterSaleOptions): Sale {
-  const dice = new Dice(options.seed);
-  const agenda = new Agenda();
+  const dice = new SeededRandom(options.seed);
+  const events = new EventQueue();
   const book = new OrderBook();
   const counter = { left: options.initial };
   const ops: Op[] = [];
   const buy = (op: Op, happensAt: number) => {
     ops.push(op);
     const backAt = dice.chance(options.trouble / 2) ? happensAt + dice.between(0, options.moments) : null;
-    agenda.add({ at: happensAt, rank: dice.next() }, () =>
+    events.add({ at: happensAt, rank: dice.next() }, () =>
       take(op, { options, counter, book, isPutBack: backAt !== null }),
     );
     if (backAt === null) return;
-    agenda.add({ at: backAt, rank: 1 + dice.next() }, () => {
+    events.add({ at: backAt, rank: 1 + dice.next() }, () => {
       if (op.outcome === "error") counter.left += op.quantity;
     });
   };
@@ -47,7 +47,7 @@ export function simulateCounterSale(options: CounterSaleOptions): Sale {
     if (answerIsLost && dice.chance(0.5)) ops.push(op);
     else buy(op, happensAt);
   }
-  agenda.run();
+  events.run();
   const { initial } = options;
   const run = { type: "run", runId: "simulated", strategy: "redis-decrement", resource: "product:1", initial } as const;
   return {
@@ -58,7 +58,7 @@ export function simulateCounterSale(options: CounterSaleOptions): Sale {
 }
 
 interface Making {
-  readonly dice: Dice;
+  readonly dice: SeededRandom;
   readonly options: CounterSaleOptions;
   readonly invokedAt: number;
   readonly answeredAt: number;

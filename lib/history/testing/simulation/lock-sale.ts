@@ -1,5 +1,5 @@
 import type { HistoryOpLine } from "../../types";
-import { Agenda, clocks, Dice, type Mutable, OrderBook, type Sale } from "./sale";
+import { clocks, EventQueue, type Mutable, OrderBook, type Sale, SeededRandom } from "./sale";
 
 export interface LockSaleOptions {
   readonly seed: number;
@@ -25,8 +25,8 @@ interface Row {
 
 /** A sale under a lock that works: whatever it records, nothing was promised twice. */
 export function simulateLockSale(options: LockSaleOptions): Sale {
-  const dice = new Dice(options.seed);
-  const agenda = new Agenda();
+  const dice = new SeededRandom(options.seed);
+  const events = new EventQueue();
   const book = new OrderBook();
   const row: Row = { stock: options.initial, fence: 0 };
   const sites = clocks(dice, options.hosts);
@@ -34,11 +34,11 @@ export function simulateLockSale(options: LockSaleOptions): Sale {
   let freeAt = 0;
   for (let index = 0; index < options.buyers; index += 1) {
     const site = sites[index % sites.length] ?? { host: "host-1", offset: 0n };
-    const visit = new Visit({ options, dice, agenda, book, row }, { index, ...site });
+    const visit = new Visit({ options, dice, events, book, row }, { index, ...site });
     freeAt = visit.schedule(freeAt);
     ops.push(visit.op);
   }
-  agenda.run();
+  events.run();
   const { initial, hosts } = options;
   const strategy = options.fenced ? "redis-fenced" : "redis-lock";
   return {
@@ -50,8 +50,8 @@ export function simulateLockSale(options: LockSaleOptions): Sale {
 
 interface World {
   readonly options: LockSaleOptions;
-  readonly dice: Dice;
-  readonly agenda: Agenda;
+  readonly dice: SeededRandom;
+  readonly events: EventQueue;
   readonly book: OrderBook;
   readonly row: Row;
 }
@@ -100,7 +100,7 @@ class Visit {
   }
 
   private hold(grantAt: number): number {
-    const { dice, options, agenda } = this.world;
+    const { dice, options, events } = this.world;
     const { op } = this;
     const pause = () => (options.fenced && dice.chance(options.trouble) ? 30 * options.scale : 0);
     const readAt = grantAt + this.some() + pause();
@@ -115,8 +115,8 @@ class Visit {
     const fails = dice.chance(options.trouble / 3);
     // Under a lock that works the turns follow one another also within an instant; where holders overlap, chance decides.
     const rank = options.fenced ? dice.next() : this.place.index;
-    agenda.add({ at: dice.between(grantAt, readAt), rank }, () => this.read(readAt, fails));
-    agenda.add({ at: dice.between(writeAt, endAt), rank: rank + dice.next() / 2 + 0.1 }, () =>
+    events.add({ at: dice.between(grantAt, readAt), rank }, () => this.read(readAt, fails));
+    events.add({ at: dice.between(writeAt, endAt), rank: rank + dice.next() / 2 + 0.1 }, () =>
       this.write(writeAt, endAt),
     );
     return options.fenced ? Math.min(endAt, leaseEndsAt) : endAt;

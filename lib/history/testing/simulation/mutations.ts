@@ -1,6 +1,6 @@
 import type { ViolationKind } from "../../finding";
 import type { HistoryEndLine, HistoryOpLine, HistoryOrder } from "../../types";
-import type { Dice, Mutable, Sale } from "./sale";
+import type { Mutable, Sale, SeededRandom } from "./sale";
 
 /** One wrong done to a history that had none. */
 export interface Mutation {
@@ -8,14 +8,14 @@ export interface Mutation {
   /** Kinds of which at least one must be found. */
   readonly shows: readonly ViolationKind[];
   /** @returns false when this sale offers nothing to do it to */
-  readonly apply: (sale: Sale, dice: Dice) => boolean;
+  readonly apply: (sale: Sale, dice: SeededRandom) => boolean;
 }
 
 export type Op = Mutable<HistoryOpLine>;
 
 export const opsWith = (sale: Sale, test: (op: HistoryOpLine) => boolean) => sale.ops.filter(test) as Op[];
 const rowOf = (sale: Sale, op: HistoryOpLine) => sale.end.orders.find((order) => order.opId === op.opId);
-const pick = <T>(dice: Dice, all: readonly T[]): T | undefined => all[dice.between(0, all.length - 1)];
+const pick = <T>(dice: SeededRandom, all: readonly T[]): T | undefined => all[dice.between(0, all.length - 1)];
 
 function setRows(sale: Sale, orders: readonly HistoryOrder[]): void {
   (sale.end as Mutable<HistoryEndLine>).orders = orders;

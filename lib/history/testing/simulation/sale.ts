@@ -10,7 +10,7 @@ export interface Sale {
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Numbers from a seed: equal seeds, equal sales. */
-export class Dice {
+export class SeededRandom {
   private state: number;
 
   constructor(seed: number) {
@@ -36,7 +36,7 @@ export class Dice {
 }
 
 /** What happens at the servers, in the order of its times; of two at one instant the one with the lower rank is first. */
-export class Agenda {
+export class EventQueue {
   private readonly entries: { readonly at: number; readonly rank: number; readonly act: () => void }[] = [];
 
   add({ at, rank }: { readonly at: number; readonly rank: number }, act: () => void): void {
@@ -61,7 +61,7 @@ export class OrderBook {
 }
 
 /** Hosts whose clocks have nothing to do with each other. */
-export function clocks(dice: Dice, hosts: number): { readonly host: string; readonly offset: bigint }[] {
+export function clocks(dice: SeededRandom, hosts: number): { readonly host: string; readonly offset: bigint }[] {
   return Array.from({ length: hosts }, (_, index) => ({
     host: `host-${index + 1}`,
     offset: BigInt(dice.between(0, 1_000_000_000)) * 1_000_000n,

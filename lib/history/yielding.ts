@@ -1,8 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { QUESTIONS } from "./check-history";
+import { CHECK_STAGES } from "./check-history";
 import type { History } from "./history";
 import { type HistoryPiece, type HistorySource, type ParsedHistory, parseHistory } from "./parse";
-import { TIMELINE_PARTS, timelineOf } from "./timeline";
+import { TIMELINE_STAGES, timelineOf } from "./timeline";
 
 /** For processes that serve others while they judge: between two pieces of the work the event loop has its turn. */
 
@@ -10,25 +10,25 @@ import { TIMELINE_PARTS, timelineOf } from "./timeline";
 const CHUNK_CHARS = 128 * 1_024;
 
 /** Reads a history and has every checker look at it; what follows, `checkParsedHistory` too, finds the answers there. */
-export async function examineHistory(pieces: HistorySource): Promise<ParsedHistory> {
+export async function parseAndCheckYielding(pieces: HistorySource): Promise<ParsedHistory> {
   const parsed = await parseHistory(inChunks(pieces));
-  await examineInTurns(parsed.history);
+  await runChecksYielding(parsed.history);
   return parsed;
 }
 
 /** Has every checker look at a history, each in a turn of its own. */
-export function examineInTurns(history: History): Promise<void> {
-  return askInTurns(history, QUESTIONS);
+export function runChecksYielding(history: History): Promise<void> {
+  return runStagesYielding(history, CHECK_STAGES);
 }
 
 /** The timeline of a history that has been examined. */
-export async function layOutInTurns(history: History): Promise<ReturnType<typeof timelineOf>> {
-  await askInTurns(history, TIMELINE_PARTS);
+export async function timelineYielding(history: History): Promise<ReturnType<typeof timelineOf>> {
+  await runStagesYielding(history, TIMELINE_STAGES);
   return timelineOf(history);
 }
 
 /** Asks what is answered once for a history, so that whoever asks again has the answer at once. */
-export async function askInTurns(
+export async function runStagesYielding(
   history: History,
   questions: readonly ((history: History) => unknown)[],
 ): Promise<void> {

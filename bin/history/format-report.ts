@@ -1,4 +1,4 @@
-import type { Judgement } from "../../lib/history/check-history";
+import type { HistoryReport } from "../../lib/history/check-history";
 import type { Finding, FindingKind, ViolationKind } from "../../lib/history/finding";
 import type { ParsedHistory } from "../../lib/history/parse";
 
@@ -49,7 +49,7 @@ const COUNTED: Readonly<Record<ViolationKind, readonly [one: string, many: strin
 };
 
 /** The judgement for people: what, how many, then what happened, in the order in which it happened. */
-export function report(judgement: Judgement, parsed: ParsedHistory): string {
+export function formatReport(judgement: HistoryReport, parsed: ParsedHistory): string {
   const { verdict, findings } = judgement;
   const shown = findings.slice(0, SHOWN);
   const more = findings.length - shown.length;
@@ -63,12 +63,12 @@ export function report(judgement: Judgement, parsed: ParsedHistory): string {
   ].join("\n");
 }
 
-function subject({ run, lines }: ParsedHistory, { measures: { operations } }: Judgement): string {
+function subject({ run, lines }: ParsedHistory, { measures: { operations } }: HistoryReport): string {
   const what = run ? `${run.strategy} on ${run.resource}, ${run.initial} units, ` : "";
   return `${what}${operations} purchases in ${lines} lines`;
 }
 
-function counts({ violations }: Judgement): string[] {
+function counts({ violations }: HistoryReport): string[] {
   const found = Object.entries(violations).filter(([, count]) => count > 0) as [ViolationKind, number][];
   return found.map(([kind, count]) => `  ${count} ${COUNTED[kind][count === 1 ? 0 : 1]}`);
 }
@@ -86,7 +86,7 @@ function moment({ atNs, opIds }: Finding, { history }: ParsedHistory): string {
   return `${(Number(BigInt(atNs) - op.clock.originNs) / 1e6).toFixed(3)} ms`;
 }
 
-function measures({ measures: { peakInFlight, fairness, handOff } }: Judgement): string[] {
+function measures({ measures: { peakInFlight, fairness, handOff } }: HistoryReport): string[] {
   const { jain, longestWaitMs } = fairness;
   return [
     `  in flight at most ${peakInFlight}`,

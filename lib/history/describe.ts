@@ -1,19 +1,19 @@
 import type { Operation } from "./operation";
 
 /** Who did something: the node, and the buyer where the node alone would not tell the two apart. */
-export function actors(a: Operation, b: Operation): readonly [string, string] {
+export function actorNames(a: Operation, b: Operation): readonly [string, string] {
   if (a.node !== b.node) return [a.node, b.node];
-  return [actorOf(a), actorOf(b)];
+  return [actorName(a), actorName(b)];
 }
 
 /** A purchase by its node and buyer. */
-export function actorOf(op: Operation): string {
+export function actorName(op: Operation): string {
   return `${op.node} (${op.buyerId})`;
 }
 
 /** What two purchases read and wrote: "node-2 read 17, node-1 read 17, both wrote 16". Null where values are missing. */
-export function interleaving(first: Operation, second: Operation): string | null {
-  const [a, b] = actors(first, second);
+export function describeReadsAndWrites(first: Operation, second: Operation): string | null {
+  const [a, b] = actorNames(first, second);
   const [doneA, doneB] = [wrote(first), wrote(second)];
   if (doneA === null || doneB === null) return null;
   if (doneA === doneB) return `${a} read ${first.readValue}, ${b} read ${second.readValue}, both ${doneA}`;
@@ -27,8 +27,8 @@ function wrote({ readValue, writtenValue, writeAccepted }: Operation): string | 
 }
 
 /** How two holders came to be inside together, with what they read and wrote where that is known. */
-export function entered(first: Operation, second: Operation): string {
-  const [a, b] = actors(first, second);
-  const values = interleaving(first, second);
+export function describeOverlap(first: Operation, second: Operation): string {
+  const [a, b] = actorNames(first, second);
+  const values = describeReadsAndWrites(first, second);
   return `${b} entered while ${a} was still inside${values ? `: ${values}` : ""}.`;
 }
