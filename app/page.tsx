@@ -1,7 +1,7 @@
 import { LabPage } from "./_components/lab/lab-page";
-import { preferredEngine } from "./_lib/catalogue";
 import { latestRunPerStrategy, listRuns, readCatalogue, readSamples } from "./_lib/lab-data";
 import { configFromQuery, type Query } from "./_lib/run-config";
+import { preferredEngine } from "./_lib/strategy-catalogue";
 
 export const dynamic = "force-dynamic";
 

@@ -2,11 +2,11 @@
 
 import { useEffect, useState } from "react";
 import { callApi, problemSentence } from "../_lib/api";
-import type { EvidenceOpening } from "../_lib/evidence-opening";
+import type { InitialEvidence } from "../_lib/initial-evidence";
 
 export type EvidenceState =
   | { readonly phase: "loading" }
-  | { readonly phase: "ready"; readonly runId: string; readonly opening: EvidenceOpening }
+  | { readonly phase: "ready"; readonly runId: string; readonly opening: InitialEvidence }
   | { readonly phase: "failed"; readonly message: string };
 
 /** Whoever steps through the strategies with a key held down has none of their histories read. */
@@ -22,7 +22,7 @@ export function useEvidence(runId: string | null): { readonly state: EvidenceSta
     if (runId === null) return;
     let stopped = false;
     const load = async () => {
-      const result = await callApi<EvidenceOpening>(`/api/runs/${encodeURIComponent(runId)}/evidence`);
+      const result = await callApi<InitialEvidence>(`/api/runs/${encodeURIComponent(runId)}/evidence`);
       if (stopped) return;
       if (result.ok) setState({ phase: "ready", runId, opening: result.value });
       else setState({ phase: "failed", message: problemSentence(result.problem) });

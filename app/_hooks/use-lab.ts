@@ -4,10 +4,10 @@ import { useCallback, useEffect, useMemo, useState } from "react";
 import type { RunDocument } from "@/lib/runs/document";
 import { useLabStatus } from "../_components/site/lab-status";
 import { type ApiProblem, callApi, messageBesideField } from "../_lib/api";
-import { blockedReason } from "../_lib/blocked";
-import { neighbour } from "../_lib/catalogue";
+import { blockedReason } from "../_lib/blocked-reason";
 import { type SaleConfig, settingOfField } from "../_lib/run-config";
 import { isBusy } from "../_lib/run-view";
+import { neighbour } from "../_lib/strategy-catalogue";
 import { type InitialRuns, useLastRuns } from "./use-last-runs";
 import { useRun } from "./use-run";
 import { useRunWatch } from "./use-run-watch";
@@ -27,7 +27,7 @@ export function useLab(start: LabStart) {
   const run = useRun(start.active);
   const lastRuns = useLastRuns(start.runs, settings.config.strategy);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
-  const [asksToken, setAsksToken] = useState(false);
+  const [needsAdminToken, setNeedsAdminToken] = useState(false);
 
   const { config } = settings;
   const { view } = run;
@@ -55,7 +55,7 @@ export function useLab(start: LabStart) {
     setProblem(null);
     const refused = await open(asked);
     if (refused === null) return;
-    if (refused.code === "admin_token_required") return setAsksToken(true);
+    if (refused.code === "admin_token_required") return setNeedsAdminToken(true);
     setProblem(refused);
     if (refused.runId === null) return;
     const other = await callApi<RunDocument>(`/api/runs/${encodeURIComponent(refused.runId)}`);
@@ -86,10 +86,10 @@ export function useLab(start: LabStart) {
     select,
     step: (by: 1 | -1) => select(neighbour(catalogue.strategies, config.strategy, by)),
     reconnect: run.reconnect,
-    asksToken,
-    closeToken: () => setAsksToken(false),
+    needsAdminToken,
+    closeToken: () => setNeedsAdminToken(false),
     acceptToken: () => {
-      setAsksToken(false);
+      setNeedsAdminToken(false);
       void begin();
     },
   };

@@ -1,6 +1,6 @@
 import type { RunView } from "./run-view";
 import { figuresOf } from "./run-view";
-import { TONE_WORDS, toneOf, verdictWords } from "./verdict";
+import { TONE_TEXT, toneOf, verdictText } from "./verdict";
 
 /** Spoken summaries come no oftener than this. */
 export const ANNOUNCE_EVERY_MS = 5_000;
@@ -19,5 +19,5 @@ export function summaryOf(view: RunView): string {
   if (document.status === "running") {
     return `Running ${document.strategy}: ${figures.orders} orders for ${figures.initial} units, ${figures.oversold} oversold.`;
   }
-  return `${TONE_WORDS[toneOf(document)]}. Oversold ${figures.oversold}. ${verdictWords(document).lead}`;
+  return `${TONE_TEXT[toneOf(document)]}. Oversold ${figures.oversold}. ${verdictText(document).lead}`;
 }

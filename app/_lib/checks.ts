@@ -1,6 +1,6 @@
 import type { CheckName } from "@/lib/history/applicability";
 import type { RunDocument, RunViolations } from "@/lib/runs/document";
-import { durationWords, formatCount, plural } from "./format";
+import { durationText, formatCount, plural } from "./format";
 
 /** What the checkers looked for, as the pages list it. */
 
@@ -163,7 +163,7 @@ function liveness(evidence: CheckEvidence | null): CheckRow {
 function fairness({ fairness }: RunDocument, evidence: CheckEvidence | null): CheckRow {
   const [id, label] = ["fairness", "Fairness of waits"];
   const { jain, longestWaitMs } = fairness;
-  const note = longestWaitMs === null ? "" : `longest wait ${durationWords(longestWaitMs)}; `;
+  const note = longestWaitMs === null ? "" : `longest wait ${durationText(longestWaitMs)}; `;
   if (jain === null) return notMade(id, label, evidence?.notApplicable.fairness ?? "nobody waited and was served");
   return { ...plainRow(id, label, `${note}1 when all waited alike`), result: `Jain ${jain.toFixed(3)}` };
 }
@@ -174,8 +174,8 @@ function handOff(document: RunDocument, evidence: CheckEvidence | null): CheckRo
   if (!measured) return notMade(id, label, "judged before this was measured");
   const { count, p50Ms, p99Ms, maxMs } = measured;
   if (count === 0) return notMade(id, label, evidence?.notApplicable.handOff ?? "nobody was waiting at a release");
-  const note = `${plural(count, "release")} to the next waiter; p99 ${durationWords(p99Ms)}, longest ${durationWords(maxMs)}`;
-  return { ...plainRow(id, label, note), result: durationWords(p50Ms) };
+  const note = `${plural(count, "release")} to the next waiter; p99 ${durationText(p99Ms)}, longest ${durationText(maxMs)}`;
+  return { ...plainRow(id, label, note), result: durationText(p50Ms) };
 }
 
 function plainRow(id: string, label: string, note: string): CheckRow {

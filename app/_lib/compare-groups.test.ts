@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { RunDocument } from "../../lib/runs/document";
 import { runDocument } from "../../lib/runs/testing/run-fixture";
-import { comparedWith, groupRuns, likeTheFirst, sharedSettings, sortGroups } from "./compare-groups";
+import { comparedWith, groupRuns, repeatsOfFirst, sharedSettings, sortGroups } from "./compare-groups";
 import { compareHref, NO_SELECTION, selectionFromQuery, selectionQuery, toggled } from "./compare-selection";
 
 const noCurve = () => [];
@@ -51,7 +51,7 @@ describe("repeats", () => {
   it("of a strategy are those made like its newest run, by the same lab", () => {
     const newest = runOf("a", 10);
     const older = { ...runOf("a", 10), versions: { lab: "another" } };
-    assert.deepEqual(likeTheFirst([newest, older, runOf("a", 5, { stock: 3 })]), [newest]);
+    assert.deepEqual(repeatsOfFirst([newest, older, runOf("a", 5, { stock: 3 })]), [newest]);
   });
 
   it("have no one verdict when they disagree", () => {

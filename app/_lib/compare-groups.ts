@@ -2,7 +2,7 @@ import { type BetterIs, type Comparison, compareIntervals } from "@/lib/runs/com
 import type { RunDocument } from "@/lib/runs/document";
 import { type MedianInterval, medianInterval } from "@/lib/runs/median-interval";
 import type { CurvePoint } from "@/lib/runs/percentile-axis";
-import { plural, settingWords } from "./format";
+import { plural, settingText } from "./format";
 
 /** Runs that were made alike are repeats of each other: one line in the table, one curve in the chart. */
 export interface RunGroup {
@@ -50,14 +50,14 @@ function settingsOf({ target, config }: RunDocument): readonly Setting[] {
   const load =
     config.rate === null
       ? plural(config.vus ?? 0, "buyer")
-      : `${plural(config.rate, "buyer")}/s for ${settingWords(config.durationMs ?? 0)}`;
+      : `${plural(config.rate, "buyer")}/s for ${settingText(config.durationMs ?? 0)}`;
   return [
     ["stock", plural(config.stock, "unit")],
     ["target", `of a ${target.kind}`],
     ["load", load],
-    ["hold", `hold ${settingWords(config.holdMs)}`],
-    ["lease", `lease ${settingWords(config.ttlMs)}`],
-    ["waitLimit", `wait up to ${settingWords(config.waitTimeoutMs)}`],
+    ["hold", `hold ${settingText(config.holdMs)}`],
+    ["lease", `lease ${settingText(config.ttlMs)}`],
+    ["waitLimit", `wait up to ${settingText(config.waitTimeoutMs)}`],
     ["fencing", config.fencing === false ? "fencing tokens unchecked" : "fencing tokens checked"],
     ["nodes", plural(config.nodes, "node")],
     ["engine", config.engine],
@@ -70,19 +70,19 @@ export function repeatKey(run: RunDocument): string {
 }
 
 /** The runs of the list that were made like its first one, with the same lab on the same machine. */
-export function likeTheFirst(runs: readonly RunDocument[]): RunDocument[] {
+export function repeatsOfFirst(runs: readonly RunDocument[]): RunDocument[] {
   const [first] = runs;
   if (first === undefined) return [];
-  return runs.filter((run) => repeatKey(run) === repeatKey(first) && madeBy(run) === madeBy(first));
+  return runs.filter((run) => repeatKey(run) === repeatKey(first) && environmentOf(run) === environmentOf(first));
 }
 
-function madeBy({ versions, machine }: RunDocument): string {
+function environmentOf({ versions, machine }: RunDocument): string {
   return `${versions.lab ?? ""} ${machine.cpuModel} ${machine.cpus}`;
 }
 
 /** Whether all were measured by the same lab on the same machine: else speed is not the strategy's alone. */
-export function areMadeAlike(runs: readonly RunDocument[]): boolean {
-  return new Set(runs.map(madeBy)).size <= 1;
+export function hasOneEnvironment(runs: readonly RunDocument[]): boolean {
+  return new Set(runs.map(environmentOf)).size <= 1;
 }
 
 /** Groups finished runs, in the order in which they first appear. */

@@ -2,7 +2,7 @@ import type { RunDocument } from "@/lib/runs/document";
 import { curveOfHistogram, medianCurve, mergedLatency } from "@/lib/runs/histogram-curve";
 import { finishedRunsOf, readRuns, readSweep } from "@/lib/runs/queries";
 import type { SweepDocument } from "@/lib/runs/sweep";
-import { areMadeAlike, groupRuns, likeTheFirst, type RunGroup, sharedSettings } from "./compare-groups";
+import { groupRuns, hasOneEnvironment, type RunGroup, repeatsOfFirst, sharedSettings } from "./compare-groups";
 import type { Selection } from "./compare-selection";
 
 /** What the compare page reads on the server; nothing here may be imported by a client component. */
@@ -26,7 +26,7 @@ export interface CompareModel {
   readonly shared: string;
   /** Runs that were asked for and are not there, or have not ended. */
   readonly missing: readonly string[];
-  readonly areMadeAlike: boolean;
+  readonly hasOneEnvironment: boolean;
   /** The curves are of the nodes' whole distributions; else of the few percentiles the buyers' side reported. */
   readonly hasWholeCurves: boolean;
   readonly sweep: SweepGrid | null;
@@ -42,7 +42,7 @@ export async function readComparison(selection: Selection): Promise<CompareModel
     selection.sweep === null ? null : readSweep(selection.sweep),
   ]);
   const swept = (sweep?.cells ?? []).flatMap(({ run }) => run ?? []);
-  const all = unique([...swept, ...ofStrategies.flatMap(likeTheFirst), ...picked]);
+  const all = unique([...swept, ...ofStrategies.flatMap(repeatsOfFirst), ...picked]);
   const finished = all.filter(({ status }) => status === "finished");
   const hasWholeCurves = finished.every(({ histograms }) => histograms !== undefined);
   const found = new Set(finished.map(({ id }) => id));
@@ -53,7 +53,7 @@ export async function readComparison(selection: Selection): Promise<CompareModel
       ...selection.runs.filter((id) => !found.has(id)),
       ...selection.strategies.filter((_, index) => ofStrategies[index]?.length === 0),
     ],
-    areMadeAlike: areMadeAlike(finished),
+    hasOneEnvironment: hasOneEnvironment(finished),
     hasWholeCurves,
     sweep: sweep === null ? null : gridOf(sweep),
   };

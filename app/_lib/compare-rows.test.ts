@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { runDocument } from "../../lib/runs/testing/run-fixture";
-import type { CatalogueStrategy } from "./catalogue";
 import { columnMax, commonSettings, compareRows, settingsLine, sortRows } from "./compare-rows";
+import type { CatalogueStrategy } from "./strategy-catalogue";
 
 const strategies = ["none", "redis-lock", "zk-mutex", "redlock"].map((id) => ({ id }) as CatalogueStrategy);
 const violations = { ...runDocument().violations, oversold: 31 };

@@ -1,6 +1,6 @@
 import type { RunDocument } from "@/lib/runs/document";
-import type { CatalogueStrategy } from "./catalogue";
 import { formatCount, plural } from "./format";
+import type { CatalogueStrategy } from "./strategy-catalogue";
 
 /** A strategy with its last finished run. */
 export interface CompareRow {

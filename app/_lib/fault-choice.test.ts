@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { CatalogueFault } from "./catalogue";
-import { faultMeaning, faultOptions, faultProblem, faultsOfValue, faultValue } from "./fault-choice";
+import { faultDescription, faultOptions, faultProblem, faultsOfValue, faultValue } from "./fault-choice";
+import type { CatalogueFault } from "./strategy-catalogue";
 
 const catalogue: readonly CatalogueFault[] = [
   { id: "pause-holder", does: "Stops the node.", reasonsAgainst: { none: "nobody holds anything" } },
@@ -24,8 +24,8 @@ describe("the choice of a fault", () => {
 
   it("says what will be done, or why it cannot be", () => {
     const faults = faultsOfValue("pause-holder");
-    assert.equal(faultMeaning({ strategy: "redis-lock", faults }, catalogue), "Stops the node.");
-    assert.equal(faultMeaning({ strategy: "redis-lock", faults: [] }, catalogue), null);
+    assert.equal(faultDescription({ strategy: "redis-lock", faults }, catalogue), "Stops the node.");
+    assert.equal(faultDescription({ strategy: "redis-lock", faults: [] }, catalogue), null);
     assert.equal(faultProblem({ strategy: "redis-lock", faults }, catalogue), null);
     const problem = faultProblem({ strategy: "none", faults }, catalogue);
     assert.equal(problem, "not for none: nobody holds anything");

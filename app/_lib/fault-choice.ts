@@ -1,7 +1,7 @@
 import { readFault, writeFault } from "@/lib/faults/notation";
 import type { FaultRequest } from "@/lib/faults/request";
-import type { CatalogueFault } from "./catalogue";
 import type { SaleConfig } from "./run-config";
+import type { CatalogueFault } from "./strategy-catalogue";
 
 /** What the Lab page offers to do to a sale. */
 
@@ -32,7 +32,7 @@ export function faultOptions({ strategy, faults }: Chosen, catalogue: readonly C
 }
 
 /** What will be done, a sentence each. */
-export function faultMeaning({ faults }: Chosen, catalogue: readonly CatalogueFault[]): string | null {
+export function faultDescription({ faults }: Chosen, catalogue: readonly CatalogueFault[]): string | null {
   const ids = new Set<string>(faults.map(({ id }) => id));
   const sentences = catalogue.filter(({ id }) => ids.has(id)).map(({ does }) => does);
   return sentences.join(" ") || null;

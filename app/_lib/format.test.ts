@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import {
-  durationWords,
+  durationText,
   formatCount,
   formatDuration,
   formatMsCell,
@@ -12,7 +12,7 @@ import {
   formatWhen,
   NO_VALUE,
   plural,
-  settingWords,
+  settingText,
 } from "./format";
 
 describe("formatDuration", () => {
@@ -38,7 +38,7 @@ describe("formatDuration", () => {
 
   it("shows a dash where nothing was measured", () => {
     assert.equal(formatDuration(null).text, NO_VALUE);
-    assert.equal(durationWords(null), NO_VALUE);
+    assert.equal(durationText(null), NO_VALUE);
   });
 
   it("never shows more than five characters below a hundred minutes", () => {
@@ -79,9 +79,9 @@ describe("cells", () => {
   });
 
   it("writes settings no more exactly than they were set", () => {
-    assert.equal(settingWords(5), "5 ms");
-    assert.equal(settingWords(1_500), "1,500 ms");
-    assert.equal(settingWords(10_000), "10 s");
+    assert.equal(settingText(5), "5 ms");
+    assert.equal(settingText(1_500), "1,500 ms");
+    assert.equal(settingText(10_000), "10 s");
   });
 
   it("writes seconds and plurals", () => {

@@ -49,13 +49,13 @@ export function formatSeconds(ms: number | null | undefined): string {
 }
 
 /** Words for a whole duration, as in "ran for 3.2 s". */
-export function durationWords(ms: number | null | undefined): string {
+export function durationText(ms: number | null | undefined): string {
   const { text, unit } = formatDuration(ms);
   return text === NO_VALUE ? NO_VALUE : `${text} ${unit}`;
 }
 
 /** A duration as it was set, no more exact than it was: 5 ms, 2 s, 1,500 ms. */
-export function settingWords(ms: number): string {
+export function settingText(ms: number): string {
   return ms >= 1_000 && ms % 1_000 === 0 ? `${grouped.format(ms / 1_000)} s` : `${grouped.format(ms)} ms`;
 }
 

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { seriesOf } from "@/lib/history/series";
 import { history, op } from "../../lib/history/testing/make-history";
 import { seriesOfHistory } from "./history-series";
-import { timeCell, timeWords } from "./time-axis";
+import { timeCell, timeText } from "./time-axis";
 
 const MS = 1_000_000;
 const sold = (atMs: number) =>
@@ -28,7 +28,7 @@ describe("charts of a history", () => {
     assert.deepEqual(chartsOf(80).axis, { endS: 0.08, unit: "ms", digits: 0 });
     assert.deepEqual(chartsOf(2_000).axis, { endS: 2, unit: "s", digits: 2 });
     assert.deepEqual(
-      [chartsOf(20), chartsOf(2_000)].map(({ axis }) => timeWords(axis, axis.endS / 2)),
+      [chartsOf(20), chartsOf(2_000)].map(({ axis }) => timeText(axis, axis.endS / 2)),
       ["10.0 ms", "1.00 s"],
     );
   });

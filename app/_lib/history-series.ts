@@ -12,7 +12,7 @@ export function seriesOfHistory(series: Series, faults: readonly TimelineFault[]
   const x = steps.answered.map((_, step) => ((step + 1) * stepUs) / 1e6);
   const columns = (...ys: Columns["ys"][number][]): Columns => ({ x, ys });
   const perSecond = (counts: readonly number[]) => counts.map((count) => count / stepS);
-  const words = stepWords(stepUs);
+  const words = stepText(stepUs);
   return {
     source: `from ${plural(operations, "recorded purchase")}, ${words} steps`,
     span: `${words} steps`,
@@ -47,6 +47,6 @@ function stockColumns({ initial, steps }: Series, x: readonly number[]): Columns
 }
 
 /** "5 ms", "0.2 ms", "2 s". */
-function stepWords(stepUs: number): string {
+function stepText(stepUs: number): string {
   return stepUs >= 1e6 ? `${stepUs / 1e6} s` : `${stepUs / 1_000} ms`;
 }

@@ -2,7 +2,7 @@ import { cache } from "react";
 import { evidenceOf } from "@/lib/runs/evidence";
 import { describeStrategies } from "@/lib/runs/lab-description";
 import { latestRunPerStrategy, listRuns, readRun, readSamples } from "@/lib/runs/queries";
-import type { Catalogue } from "./catalogue";
+import type { Catalogue } from "./strategy-catalogue";
 
 /** What the pages read on the server; nothing here may be imported by a client component. */
 

@@ -4,15 +4,15 @@ import fc from "fast-check";
 import { runDocument, runSample } from "../../lib/runs/testing/run-fixture";
 import { ANNOUNCE_EVERY_MS, announceDelayMs, summaryOf } from "./announce";
 import { messageBesideField, problemOf, problemSentence } from "./api";
-import { blockedReason } from "./blocked";
-import type { CatalogueStrategy } from "./catalogue";
+import { blockedReason } from "./blocked-reason";
 import { DEFAULT_CONFIG } from "./run-config";
 import { modelOf, openingModel } from "./run-model";
 import { retryDelayMs } from "./run-stream";
 import { IDLE_VIEW, reduceRun } from "./run-view";
 import { stockBarShares } from "./stock-bar";
+import type { CatalogueStrategy } from "./strategy-catalogue";
 import { nextTheme, themeCookie, themeFrom } from "./theme";
-import { needsWords } from "./traits-words";
+import { needsText } from "./traits-text";
 
 describe("the stock bar", () => {
   it("stops at the end of the stock when nothing was oversold", () => {
@@ -127,7 +127,7 @@ describe("small things", () => {
   });
 
   it("says what a strategy needs besides PostgreSQL", () => {
-    assert.equal(needsWords(["postgres"]), "PostgreSQL only");
-    assert.equal(needsWords(["postgres", "redlock"]), "five Redis servers");
+    assert.equal(needsText(["postgres"]), "PostgreSQL only");
+    assert.equal(needsText(["postgres", "redlock"]), "five Redis servers");
   });
 });

@@ -1,7 +1,7 @@
 import { readFault, writeFault } from "@/lib/faults/notation";
 import type { FaultRequest } from "@/lib/faults/request";
 import type { RunDocument, RunRequest } from "@/lib/runs/document";
-import { plural, settingWords } from "./format";
+import { plural, settingText } from "./format";
 
 /** The settings of a sale as the Lab page holds them; the whole of it lives in the URL's query. */
 export interface SaleConfig {
@@ -232,8 +232,8 @@ export function settingOfField(field: string): keyof SaleConfig | null {
 }
 
 /** Who comes to the sale, in words: `500 buyers`, `200 buyers a second for 10 s`. */
-export function arrivalWords({ arrival, buyers, rate, durationMs }: SaleConfig): string {
+export function arrivalText({ arrival, buyers, rate, durationMs }: SaleConfig): string {
   return arrival === "rate"
-    ? `${plural(rate, "buyer")} a second for ${settingWords(durationMs)}`
+    ? `${plural(rate, "buyer")} a second for ${settingText(durationMs)}`
     : plural(buyers, "buyer");
 }

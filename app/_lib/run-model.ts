@@ -4,9 +4,9 @@ import { type Check, checksOf } from "./checks";
 import type { SaleConfig } from "./run-config";
 import { blankSeries, type RunSeries } from "./run-series";
 import { type Figures, figuresOf, type NodeRow, nodeRowsOf } from "./run-view";
-import { runningWords } from "./running-words";
+import { runningText } from "./running-text";
 import { seriesOfSamples } from "./samples-series";
-import { answersOf, evidenceOf, verdictWords } from "./verdict";
+import { answersOf, evidenceOf, verdictText } from "./verdict";
 
 /** Everything the body of a run shows, whether the run is being opened, runs, or is over. */
 export interface RunModel {
@@ -42,7 +42,7 @@ const CHECKS_FOLLOW = ["the checks follow when the last buyer is answered"];
 export function modelOf(document: RunDocument, samples: readonly RunSample[]): RunModel {
   const pending = document.status === "running";
   const figures = figuresOf(document, samples);
-  const words = pending ? { lead: runningWords(figures), rest: [] } : verdictWords(document);
+  const words = pending ? { lead: runningText(figures), rest: [] } : verdictText(document);
   return {
     key: document.id,
     figures,

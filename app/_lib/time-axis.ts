@@ -18,7 +18,7 @@ export function timeCell({ unit, digits }: TimeAxis, seconds: number): string {
 }
 
 /** "395 ms", "1.28 s". */
-export function timeWords(axis: TimeAxis, seconds: number): string {
+export function timeText(axis: TimeAxis, seconds: number): string {
   return `${timeCell(axis, seconds)} ${axis.unit}`;
 }
 

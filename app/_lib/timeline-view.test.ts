@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { readEvidenceLink, withEvidenceLink } from "./evidence-link";
+import { readEvidenceParams, withEvidenceParams } from "./evidence-url";
 import {
   clampRange,
   densityOf,
@@ -9,7 +9,7 @@ import {
   panRange,
   rangeAround,
   rangeByKey,
-  rangeWords,
+  rangeText,
   spansInView,
   ticksIn,
   toSpans,
@@ -137,21 +137,24 @@ describe("lanes, ticks and words", () => {
       close.ticks.map(({ text }) => text),
       ["411.0", "411.5"],
     );
-    assert.equal(rangeWords({ fromUs: 400_000, toUs: 440_000 }), "0.400 s to 0.440 s");
+    assert.equal(rangeText({ fromUs: 400_000, toUs: 440_000 }), "0.400 s to 0.440 s");
   });
 });
 
 describe("the address of evidence", () => {
   it("names the finding and the range, and keeps what else is there", () => {
     const link = { finding: "lostUpdates-2", range: { fromUs: 10, toUs: 90 } };
-    const href = withEvidenceLink("http://lab/runs/1?x=1#top", link, 1_000);
+    const href = withEvidenceParams("http://lab/runs/1?x=1#top", link, 1_000);
     assert.equal(href, "http://lab/runs/1?x=1&finding=lostUpdates-2&fromUs=10&toUs=90#top");
-    assert.deepEqual(readEvidenceLink(Object.fromEntries(new URL(href).searchParams)), link);
-    assert.equal(withEvidenceLink(href, { finding: null, range: null }, 1_000), "http://lab/runs/1?x=1#top");
+    assert.deepEqual(readEvidenceParams(Object.fromEntries(new URL(href).searchParams)), link);
+    assert.equal(withEvidenceParams(href, { finding: null, range: null }, 1_000), "http://lab/runs/1?x=1#top");
   });
 
   it("passes over what makes no sense", () => {
-    assert.deepEqual(readEvidenceLink({ finding: "<script>", fromUs: "9", toUs: "3" }), { finding: null, range: null });
-    assert.deepEqual(readEvidenceLink({ finding: ["a-1", "b-2"], fromUs: "x" }), { finding: null, range: null });
+    assert.deepEqual(readEvidenceParams({ finding: "<script>", fromUs: "9", toUs: "3" }), {
+      finding: null,
+      range: null,
+    });
+    assert.deepEqual(readEvidenceParams({ finding: ["a-1", "b-2"], fromUs: "x" }), { finding: null, range: null });
   });
 });

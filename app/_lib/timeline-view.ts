@@ -169,15 +169,15 @@ export function densityOf(spans: Spans, view: { range: TimeRange; width: number;
 /** Overlaps, stale writes and lost updates; not what fencing kept harmless. */
 export const ALARM_MARKS = 1 | 2 | 4;
 
-const MARK_WORDS: readonly (readonly [mark: number, word: string])[] = [
+const MARK_TEXT: readonly (readonly [mark: number, word: string])[] = [
   [1, "overlap"],
   [2, "stale write"],
   [4, "lost update"],
   [8, "harmless overlap"],
 ];
 
-export function markWords(marks: number): string {
-  return MARK_WORDS.filter(([mark]) => marks & mark)
+export function markText(marks: number): string {
+  return MARK_TEXT.filter(([mark]) => marks & mark)
     .map(([, word]) => word)
     .join(", ");
 }
@@ -235,7 +235,7 @@ export function ticksIn({ fromUs, toUs }: TimeRange, most: number): { ticks: Tic
 }
 
 /** "0.400 s to 0.440 s" */
-export function rangeWords({ fromUs, toUs }: TimeRange): string {
+export function rangeText({ fromUs, toUs }: TimeRange): string {
   const digits = toUs - fromUs < 5_000 ? 4 : 3;
   const words = (us: number) => `${(us / 1_000_000).toFixed(digits)} s`;
   return `${words(fromUs)} to ${words(toUs)}`;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { runDocument } from "../../lib/runs/testing/run-fixture";
-import { answersOf, evidenceOf, toneOf, verdictWords } from "./verdict";
+import { answersOf, evidenceOf, toneOf, verdictText } from "./verdict";
 
 describe("the verdict on the page", () => {
   it("takes its tone from the status first", () => {
@@ -11,28 +11,28 @@ describe("the verdict on the page", () => {
   });
 
   it("does not say its own word twice", () => {
-    const words = verdictWords(
+    const words = verdictText(
       runDocument({ verdict: "unsafe", sentences: ["Unsafe. 131 buyers were told.", "More."] }),
     );
     assert.deepEqual(words, { lead: "131 buyers were told.", rest: ["More."] });
   });
 
   it("says after the first sentence when harm was first done, where the document knows", () => {
-    const words = verdictWords(
-      runDocument({ verdict: "unsafe", sentences: ["Told.", "More."], firstViolationMs: 410 }),
+    const words = verdictText(
+      runDocument({ verdict: "unsafe", sentences: ["Selected.", "More."], firstViolationMs: 410 }),
     );
-    assert.deepEqual(words, { lead: "Told. First seen 0.41 s into the sale.", rest: ["More."] });
+    assert.deepEqual(words, { lead: "Selected. First seen 0.41 s into the sale.", rest: ["More."] });
   });
 
   it("has words of its own for a document without sentences", () => {
     for (const verdict of ["safe", "unsafe", "inconclusive"] as const) {
-      assert.match(verdictWords(runDocument({ verdict, sentences: [] })).lead, /^100 orders for 100 units/);
+      assert.match(verdictText(runDocument({ verdict, sentences: [] })).lead, /^100 orders for 100 units/);
     }
-    assert.match(verdictWords(runDocument({ status: "failed", sentences: [] })).lead, /did not come to an end/);
+    assert.match(verdictText(runDocument({ status: "failed", sentences: [] })).lead, /did not come to an end/);
   });
 
   it("sets a subtraction with a minus sign and keeps it on one line", () => {
-    const { lead } = verdictWords(runDocument({ sentences: ["The stock says: 100 - 0 = 100 orders."] }));
+    const { lead } = verdictText(runDocument({ sentences: ["The stock says: 100 - 0 = 100 orders."] }));
     assert.equal(lead, "The stock says: 100\u00a0\u2212\u00a00\u00a0=\u00a0100\u00a0orders.");
   });
 });

@@ -4,7 +4,7 @@ import { formatCount, formatSeconds, plural } from "./format";
 /** How a run is set on the page: which colour, which word. */
 export type Tone = "idle" | "opening" | "running" | "safe" | "unsafe" | "inconclusive" | "failed";
 
-export const TONE_WORDS: Record<Tone, string> = {
+export const TONE_TEXT: Record<Tone, string> = {
   idle: "Nothing run yet",
   opening: "Opening",
   running: "Running",
@@ -19,7 +19,7 @@ export function toneOf(document: Pick<RunDocument, "status" | "verdict">): Tone 
   return document.status === "failed" ? "failed" : document.verdict;
 }
 
-export interface VerdictWords {
+export interface VerdictText {
   /** The sentence set large, without the verdict's own word. */
   readonly lead: string;
   readonly rest: readonly string[];
@@ -42,8 +42,8 @@ function fallbackSentence(document: RunDocument): string {
 }
 
 /** The document's sentences, most important first; the verdict's word is set by the page and not said twice. */
-export function verdictWords(document: RunDocument): VerdictWords {
-  const word = TONE_WORDS[toneOf(document)];
+export function verdictText(document: RunDocument): VerdictText {
+  const word = TONE_TEXT[toneOf(document)];
   const sentences = document.sentences
     .map((sentence) =>
       sentence
@@ -54,11 +54,11 @@ export function verdictWords(document: RunDocument): VerdictWords {
     )
     .filter((sentence) => sentence !== "");
   const [lead = fallbackSentence(document), ...rest] = sentences;
-  return { lead: `${lead}${firstSeenWords(document)}`, rest };
+  return { lead: `${lead}${firstSeenText(document)}`, rest };
 }
 
 /** A moment and not a length: always in seconds, as the charts below have it. */
-function firstSeenWords({ firstViolationMs }: RunDocument): string {
+function firstSeenText({ firstViolationMs }: RunDocument): string {
   return firstViolationMs === undefined ? "" : ` First seen ${formatSeconds(firstViolationMs)} into the sale.`;
 }
 

@@ -155,7 +155,7 @@ test("a run that was made with other settings than most is marked, and says with
   await page.goto("/compare");
   await expect(page.getByTestId("caution")).toBeVisible();
   const odd = page.getByTestId("compare-sql-guarded");
-  await expect(odd).toHaveAttribute("data-apart", "true");
+  await expect(odd).toHaveAttribute("data-differs", "true");
   await expect(odd).toContainText("7 units, 28 buyers");
 });
 

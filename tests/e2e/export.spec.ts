@@ -73,7 +73,7 @@ test("a run is made again from its page, seed included, and watched in the Lab",
   await page.goto(`/runs/${runId}`);
   await page.getByRole("button", { name: "Run again" }).click();
   await expect(page).toHaveURL(/\/\?strategy=none.*stock=20.*buyers=80.*seed=77/);
-  const finished = page.locator(`[data-testid="stage"][data-status="finished"]:not([data-run="${runId}"])`);
+  const finished = page.locator(`[data-testid="run-panel"][data-status="finished"]:not([data-run="${runId}"])`);
   await expect(finished).toBeVisible({ timeout: 60_000 });
   const again = await readRun(request, (await finished.getAttribute("data-run")) ?? "");
   expect(again.config).toEqual((await readRun(request, runId)).config);

@@ -131,7 +131,7 @@ test("a strategy that was never run asks its question and offers the run", async
 
 test("every chart has its numbers behind it", async ({ lab, page }) => {
   await lab.open({ strategy: "none", ...SMALL_SALE });
-  if ((await lab.stage.getAttribute("data-status")) === "empty") await lab.sale(() => lab.run.click());
+  if ((await lab.runPanel.getAttribute("data-status")) === "empty") await lab.sale(() => lab.run.click());
   const figures = page.locator("figure:not([data-testid=timeline])");
   const count = await figures.count();
   expect(count).toBeGreaterThan(0);

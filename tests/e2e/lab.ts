@@ -10,14 +10,14 @@ export const SALE_LIMIT_MS = 90_000;
 
 export class LabPage {
   readonly page: Page;
-  readonly stage: Locator;
+  readonly runPanel: Locator;
   readonly oversold: Locator;
   readonly verdict: Locator;
   readonly run: Locator;
 
   constructor(page: Page) {
     this.page = page;
-    this.stage = page.getByTestId("stage");
+    this.runPanel = page.getByTestId("run-panel");
     this.oversold = page.getByTestId("oversold");
     this.verdict = page.getByTestId("verdict");
     this.run = page.getByRole("button", { name: "Run sale" });
@@ -44,9 +44,9 @@ export class LabPage {
 
   /** Starts a sale and waits until the page shows it finished. @returns the run's id */
   async sale(start: () => Promise<void>): Promise<string> {
-    const before = (await this.stage.getAttribute("data-run")) ?? "";
+    const before = (await this.runPanel.getAttribute("data-run")) ?? "";
     await start();
-    const done = this.page.locator(`[data-testid="stage"][data-status="finished"]:not([data-run="${before}"])`);
+    const done = this.page.locator(`[data-testid="run-panel"][data-status="finished"]:not([data-run="${before}"])`);
     await expect(done).toBeVisible({ timeout: SALE_LIMIT_MS });
     return (await done.getAttribute("data-run")) ?? "";
   }

@@ -78,7 +78,7 @@ test("figures move, and the proof comes, without the layout moving", async ({ la
   const measure = async () => tops.push((await table.boundingBox())?.y);
   await lab.sale(async () => {
     await lab.run.click();
-    await expect(lab.stage).toHaveAttribute("data-status", "running");
+    await expect(lab.runPanel).toHaveAttribute("data-status", "running");
     await measure();
     await expect(page.locator("dl dd").first()).not.toHaveText(/^0/, { timeout: SALE_LIMIT_MS });
     await measure();

@@ -1,7 +1,7 @@
 "use client";
 
 import { type PointerEvent, useCallback, useMemo, useState } from "react";
-import { durationWords, formatMsCell } from "@/app/_lib/format";
+import { durationText, formatMsCell } from "@/app/_lib/format";
 import { type CurvePoint, layOutCurves, msAt, type PercentilePlot, shareTicks } from "@/lib/runs/percentile-axis";
 import chart from "./chart.module.css";
 import { ChartFrame } from "./chart-frame";
@@ -97,7 +97,7 @@ function Axes({ plot, widthPx, height }: { plot: PercentilePlot; widthPx: number
 
 function summaryOf(curves: readonly LabelledCurve[]): string {
   const words = curves.map(({ label, points }) => {
-    const at = (share: number) => durationWords(msAt(points, share));
+    const at = (share: number) => durationText(msAt(points, share));
     return points.length === 0
       ? `${label}: nothing measured`
       : `${label}: half within ${at(0.5)}, 99 % within ${at(0.99)}`;
@@ -163,13 +163,13 @@ export function PercentileCurve({ title, curves, height = 260 }: PercentileCurve
     <li key={id} className={chart.key}>
       <CurveMark index={index} />
       {label}
-      {share === null ? null : <span className={chart.value}>{durationWords(msAt(points, share))}</span>}
+      {share === null ? null : <span className={chart.value}>{durationText(msAt(points, share))}</span>}
     </li>
   ));
   return (
     <ChartFrame
       title={title}
-      unit={share === null ? "answered within, by share of the buyers" : `at ${shareWords(share)}`}
+      unit={share === null ? "answered within, by share of the buyers" : `at ${shareText(share)}`}
       keys={keys}
       hasLongKeys
       height={height}
@@ -208,7 +208,7 @@ export function PercentileCurve({ title, curves, height = 260 }: PercentileCurve
 }
 
 /** 99.93 %: as many nines as the place on the axis can tell apart. */
-function shareWords(share: number): string {
+function shareText(share: number): string {
   const digits = Math.max(0, Math.ceil(-Math.log10(1 - share)) - 1);
   return `${(share * 100).toFixed(digits)} %`;
 }

@@ -3,7 +3,7 @@
 import { type ReactNode, useMemo } from "react";
 import { formatCount, formatMsCell, formatRate } from "@/app/_lib/format";
 import { PHASE_LABELS, PHASE_MEANINGS, type RunSeries, STACK_ORDER, stacked } from "@/app/_lib/run-series";
-import { timeWords } from "@/app/_lib/time-axis";
+import { timeText } from "@/app/_lib/time-axis";
 import styles from "./chart-grid.module.css";
 import { lineOptions, stackOptions, stockOptions } from "./options";
 import { type ChartKey, TimeChart } from "./time-chart";
@@ -24,7 +24,7 @@ const BEYOND_KEY: ChartKey = { label: "beyond stock", colour: "alarm", mark: "ha
 function stockSummary({ stock, axis, source, blank }: RunSeries, initial: number): string {
   const [orders, left] = stock.ys.map((column) => column.at(-1) ?? null);
   if (stock.x.length === 0) return `${blank}.`;
-  return `Within ${timeWords(axis, axis.endS)} orders rose to ${formatCount(orders)}, and the stock went from ${formatCount(initial)} to ${formatCount(left)}; ${source}.`;
+  return `Within ${timeText(axis, axis.endS)} orders rose to ${formatCount(orders)}, and the stock went from ${formatCount(initial)} to ${formatCount(left)}; ${source}.`;
 }
 
 export function StockChart({ initial, series }: ChartProps & { initial: number }) {

@@ -5,7 +5,7 @@ import type uPlot from "uplot";
 import type { FaultBand } from "@/app/_lib/fault-bands";
 import { NO_VALUE, plural } from "@/app/_lib/format";
 import type { Columns, RunSeries } from "@/app/_lib/run-series";
-import { type TimeAxis, timeCell, timeWords } from "@/app/_lib/time-axis";
+import { type TimeAxis, timeCell, timeText } from "@/app/_lib/time-axis";
 import styles from "./chart.module.css";
 import { ChartFrame } from "./chart-frame";
 import { type BuildOptions, UplotCanvas } from "./uplot-canvas";
@@ -40,9 +40,9 @@ const HEIGHT = 190;
 /** Rows a reader may still go through: more than a history has steps. The files of the run have all samples. */
 const MOST_ROWS = 200;
 
-function bandWords(axis: TimeAxis, bands: readonly FaultBand[]): string {
+function bandText(axis: TimeAxis, bands: readonly FaultBand[]): string {
   return bands
-    .map(({ label, fromS, toS }) => ` Fault ${label} from ${timeWords(axis, fromS)} to ${timeWords(axis, toS)}.`)
+    .map(({ label, fromS, toS }) => ` Fault ${label} from ${timeText(axis, fromS)} to ${timeText(axis, toS)}.`)
     .join("");
 }
 
@@ -120,7 +120,7 @@ export function TimeChart(props: TimeChartProps) {
   return (
     <ChartFrame
       title={title}
-      unit={at === undefined ? unit : `at ${timeWords(axis, at)}`}
+      unit={at === undefined ? unit : `at ${timeText(axis, at)}`}
       keys={values}
       height={HEIGHT}
       table={<NumbersTable title={title} keys={keys} columns={columns} series={series} />}
@@ -132,7 +132,7 @@ export function TimeChart(props: TimeChartProps) {
         data={data}
         axis={axis}
         height={HEIGHT}
-        label={summary + bandWords(axis, bands)}
+        label={summary + bandText(axis, bands)}
         onPoint={setPoint}
         bands={bands}
       />

@@ -108,7 +108,7 @@ function Row({ row, maxima, otherSettings, isPicked, onPick }: RowProps) {
       data-testid={`compare-${strategy.id}`}
       data-verdict={run.verdict}
       data-picked={isPicked}
-      data-apart={otherSettings !== null}
+      data-differs={otherSettings !== null}
     >
       <td className={styles.pick}>
         <input

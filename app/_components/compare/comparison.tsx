@@ -38,7 +38,7 @@ export function Comparison({ model, selection }: ComparisonProps) {
   return (
     <section className={styles.comparison} aria-label="Side by side" data-testid="comparison">
       <Missing model={model} />
-      {model.areMadeAlike ? null : (
+      {model.hasOneEnvironment ? null : (
         <p className={styles.caution}>
           Not all of these runs were made by the same version of the lab on the same machine; speed is not the
           strategy's alone.

@@ -60,7 +60,7 @@ const COLUMNS: readonly ColumnSpec[] = [
 const METRIC_COLUMNS = COLUMNS.filter(({ id }) => ["soldPerSecond", "p50", "p99", "wait"].includes(id));
 
 /** `38.1 to 44.0`; nothing where there is one run or all agree. */
-function rangeWords({ low, high, runs }: MedianInterval, format: (value: number) => string): string {
+function rangeText({ low, high, runs }: MedianInterval, format: (value: number) => string): string {
   const [from, to] = [format(low), format(high)];
   return runs < 2 || from === to ? "" : `${from} to ${to}`;
 }
@@ -79,7 +79,7 @@ function Cell({ column, value, comparison }: CellProps) {
   return (
     <td className="num" data-label={`${label}${unit ? ` ${unit}` : ""}`}>
       <span className={isAlarm ? styles.alarm : styles.median}>{value === null ? NO_VALUE : format(value.median)}</span>
-      <span className={styles.range}>{value === null ? "" : rangeWords(value, format)}</span>
+      <span className={styles.range}>{value === null ? "" : rangeText(value, format)}</span>
       {comparison ? (
         <span className={styles.comparison} data-kind={kind}>
           {kind === "faster" ? "▲ " : kind === "slower" ? "▼ " : ""}

@@ -1,5 +1,5 @@
 import { LabLink } from "@/app/_components/ui/lab-link";
-import { byFamily, type CatalogueStrategy } from "@/app/_lib/catalogue";
+import { byFamily, type CatalogueStrategy } from "@/app/_lib/strategy-catalogue";
 import styles from "./not-run-yet.module.css";
 
 /** Strategies without a run, by family: a click opens the Lab with one of them chosen. */

@@ -1,6 +1,6 @@
 import { LabLink } from "@/app/_components/ui/lab-link";
 import type { SweepGrid as Grid } from "@/app/_lib/compare-model";
-import { TONE_WORDS, toneOf } from "@/app/_lib/verdict";
+import { TONE_TEXT, toneOf } from "@/app/_lib/verdict";
 import { VerdictWord } from "../ui/verdict-word";
 import styles from "./sweep-grid.module.css";
 
@@ -11,7 +11,7 @@ function CellMark({ cell }: { cell: Cell | undefined }) {
   if (run === null) return <span className={styles.open}>to come</span>;
   if (run.status === "running") return <span className={styles.running}>running</span>;
   return (
-    <LabLink href={`/runs/${run.id}`} aria-label={`${cell?.strategy}, run ${cell?.repeat}: ${TONE_WORDS[toneOf(run)]}`}>
+    <LabLink href={`/runs/${run.id}`} aria-label={`${cell?.strategy}, run ${cell?.repeat}: ${TONE_TEXT[toneOf(run)]}`}>
       <VerdictWord tone={toneOf(run)} />
     </LabLink>
   );

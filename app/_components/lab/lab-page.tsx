@@ -8,9 +8,9 @@ import { summaryOf } from "@/app/_lib/announce";
 import { showKeys } from "../site/site-keys";
 import styles from "./lab-page.module.css";
 import { RunControl } from "./run-control";
+import { RunPanel } from "./run-panel";
 import { SettingsForm } from "./settings-form";
 import { ShopStrategy } from "./shop-strategy";
-import { Stage } from "./stage";
 import { StrategyChooser, StrategyList } from "./strategy-list";
 import { TokenDialog } from "./token-dialog";
 
@@ -59,9 +59,9 @@ export function LabPage({ start }: { start: LabStart }) {
         <p className="visually-hidden" aria-live="polite" data-testid="announcer">
           {spoken}
         </p>
-        <Stage lab={lab} />
+        <RunPanel lab={lab} />
       </main>
-      <TokenDialog open={lab.asksToken} onClose={lab.closeToken} onAccepted={lab.acceptToken} />
+      <TokenDialog open={lab.needsAdminToken} onClose={lab.closeToken} onAccepted={lab.acceptToken} />
     </div>
   );
 }

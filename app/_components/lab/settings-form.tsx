@@ -2,10 +2,10 @@
 
 import { type ReactNode, useId, useState } from "react";
 import type { Problems, SaleSettings } from "@/app/_hooks/use-sale-config";
-import { type Catalogue, engineLabel } from "@/app/_lib/catalogue";
-import { faultMeaning, faultOptions, faultProblem, faultsOfValue, faultValue } from "@/app/_lib/fault-choice";
+import { faultDescription, faultOptions, faultProblem, faultsOfValue, faultValue } from "@/app/_lib/fault-choice";
 import { plural } from "@/app/_lib/format";
-import { arrivalWords, DEFAULT_CONFIG, type NumericSetting, SETTINGS } from "@/app/_lib/run-config";
+import { arrivalText, DEFAULT_CONFIG, type NumericSetting, SETTINGS } from "@/app/_lib/run-config";
+import { type Catalogue, engineLabel } from "@/app/_lib/strategy-catalogue";
 import styles from "./settings-form.module.css";
 
 interface RowProps {
@@ -77,7 +77,7 @@ function NumberRow({
 function summaryOf({ config }: SaleSettings): string {
   const { stock, holdMs, nodes, faults } = config;
   const hurt = faults.length === 0 ? "" : `, ${faultValue(faults)}`;
-  return `${plural(stock, "unit")}, ${arrivalWords(config)}, hold ${holdMs} ms, ${plural(nodes, "node")}${hurt}`;
+  return `${plural(stock, "unit")}, ${arrivalText(config)}, hold ${holdMs} ms, ${plural(nodes, "node")}${hurt}`;
 }
 
 interface ChoiceRowProps {
@@ -115,7 +115,7 @@ function ChoiceRow({ name, value, onChange, children, ...row }: ChoiceRowProps) 
 function FaultRow({ settings, catalogue, refused }: SettingsFormProps) {
   const { config } = settings;
   const problem = faultProblem(config, catalogue.faults) ?? refused.faults;
-  const meaning = faultMeaning(config, catalogue.faults);
+  const meaning = faultDescription(config, catalogue.faults);
   return (
     <ChoiceRow
       label="Fault"

@@ -2,7 +2,7 @@
 
 import { type FormEvent, useState } from "react";
 import { callApi, problemSentence } from "@/app/_lib/api";
-import { byFamily } from "@/app/_lib/catalogue";
+import { byFamily } from "@/app/_lib/strategy-catalogue";
 import { useLabStatus } from "../site/lab-status";
 import button from "../ui/button.module.css";
 import { Dialog } from "../ui/dialog";
@@ -15,11 +15,11 @@ export function ShopStrategy() {
   const [open, setOpen] = useState(false);
   const [chosen, setChosen] = useState(catalogue.active);
   const [problem, setProblem] = useState<string | null>(null);
-  const [asksToken, setAsksToken] = useState(false);
+  const [needsAdminToken, setNeedsAdminToken] = useState(false);
 
   const apply = async () => {
     const result = await callApi("/api/strategy", { method: "PUT", body: { id: chosen } });
-    if (!result.ok && result.problem.code === "admin_token_required") return setAsksToken(true);
+    if (!result.ok && result.problem.code === "admin_token_required") return setNeedsAdminToken(true);
     setProblem(result.ok ? null : problemSentence(result.problem));
     if (!result.ok) return;
     await refresh();
@@ -79,10 +79,10 @@ export function ShopStrategy() {
         </form>
       </Dialog>
       <TokenDialog
-        open={asksToken}
-        onClose={() => setAsksToken(false)}
+        open={needsAdminToken}
+        onClose={() => setNeedsAdminToken(false)}
         onAccepted={() => {
-          setAsksToken(false);
+          setNeedsAdminToken(false);
           void apply();
         }}
       />

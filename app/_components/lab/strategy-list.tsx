@@ -1,7 +1,7 @@
 "use client";
 
 import { useEffect, useRef } from "react";
-import { byFamily, type CatalogueStrategy, isUnsafeWith } from "@/app/_lib/catalogue";
+import { byFamily, type CatalogueStrategy, isUnsafeWith } from "@/app/_lib/strategy-catalogue";
 import styles from "./strategy-list.module.css";
 
 interface StrategyListProps {

@@ -1,7 +1,7 @@
 import { type CheckGroup, type CheckRow, checkGroups } from "@/app/_lib/checks";
 import { readEvidence } from "@/app/_lib/lab-data";
 import type { RunDocument } from "@/lib/runs/document";
-import { FindingLink } from "../timeline/finding-choice";
+import { FindingLink } from "../timeline/finding-selection";
 import styles from "./check-table.module.css";
 
 /** Every check of a run, with what its history says of each. */

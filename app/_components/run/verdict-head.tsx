@@ -1,6 +1,6 @@
 import { formatCount, NO_VALUE } from "@/app/_lib/format";
 import type { Figures } from "@/app/_lib/run-view";
-import { TONE_WORDS } from "@/app/_lib/verdict";
+import { TONE_TEXT } from "@/app/_lib/verdict";
 import { StockBar } from "./stock-bar";
 import styles from "./verdict-head.module.css";
 
@@ -33,7 +33,7 @@ export function VerdictHead({ figures, lead, evidence }: VerdictHeadProps) {
       <div className={styles.words}>
         <p className={styles.sentence} data-testid="verdict">
           <span>
-            <strong>{TONE_WORDS[tone]}.</strong> {lead}
+            <strong>{TONE_TEXT[tone]}.</strong> {lead}
           </span>
         </p>
         <StockBar initial={figures.initial} orders={figures.orders} oversold={oversold} />

@@ -1,4 +1,4 @@
-import { certificateOf } from "@/app/_lib/contention";
+import { certificateOf } from "@/app/_lib/contention-certificate";
 import type { RunDocument } from "@/lib/runs/document";
 import styles from "./contention-certificate.module.css";
 

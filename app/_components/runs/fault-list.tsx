@@ -1,5 +1,5 @@
 import type { RunSeries } from "@/app/_lib/run-series";
-import { timeWords } from "@/app/_lib/time-axis";
+import { timeText } from "@/app/_lib/time-axis";
 import type { RunDocument } from "@/lib/runs/document";
 import styles from "./fault-list.module.css";
 
@@ -23,7 +23,7 @@ export function FaultList({ faults, series }: FaultListProps) {
               <code>{faultId}</code>{" "}
               {band ? (
                 <span className={styles.when}>
-                  {timeWords(axis, band.fromS)} to {timeWords(axis, band.toS)}
+                  {timeText(axis, band.fromS)} to {timeText(axis, band.toS)}
                 </span>
               ) : null}{" "}
               {proof}

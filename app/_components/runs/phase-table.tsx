@@ -1,4 +1,4 @@
-import { agreementWords } from "@/app/_lib/agreement-words";
+import { agreementText } from "@/app/_lib/agreement-text";
 import { formatMsCell } from "@/app/_lib/format";
 import { PHASE_LABELS, PHASE_MEANINGS } from "@/app/_lib/run-series";
 import { PHASES } from "@/lib/history/phases";
@@ -46,7 +46,7 @@ function rowsOf({ phasesMs, latencyMs, latencySource, agreement, client }: RunDo
 
 /** Whether the two who measured tell of the same sale. */
 function Agreement({ document }: { document: RunDocument }) {
-  const words = agreementWords(document);
+  const words = agreementText(document);
   if (words === null) return null;
   return (
     <div className={styles.agreement} data-testid="agreement" data-flagged={words.flags.length > 0}>

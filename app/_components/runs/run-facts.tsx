@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { durationWords, formatCount, NO_VALUE, settingWords } from "@/app/_lib/format";
+import { durationText, formatCount, NO_VALUE, settingText } from "@/app/_lib/format";
 import { writeFault } from "@/lib/faults/notation";
 import type { RunDocument } from "@/lib/runs/document";
 import styles from "./run-facts.module.css";
@@ -26,15 +26,15 @@ export function configFacts({ id, target, config }: RunDocument): Fact[] {
   const load: Fact =
     config.rate === null
       ? ["Buyers, all at once", formatCount(config.vus)]
-      : ["Arrivals", `${formatCount(config.rate)} per second for ${durationWords(config.durationMs)}`];
+      : ["Arrivals", `${formatCount(config.rate)} per second for ${durationText(config.durationMs)}`];
   return [
     ["Run", id],
     ["Target", `${target.kind} ${target.id}`],
     ["Stock", formatCount(config.stock)],
     load,
-    ["Work while holding", settingWords(config.holdMs)],
-    ["Lease", settingWords(config.ttlMs)],
-    ["Wait limit", settingWords(config.waitTimeoutMs)],
+    ["Work while holding", settingText(config.holdMs)],
+    ["Lease", settingText(config.ttlMs)],
+    ["Wait limit", settingText(config.waitTimeoutMs)],
     ["Store nodes", config.nodes],
     ...(config.faults ?? []).map((fault): Fact => ["Fault asked for", writeFault(fault)]),
     ["Load engine", config.engine],
@@ -49,7 +49,7 @@ export function outcomeFacts({ fairness, throughput, counts, latencySource, expe
     ["Requests", formatCount(counts.requests)],
     ["Answered", rate(throughput.completedPerSecond)],
     ["Fairness of waits (Jain)", fairness.jain === null ? NO_VALUE : fairness.jain.toFixed(3)],
-    ["Longest wait", durationWords(fairness.longestWaitMs)],
+    ["Longest wait", durationText(fairness.longestWaitMs)],
     ["Latency measured by", latencySource === "client" ? "the load engine" : "the store nodes"],
   ];
 }

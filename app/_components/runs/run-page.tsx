@@ -2,22 +2,22 @@ import { Suspense } from "react";
 import { LabLink } from "@/app/_components/ui/lab-link";
 import { checkGroups } from "@/app/_lib/checks";
 import { settingsLine } from "@/app/_lib/compare-rows";
-import type { EvidenceLink } from "@/app/_lib/evidence-link";
-import { durationWords } from "@/app/_lib/format";
+import type { EvidenceParams } from "@/app/_lib/evidence-url";
+import { durationText } from "@/app/_lib/format";
 import { configOfRun, queryOf } from "@/app/_lib/run-config";
 import { modelOf } from "@/app/_lib/run-model";
 import type { RunDocument, RunSample } from "@/lib/runs/document";
 import { ChartGrid, InsideChart, LatencyChart, PhaseChart, RateChart, StockChart } from "../chart/run-charts";
 import { CheckSection, CheckTable } from "../run/check-table";
 import { RunBody } from "../run/run-body";
-import { EvidenceSection, EvidenceToCome } from "../timeline/evidence-section";
-import { FindingChoice } from "../timeline/finding-choice";
+import { EvidenceLoading, EvidenceSection } from "../timeline/evidence-section";
+import { FindingSelection } from "../timeline/finding-selection";
 import { When } from "../ui/when";
 import { ContentionCertificate } from "./contention-certificate";
 import { FaultList } from "./fault-list";
 import { OverTime } from "./over-time";
 import { PhaseTable } from "./phase-table";
-import { RunAgain } from "./run-again";
+import { RerunButton } from "./rerun-button";
 import { RunCurve } from "./run-curve";
 import { RunExports } from "./run-exports";
 import { configFacts, FactList, machineFacts, outcomeFacts } from "./run-facts";
@@ -27,7 +27,7 @@ interface RunPageProps {
   readonly document: RunDocument;
   readonly samples: readonly RunSample[];
   /** What of its evidence the address asks for. */
-  readonly link: EvidenceLink;
+  readonly link: EvidenceParams;
 }
 
 /** A run's permanent page, from the database only. */
@@ -49,13 +49,15 @@ export function RunPage({ document, samples, link }: RunPageProps) {
             {document.durationMs === null ? null : (
               <>
                 {" "}
-                <span className="unit">ran for</span> {durationWords(document.durationMs)}
+                <span className="unit">ran for</span> {durationText(document.durationMs)}
               </>
             )}
           </p>
           <div className={styles.actions} data-print="no">
             {document.status === "running" ? null : (
-              <RunAgain document={{ strategy: document.strategy, target: document.target, config: document.config }} />
+              <RerunButton
+                document={{ strategy: document.strategy, target: document.target, config: document.config }}
+              />
             )}
             <LabLink href={`/?${queryOf(configOfRun(document))}`}>Set it up in the Lab</LabLink>
           </div>
@@ -67,7 +69,7 @@ export function RunPage({ document, samples, link }: RunPageProps) {
           This run is still going on; <LabLink href="/">follow it in the Lab</LabLink>, or load this page again.
         </p>
       ) : null}
-      <FindingChoice>
+      <FindingSelection>
         <RunBody
           model={model}
           checks={
@@ -79,7 +81,7 @@ export function RunPage({ document, samples, link }: RunPageProps) {
           }
           evidence={
             document.status === "running" ? null : (
-              <Suspense fallback={<EvidenceToCome document={document} />}>
+              <Suspense fallback={<EvidenceLoading document={document} />}>
                 <EvidenceSection document={document} link={link} />
               </Suspense>
             )
@@ -100,7 +102,7 @@ export function RunPage({ document, samples, link }: RunPageProps) {
             </OverTime>
           }
         />
-      </FindingChoice>
+      </FindingSelection>
       <div className={styles.charts}>
         <OverTime document={document} sampled={model.series}>
           {(series) => <InsideChart series={series} />}

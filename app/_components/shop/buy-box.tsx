@@ -1,10 +1,10 @@
 "use client";
 
 import { type FormEvent, useState } from "react";
+import type { RequestControl } from "@/app/_hooks/shop/use-idempotent-request";
 import { usePurchaseToken } from "@/app/_hooks/shop/use-purchase-token";
-import type { Pursuing } from "@/app/_hooks/shop/use-pursuit";
+import { isInProgress, type RequestState } from "@/app/_lib/shop/idempotent-request";
 import { formatPrice, largestQuantity, type OfferState } from "@/app/_lib/shop/offer";
-import { isUnderWay, type Pursuit } from "@/app/_lib/shop/pursue";
 import type { ShopProduct } from "@/lib/shop/api";
 import button from "../ui/button.module.css";
 import styles from "./buy-box.module.css";
@@ -14,7 +14,7 @@ interface BuyBoxProps {
   readonly state: OfferState;
   /** Units the visitor has. */
   readonly mine: number;
-  readonly pursuing: Pursuing;
+  readonly request: RequestControl;
 }
 
 const CLOSED: Partial<Record<OfferState, string>> = {
@@ -23,18 +23,18 @@ const CLOSED: Partial<Record<OfferState, string>> = {
   limit_reached: "Limit reached",
 };
 
-export function BuyBox({ product, state, mine, pursuing }: BuyBoxProps) {
+export function BuyBox({ product, state, mine, request }: BuyBoxProps) {
   const [wanted, setWanted] = useState(1);
-  const token = usePurchaseToken(product.id, pursuing.pursuit);
+  const token = usePurchaseToken(product.id, request.requestState);
   const most = largestQuantity(product, mine);
   const quantity = Math.min(Math.max(1, wanted), most);
-  const isBusy = isUnderWay(pursuing.pursuit) || pursuing.pursuit.phase === "given_up";
+  const isBusy = isInProgress(request.requestState) || request.requestState.phase === "given_up";
   const needsToken = product.requiresPurchaseToken && token.purchaseToken === null;
   const buy = (event: FormEvent) => {
     event.preventDefault();
     if (state !== "open" || needsToken) return;
     const withToken = token.purchaseToken === null ? {} : { purchaseToken: token.purchaseToken };
-    pursuing.want(`/api/products/${product.id}/reduce-stock`, { quantity, ...withToken });
+    request.want(`/api/products/${product.id}/reduce-stock`, { quantity, ...withToken });
   };
   return (
     <form className={styles.box} onSubmit={buy}>
@@ -61,7 +61,7 @@ export function BuyBox({ product, state, mine, pursuing }: BuyBoxProps) {
           disabled={isBusy || state !== "open" || needsToken}
           data-testid="buy"
         >
-          {labelOf({ pursuit: pursuing.pursuit, state, price: formatPrice(product.priceCents * quantity) })}
+          {labelOf({ requestState: request.requestState, state, price: formatPrice(product.priceCents * quantity) })}
         </button>
       </div>
     </form>
@@ -69,10 +69,18 @@ export function BuyBox({ product, state, mine, pursuing }: BuyBoxProps) {
 }
 
 /** The button says what it is doing. */
-function labelOf({ pursuit, state, price }: { pursuit: Pursuit; state: OfferState; price: string }): string {
-  if (pursuit.phase === "sending") return pursuit.tries === 1 ? "Buying …" : "Asking again …";
-  if (pursuit.phase === "waiting") return "Waiting …";
-  if (pursuit.phase === "given_up") return "Not answered yet";
+function labelOf({
+  requestState,
+  state,
+  price,
+}: {
+  requestState: RequestState;
+  state: OfferState;
+  price: string;
+}): string {
+  if (requestState.phase === "sending") return requestState.tries === 1 ? "Buying …" : "Asking again …";
+  if (requestState.phase === "waiting") return "Waiting …";
+  if (requestState.phase === "given_up") return "Not answered yet";
   return CLOSED[state] ?? `Buy for ${price}`;
 }
 

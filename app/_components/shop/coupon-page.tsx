@@ -1,19 +1,19 @@
 "use client";
 
+import { useIdempotentRequest } from "@/app/_hooks/shop/use-idempotent-request";
 import { useLabNow } from "@/app/_hooks/shop/use-lab-now";
 import { usePolled } from "@/app/_hooks/shop/use-polled";
-import { usePursuit } from "@/app/_hooks/shop/use-pursuit";
-import { meaningOf } from "@/app/_lib/shop/answer";
+import { classOf } from "@/app/_lib/shop/answer";
+import { isInProgress, type RequestState } from "@/app/_lib/shop/idempotent-request";
 import { couponState, type OfferState } from "@/app/_lib/shop/offer";
-import { isUnderWay, type Pursuit } from "@/app/_lib/shop/pursue";
-import { couponWords } from "@/app/_lib/shop/words";
+import { couponText } from "@/app/_lib/shop/shop-text";
 import type { ShopCoupon } from "@/lib/shop/api";
 import button from "../ui/button.module.css";
 import { LabLink } from "../ui/lab-link";
 import styles from "./buy-box.module.css";
 import { OfferHead } from "./offer-head";
 import { OpeningControl } from "./opening-control";
-import { PursuitNote } from "./pursuit-note";
+import { RequestStatus } from "./request-status";
 import { ServedBy } from "./served-by";
 import { ShopFrame } from "./shop-frame";
 import { useShop } from "./shop-provider";
@@ -34,7 +34,7 @@ export function CouponPage({ initial, runId, renderedAtEpochMs }: CouponPageProp
   const polled = usePolled({ path: `/api/coupons/${id}`, everyMs: LOOK_EVERY_MS, initial });
   const { coupon } = polled.value;
   const now = useLabNow(renderedAtEpochMs, coupon.opensAtEpochMs === null ? null : TICK_MS);
-  const pursuing = usePursuit({
+  const request = useIdempotentRequest({
     name: `coupon-${id}`,
     namesBuyer: true,
     onSettled: () => {
@@ -42,12 +42,12 @@ export function CouponPage({ initial, runId, renderedAtEpochMs }: CouponPageProp
       void polled.refresh();
     },
   });
-  const { pursuit } = pursuing;
+  const { requestState } = request;
   const claim = mine.value?.claims.find(({ couponId }) => couponId === id);
-  const isDone = pursuit.phase === "settled" && meaningOf(pursuit.last) === "done";
-  const wasRefused = pursuit.phase === "settled" && pursuit.last.code === "already_claimed";
+  const isDone = requestState.phase === "settled" && classOf(requestState.last) === "completed";
+  const wasRefused = requestState.phase === "settled" && requestState.last.code === "already_claimed";
   const state = couponState(coupon, claim !== undefined || isDone || wasRefused, now);
-  const isBusy = isUnderWay(pursuit) || pursuit.phase === "given_up";
+  const isBusy = isInProgress(requestState) || requestState.phase === "given_up";
   return (
     <ShopFrame
       title={<code>{coupon.code}</code>}
@@ -66,22 +66,22 @@ export function CouponPage({ initial, runId, renderedAtEpochMs }: CouponPageProp
         state={state}
         now={now}
         price={`−${coupon.discountPercent} %`}
-        sentence={couponWords(state)}
+        sentence={couponText(state)}
       >
         <div className={styles.line}>
           <button
             type="button"
             className={`${button.primary} ${styles.buy}`}
             disabled={isBusy || state !== "open"}
-            onClick={() => pursuing.want(`/api/coupons/${id}/claim`, {})}
+            onClick={() => request.want(`/api/coupons/${id}/claim`, {})}
             data-testid="claim"
           >
-            {labelOf(pursuit, state)}
+            {labelOf(requestState, state)}
           </button>
         </div>
-        <PursuitNote pursuing={pursuing} done="It is yours." />
-        {pursuit.phase === "idle" ? null : <ServedBy answer={pursuit.last} />}
-        {pursuit.phase === "idle" && claim !== undefined ? (
+        <RequestStatus request={request} done="It is yours." />
+        {requestState.phase === "idle" ? null : <ServedBy answer={requestState.last} />}
+        {requestState.phase === "idle" && claim !== undefined ? (
           <p className="muted">
             Served by <code>{claim.node}</code> under <code>{claim.strategy}</code>.
           </p>
@@ -98,9 +98,9 @@ const CLOSED: Partial<Record<OfferState, string>> = {
   already_claimed: "Claimed",
 };
 
-function labelOf(pursuit: Pursuit, state: OfferState): string {
-  if (pursuit.phase === "sending") return pursuit.tries === 1 ? "Claiming …" : "Asking again …";
-  if (pursuit.phase === "waiting") return "Waiting …";
-  if (pursuit.phase === "given_up") return "Not answered yet";
+function labelOf(requestState: RequestState, state: OfferState): string {
+  if (requestState.phase === "sending") return requestState.tries === 1 ? "Claiming …" : "Asking again …";
+  if (requestState.phase === "waiting") return "Waiting …";
+  if (requestState.phase === "given_up") return "Not answered yet";
   return CLOSED[state] ?? "Claim it";
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { formatCount } from "@/app/_lib/format";
-import { countdownText, spokenLeft } from "@/app/_lib/shop/countdown";
-import { type Offer, type OfferState, STATE_WORDS } from "@/app/_lib/shop/offer";
+import { countdownText, spokenCountdown } from "@/app/_lib/shop/countdown";
+import { type Offer, type OfferState, STATE_TEXT } from "@/app/_lib/shop/offer";
 import styles from "./offer-head.module.css";
 
 interface OfferHeadProps {
@@ -38,10 +38,10 @@ export function OfferHead({ offer, state, now, price, sentence, children }: Offe
       <div className={styles.words}>
         <p className={styles.price}>{price}</p>
         <p className={styles.sentence} data-testid="offer-state">
-          <strong>{STATE_WORDS[state]}.</strong> {sentence}
+          <strong>{STATE_TEXT[state]}.</strong> {sentence}
         </p>
         <p className="visually-hidden" role="status">
-          {isClosed ? `Opens ${spokenLeft(leftMs)}.` : `${STATE_WORDS[state]}.`}
+          {isClosed ? `Opens ${spokenCountdown(leftMs)}.` : `${STATE_TEXT[state]}.`}
         </p>
         {children}
       </div>

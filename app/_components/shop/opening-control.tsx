@@ -24,14 +24,14 @@ const CHOICES = [
 export function OpeningControl({ kind, id, onChanged }: OpeningControlProps) {
   const [opensInMs, setOpensInMs] = useState(10_000);
   const [problem, setProblem] = useState<string | null>(null);
-  const [asksToken, setAsksToken] = useState(false);
+  const [needsAdminToken, setNeedsAdminToken] = useState(false);
   const [isBusy, setIsBusy] = useState(false);
 
   const apply = async () => {
     setIsBusy(true);
     const result = await callApi(`/api/${kind}s/${id}/opening`, { method: "PUT", body: { opensInMs } });
     setIsBusy(false);
-    if (!result.ok && result.problem.code === "admin_token_required") return setAsksToken(true);
+    if (!result.ok && result.problem.code === "admin_token_required") return setNeedsAdminToken(true);
     setProblem(result.ok ? null : problemSentence(result.problem));
     onChanged();
   };
@@ -63,10 +63,10 @@ export function OpeningControl({ kind, id, onChanged }: OpeningControlProps) {
         {problem}
       </p>
       <TokenDialog
-        open={asksToken}
-        onClose={() => setAsksToken(false)}
+        open={needsAdminToken}
+        onClose={() => setNeedsAdminToken(false)}
         onAccepted={() => {
-          setAsksToken(false);
+          setNeedsAdminToken(false);
           void apply();
         }}
       />

@@ -2,7 +2,7 @@
 
 import { LabLink } from "../ui/lab-link";
 import { When } from "../ui/when";
-import { OrderSlip } from "./order-slip";
+import { OrderCard } from "./order-card";
 import styles from "./orders-page.module.css";
 import { ShopFrame } from "./shop-frame";
 import { useShop } from "./shop-provider";
@@ -26,7 +26,7 @@ export function OrdersPage({ renderedAtEpochMs }: { renderedAtEpochMs: number })
         <>
           <section aria-label="Orders" className={styles.orders}>
             {mine.value.orders.map((order) => (
-              <OrderSlip
+              <OrderCard
                 key={order.id}
                 order={order}
                 renderedAtEpochMs={renderedAtEpochMs}

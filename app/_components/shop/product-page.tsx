@@ -1,20 +1,20 @@
 "use client";
 
+import { useIdempotentRequest } from "@/app/_hooks/shop/use-idempotent-request";
 import { useLabNow } from "@/app/_hooks/shop/use-lab-now";
 import { usePolled } from "@/app/_hooks/shop/use-polled";
-import { usePursuit } from "@/app/_hooks/shop/use-pursuit";
-import { meaningOf, orderIdOf } from "@/app/_lib/shop/answer";
+import { classOf, orderIdOf } from "@/app/_lib/shop/answer";
 import { formatPrice, productState, unitsHeld } from "@/app/_lib/shop/offer";
+import { boughtText, offerText } from "@/app/_lib/shop/shop-text";
 import type { ProductView } from "@/app/_lib/shop/views";
-import { boughtWords, offerWords } from "@/app/_lib/shop/words";
 import { LabLink } from "../ui/lab-link";
 import { BuyBox } from "./buy-box";
 import { OfferHead } from "./offer-head";
 import { OpeningControl } from "./opening-control";
-import { OrderSlip } from "./order-slip";
+import { OrderCard } from "./order-card";
 import styles from "./product-page.module.css";
-import { PursuitNote } from "./pursuit-note";
-import { crowdWords, useActiveRun } from "./run-strip";
+import { RequestStatus } from "./request-status";
+import { crowdText, useActiveRun } from "./run-strip";
 import { ServedBy } from "./served-by";
 import { ShopFrame } from "./shop-frame";
 import { useShop } from "./shop-provider";
@@ -42,14 +42,15 @@ export function ProductPage({ initial, runId, renderedAtEpochMs }: ProductPagePr
     void mine.refresh();
     void polled.refresh();
   };
-  const pursuing = usePursuit({ name: `product-${id}`, namesBuyer: true, onSettled: refresh });
+  const request = useIdempotentRequest({ name: `product-${id}`, namesBuyer: true, onSettled: refresh });
   const myOrders = mine.value?.orders.filter(({ productId }) => productId === id) ?? [];
   const held = unitsHeld(myOrders, id);
   // A run opens its doors itself, whatever the product says.
   const isInRun = run?.target.kind === "product" && run.target.id === id;
   const state = productState(isInRun ? { ...product, opensAtEpochMs: null } : product, held, now);
-  const { pursuit } = pursuing;
-  const bought = pursuit.phase === "settled" && meaningOf(pursuit.last) === "done" ? pursuit.last : null;
+  const { requestState } = request;
+  const bought =
+    requestState.phase === "settled" && classOf(requestState.last) === "completed" ? requestState.last : null;
   // Once it is paid or ended, its own line says so.
   const isSettled = myOrders.some((order) => order.id === orderIdOf(bought) && order.status !== "pending");
   return (
@@ -71,23 +72,23 @@ export function ProductPage({ initial, runId, renderedAtEpochMs }: ProductPagePr
         state={state}
         now={now}
         price={formatPrice(product.priceCents)}
-        sentence={offerWords(product, state, orders)}
+        sentence={offerText(product, state, orders)}
       >
         {isInRun ? (
           <p className={styles.crowd}>
-            A run is on: {crowdWords(run)} want it too, under <code>{run.strategy}</code>.
+            A run is on: {crowdText(run)} want it too, under <code>{run.strategy}</code>.
           </p>
         ) : null}
-        <BuyBox product={product} state={state} mine={held} pursuing={pursuing} />
-        <PursuitNote pursuing={pursuing} done={bought === null || isSettled ? "" : boughtWords(bought)} />
-        {pursuit.phase === "idle" ? null : <ServedBy answer={pursuit.last} />}
+        <BuyBox product={product} state={state} mine={held} request={request} />
+        <RequestStatus request={request} done={bought === null || isSettled ? "" : boughtText(bought)} />
+        {requestState.phase === "idle" ? null : <ServedBy answer={requestState.last} />}
       </OfferHead>
 
       {myOrders.length === 0 ? null : (
         <section aria-labelledby="my-orders">
           <h2 id="my-orders">Your orders of it</h2>
           {myOrders.slice(0, SHOWN_ORDERS).map((order) => (
-            <OrderSlip
+            <OrderCard
               key={order.id}
               order={order}
               renderedAtEpochMs={renderedAtEpochMs}

@@ -26,7 +26,7 @@ export function RunStrip() {
         <p className={styles.strip}>
           <span className={styles.pulse} aria-hidden="true" />
           <span>
-            A run is on under <code>{run.strategy}</code>: {crowdWords(run)} for {formatCount(run.config.stock)} units.{" "}
+            A run is on under <code>{run.strategy}</code>: {crowdText(run)} for {formatCount(run.config.stock)} units.{" "}
             <LabLink href={shopHrefOf(run.target)}>Buy among them</LabLink>
           </span>
         </p>
@@ -35,7 +35,7 @@ export function RunStrip() {
   );
 }
 
-export function crowdWords({ config }: Pick<RunDocument, "config">): string {
+export function crowdText({ config }: Pick<RunDocument, "config">): string {
   return config.rate === null
     ? `${formatCount(config.vus ?? 0)} buyers`
     : `${formatCount(config.rate)} buyers a second`;

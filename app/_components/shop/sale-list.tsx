@@ -3,14 +3,14 @@
 import { useLabNow } from "@/app/_hooks/shop/use-lab-now";
 import { usePolled } from "@/app/_hooks/shop/use-polled";
 import { formatCount } from "@/app/_lib/format";
-import { spokenLeft } from "@/app/_lib/shop/countdown";
+import { spokenCountdown } from "@/app/_lib/shop/countdown";
 import {
   couponState,
   formatPrice,
   type Offer,
   type OfferState,
   productState,
-  STATE_WORDS,
+  STATE_TEXT,
   unitsHeld,
 } from "@/app/_lib/shop/offer";
 import type { ShopCoupon, ShopProduct } from "@/lib/shop/api";
@@ -123,10 +123,10 @@ function SaleRow({ href, name, about, price, offer, state, now }: SaleRowProps) 
         {state === "not_open" ? (
           <>
             Opens in <Countdown leftMs={leftMs} />
-            <span className="visually-hidden">{spokenLeft(leftMs)}</span>
+            <span className="visually-hidden">{spokenCountdown(leftMs)}</span>
           </>
         ) : (
-          STATE_WORDS[state]
+          STATE_TEXT[state]
         )}
       </p>
     </li>

@@ -2,7 +2,7 @@
 
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useRef, useState } from "react";
 import { type Polled, usePolled } from "@/app/_hooks/shop/use-polled";
-import { callShop, deviceEpochMs, listenToCalls } from "@/app/_lib/shop/call-shop";
+import { callShop, deviceEpochMs, observeCalls } from "@/app/_lib/shop/call-shop";
 import { type ClockBounds, narrowed, offsetMs } from "@/app/_lib/shop/clock";
 import type { ShopClaim, ShopOrder } from "@/lib/shop/api";
 
@@ -24,7 +24,7 @@ interface Shop {
   /** The lab's clock. */
   readonly nowEpochMs: () => number;
   /** Gets the id, or a fresh one, from the shop; null: it did not answer. */
-  readonly becomeKnown: () => Promise<string | null>;
+  readonly identify: () => Promise<string | null>;
 }
 
 const ShopContext = createContext<Shop | null>(null);
@@ -44,7 +44,7 @@ export function ShopProvider({ children }: { children: ReactNode }) {
 
   useEffect(
     () =>
-      listenToCalls({
+      observeCalls({
         onTime: (sample) => {
           bounds.current = narrowed(bounds.current, sample);
         },
@@ -62,7 +62,7 @@ export function ShopProvider({ children }: { children: ReactNode }) {
   // Without the cookie that comes with the id there would be nothing but refusals.
   const path = buyerId === null ? null : "/api/orders";
   const mine = usePolled<Mine | null>({ path, everyMs: LOOK_EVERY_MS, initial: null });
-  const becomeKnown = useCallback(async () => {
+  const identify = useCallback(async () => {
     const answer = await callShop({ path: "/api/buyer" });
     const known = (answer.body as { buyerId?: unknown } | null)?.buyerId;
     if (answer.status !== 200 || typeof known !== "string") return null;
@@ -73,12 +73,12 @@ export function ShopProvider({ children }: { children: ReactNode }) {
   // Once, and again when the shop is back: the first try may have been in vain.
   const isUnknown = buyerId === null && lostAtEpochMs === null;
   useEffect(() => {
-    if (isUnknown) void becomeKnown();
-  }, [isUnknown, becomeKnown]);
+    if (isUnknown) void identify();
+  }, [isUnknown, identify]);
 
   const shop = useMemo(
-    () => ({ buyerId, mine, isReachable: lostAtEpochMs === null, lostAtEpochMs, nowEpochMs, becomeKnown }),
-    [buyerId, mine, lostAtEpochMs, nowEpochMs, becomeKnown],
+    () => ({ buyerId, mine, isReachable: lostAtEpochMs === null, lostAtEpochMs, nowEpochMs, identify }),
+    [buyerId, mine, lostAtEpochMs, nowEpochMs, identify],
   );
   return <ShopContext value={shop}>{children}</ShopContext>;
 }

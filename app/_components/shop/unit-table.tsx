@@ -1,6 +1,6 @@
 import { formatCount } from "@/app/_lib/format";
+import { stockOnText } from "@/app/_lib/shop/shop-text";
 import { type ProductView, percentOf, unitShares } from "@/app/_lib/shop/views";
-import { stockOnWords } from "@/app/_lib/shop/words";
 import styles from "./unit-table.module.css";
 
 /** The seller's view: where the units are, and what taking them at the order or at the payment does to them. */
@@ -34,13 +34,13 @@ export function UnitTable({ view }: { view: ProductView }) {
           <caption className="visually-hidden">What came of orders of {product.name}</caption>
           <tbody>
             <Row name="Payments that failed" value={orders.failedPayments} testId="failed-payments" />
-            <Row name="Told “sold out” when paying" value={orders.soldOutAtPayment} />
+            <Row name="Selected “sold out” when paying" value={orders.soldOutAtPayment} />
             <Row name="Units in cancelled orders" value={orders.cancelledUnits} />
             <Row name="Units in expired orders" value={orders.expiredUnits} />
           </tbody>
         </table>
       </div>
-      <p className={styles.words}>{stockOnWords(product, orders)}</p>
+      <p className={styles.words}>{stockOnText(product, orders)}</p>
       {drift.map((counter) => (
         <p key={counter.keptIn} className={styles.words}>
           Also counted in {counter.keptIn}: <b className="mono">{formatCount(counter.counter)}</b> left there,{" "}

@@ -2,7 +2,7 @@
 
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from "react";
 import { callApi } from "@/app/_lib/api";
-import type { Catalogue } from "@/app/_lib/catalogue";
+import type { Catalogue } from "@/app/_lib/strategy-catalogue";
 
 const REFRESH_EVERY_MS = 10_000;
 

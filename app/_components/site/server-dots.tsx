@@ -1,7 +1,7 @@
 "use client";
 
 import { useId } from "react";
-import type { CatalogueService } from "@/app/_lib/catalogue";
+import type { CatalogueService } from "@/app/_lib/strategy-catalogue";
 import { useLabStatus } from "./lab-status";
 import styles from "./server-dots.module.css";
 

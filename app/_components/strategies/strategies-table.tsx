@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { LabLink } from "@/app/_components/ui/lab-link";
-import { byFamily, type CatalogueStrategy, type FamilyGroup } from "@/app/_lib/catalogue";
-import { EXPIRY_WORDS, needsWords, SURVIVAL_WORDS, waiterWords } from "@/app/_lib/traits-words";
+import { byFamily, type CatalogueStrategy, type FamilyGroup } from "@/app/_lib/strategy-catalogue";
+import { EXPIRY_TEXT, needsText, SURVIVAL_TEXT, waiterText } from "@/app/_lib/traits-text";
 import type { Survival } from "@/lib/locks/types";
 import { Prose } from "../ui/prose";
 import { VerdictWord } from "../ui/verdict-word";
@@ -20,13 +20,13 @@ const COLUMNS: readonly ColumnSpec[] = [
   { label: "holder pauses", cell: ({ survives }) => <Survives how={survives.holderPause} /> },
   { label: "server restarts", cell: ({ survives }) => <Survives how={survives.serverRestart} /> },
   { label: "fencing token", cell: ({ fencingSource }) => fencingSource ?? <span className="muted">none</span> },
-  { label: "a waiter", cell: waiterWords },
-  { label: "a dead hold ends by", cell: ({ expiryClock }) => EXPIRY_WORDS[expiryClock] },
+  { label: "a waiter", cell: waiterText },
+  { label: "a dead hold ends by", cell: ({ expiryClock }) => EXPIRY_TEXT[expiryClock] },
 ];
 
 function Survives({ how }: { how: Survival }) {
   const tone = how === "breaks" ? styles.breaks : how === "not-applicable" ? "muted" : undefined;
-  return <span className={tone}>{SURVIVAL_WORDS[how]}</span>;
+  return <span className={tone}>{SURVIVAL_TEXT[how]}</span>;
 }
 
 function Row({ strategy }: { strategy: CatalogueStrategy }) {
@@ -64,7 +64,7 @@ function Family({ family, label, strategies }: FamilyGroup) {
     <tbody>
       <tr className={styles.family}>
         <th scope="rowgroup" colSpan={COLUMNS.length + 1} id={`family-${family}`}>
-          {label} <span className={styles.needs}>needs {needsWords(needs)}</span>
+          {label} <span className={styles.needs}>needs {needsText(needs)}</span>
         </th>
       </tr>
       {strategies.map((strategy) => (

@@ -1,16 +1,16 @@
-import type { EvidenceLink } from "@/app/_lib/evidence-link";
-import { openEvidence } from "@/app/_lib/evidence-opening";
+import type { EvidenceParams } from "@/app/_lib/evidence-url";
 import { plural } from "@/app/_lib/format";
+import { loadInitialEvidence } from "@/app/_lib/initial-evidence";
 import type { RunDocument } from "@/lib/runs/document";
 import { Evidence } from "./evidence";
 import styles from "./evidence.module.css";
 
 /** Where the run's evidence will stand; a long history takes a moment to be judged. */
-export function EvidenceToCome({ document }: { document: RunDocument }) {
+export function EvidenceLoading({ document }: { document: RunDocument }) {
   return <p className={styles.waiting}>Reading {plural(document.counts.requests, "recorded purchase")} …</p>;
 }
 
 /** A run's evidence from its history, opened at what the address names, or at the first violation. */
-export async function EvidenceSection({ document, link }: { document: RunDocument; link: EvidenceLink }) {
-  return <Evidence runId={document.id} opening={await openEvidence(document, link)} isOwnPage />;
+export async function EvidenceSection({ document, link }: { document: RunDocument; link: EvidenceParams }) {
+  return <Evidence runId={document.id} opening={await loadInitialEvidence(document, link)} isOwnPage />;
 }

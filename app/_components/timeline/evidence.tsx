@@ -3,20 +3,20 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useExplained } from "@/app/_hooks/use-explained";
 import { useTimeline } from "@/app/_hooks/use-timeline";
-import { type EvidenceLink, withEvidenceLink } from "@/app/_lib/evidence-link";
-import type { EvidenceOpening } from "@/app/_lib/evidence-opening";
-import { groupFindings, kindWords } from "@/app/_lib/finding-words";
+import { type EvidenceParams, withEvidenceParams } from "@/app/_lib/evidence-url";
+import { groupFindings, kindText } from "@/app/_lib/finding-text";
+import type { InitialEvidence } from "@/app/_lib/initial-evidence";
 import { clampRange, rangeAround, type TimeRange } from "@/app/_lib/timeline-view";
 import type { NamedFinding } from "@/lib/runs/evidence";
 import styles from "./evidence.module.css";
-import { useAskedFinding } from "./finding-choice";
 import { FindingList } from "./finding-list";
-import { HolderTimeline, NobodyCame } from "./holder-timeline";
+import { useSelectedFinding } from "./finding-selection";
+import { EmptyTimeline, HolderTimeline } from "./holder-timeline";
 import { Interleaving } from "./interleaving";
 
 export interface EvidenceProps {
   readonly runId: string;
-  readonly opening: EvidenceOpening;
+  readonly opening: InitialEvidence;
   /** The page is this run's: all findings are listed, and what is in view is written to the address. */
   readonly isOwnPage: boolean;
 }
@@ -24,27 +24,27 @@ export interface EvidenceProps {
 /** After the last change of the view, so that a drag is one entry in nobody's history. */
 const ADDRESS_AFTER_MS = 250;
 
-function useAddress(link: EvidenceLink, endUs: number, isTouched: boolean): void {
+function useAddress(link: EvidenceParams, endUs: number, isTouched: boolean): void {
   const { finding, range } = link;
   useEffect(() => {
     if (!isTouched) return;
     const timer = setTimeout(() => {
-      window.history.replaceState(null, "", withEvidenceLink(window.location.href, { finding, range }, endUs));
+      window.history.replaceState(null, "", withEvidenceParams(window.location.href, { finding, range }, endUs));
     }, ADDRESS_AFTER_MS);
     return () => clearTimeout(timer);
   }, [finding, range, endUs, isTouched]);
 }
 
-function placeWords(findings: readonly NamedFinding[], chosen: NamedFinding, counts: EvidenceOpening["violations"]) {
+function positionText(findings: readonly NamedFinding[], chosen: NamedFinding, counts: InitialEvidence["violations"]) {
   const same = findings.filter(({ kind }) => kind === chosen.kind);
   const count = Math.max(same.length, counts[chosen.kind] ?? 0);
-  return `${kindWords(chosen.kind, 1)} ${same.indexOf(chosen) + 1} of ${count}`;
+  return `${kindText(chosen.kind, 1)} ${same.indexOf(chosen) + 1} of ${count}`;
 }
 
 interface StepperProps {
   readonly findings: readonly NamedFinding[];
   readonly chosen: NamedFinding;
-  readonly counts: EvidenceOpening["violations"];
+  readonly counts: InitialEvidence["violations"];
   readonly onChoose: (name: string) => void;
 }
 
@@ -54,7 +54,7 @@ function Stepper({ findings, chosen, counts, onChoose }: StepperProps) {
   const after = findings[at + 1];
   return (
     <p className={styles.place}>
-      {placeWords(findings, chosen, counts)}{" "}
+      {positionText(findings, chosen, counts)}{" "}
       <button
         type="button"
         aria-label="Finding before"
@@ -70,7 +70,7 @@ function Stepper({ findings, chosen, counts, onChoose }: StepperProps) {
   );
 }
 
-function ordinaryWords({ verdict, hasHolds, ordinary }: EvidenceOpening): string {
+function ordinaryText({ verdict, hasHolds, ordinary }: InitialEvidence): string {
   const { actors } = ordinary.interleaving;
   const found = verdict === "safe" ? "No violation was found." : "No violation stands in the history.";
   if (actors.length === 0) return `${found} Nobody got inside.`;
@@ -108,7 +108,7 @@ export function Evidence({ runId, opening, isOwnPage }: EvidenceProps) {
     if (next === name && spans && explained) setRange(rangeAround(spans, explained.spans, endUs) ?? range);
   };
   const section = useRef<HTMLElement>(null);
-  useAskedFinding((asked) => {
+  useSelectedFinding((asked) => {
     if (!findings.some((one) => one.name === asked)) return;
     choose(asked);
     section.current?.scrollIntoView({ block: "start" });
@@ -121,7 +121,7 @@ export function Evidence({ runId, opening, isOwnPage }: EvidenceProps) {
   // Until its lines are there, what was read before stays whole.
   const finding = explained ? findings.find((one) => one.name === explained.finding.name) : undefined;
   const lines = explained?.interleaving ?? (name === null ? ordinary.interleaving : undefined);
-  const caption = explained?.finding.sentence ?? (name === null ? ordinaryWords(opening) : "");
+  const caption = explained?.finding.sentence ?? (name === null ? ordinaryText(opening) : "");
   const hasMore = lines?.steps.some(({ isDetail }) => isDetail) ?? false;
   return (
     <section
@@ -134,7 +134,7 @@ export function Evidence({ runId, opening, isOwnPage }: EvidenceProps) {
     >
       <div className={styles.timeline}>
         {opening.lanes.length === 0 ? (
-          <NobodyCame />
+          <EmptyTimeline />
         ) : (
           <HolderTimeline
             {...opening}

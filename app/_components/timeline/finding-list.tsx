@@ -1,7 +1,7 @@
 "use client";
 
 import { type KeyboardEvent, useEffect, useRef } from "react";
-import { type FindingGroup, kindWords, momentWords } from "@/app/_lib/finding-words";
+import { type FindingGroup, findingTimeText, kindText } from "@/app/_lib/finding-text";
 import type { NamedFinding } from "@/lib/runs/evidence";
 import styles from "./finding-list.module.css";
 
@@ -56,7 +56,7 @@ export function FindingList({ groups, counts, chosen, onChoose }: FindingListPro
       {groups.map((group) => (
         <div key={group.kind}>
           <h3>
-            {kindWords(group.kind, 2)}{" "}
+            {kindText(group.kind, 2)}{" "}
             <span className={styles.count}>{headingOf(group, counts[group.kind] ?? group.findings.length)}</span>
           </h3>
           <ol>
@@ -71,7 +71,7 @@ export function FindingList({ groups, counts, chosen, onChoose }: FindingListPro
                   aria-current={finding.name === chosen}
                   onClick={() => onChoose(finding.name)}
                 >
-                  <span className={styles.moment}>{momentWords(finding.atUs)}</span>
+                  <span className={styles.moment}>{findingTimeText(finding.atUs)}</span>
                   <span>{finding.sentence}</span>
                 </button>
               </li>

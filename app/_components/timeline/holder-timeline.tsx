@@ -4,9 +4,9 @@ import { useState } from "react";
 import type { TimelineState } from "@/app/_hooks/use-timeline";
 import { formatCount, plural } from "@/app/_lib/format";
 import {
-  markWords,
+  markText,
   panRange,
-  rangeWords,
+  rangeText,
   type Spans,
   spansInView,
   type TimeRange,
@@ -43,7 +43,7 @@ function readout(spans: Spans, lanes: readonly string[], index: number): string 
     ...(read === null ? [] : [`read ${read}`]),
     ...(wrote === null ? [] : [`wrote ${wrote}`]),
   ];
-  const marks = markWords(spans.marks[index] ?? 0);
+  const marks = markText(spans.marks[index] ?? 0);
   return `${parts.join(", ")}${marks === "" ? "" : `: ${marks}`}`;
 }
 
@@ -88,7 +88,7 @@ function Keys({ hasHolds, isAlarm, hasMarks }: { hasHolds: boolean; isAlarm: boo
 }
 
 /** In place of the timeline, where no purchase was recorded. */
-export function NobodyCame() {
+export function EmptyTimeline() {
   return (
     <>
       <h2>{TITLE}</h2>
@@ -103,7 +103,7 @@ export function HolderTimeline(props: HolderTimelineProps) {
   const [hovered, setHovered] = useState<number | null>(null);
   const spans = timeline.phase === "ready" ? timeline.spans : null;
   const inView = spans ? spansInView(spans, range).length : 0;
-  const words = `${rangeWords(range)}, ${formatCount(inView)} of ${spans ? plural(spans.count, "purchase") : "…"}`;
+  const words = `${rangeText(range)}, ${formatCount(inView)} of ${spans ? plural(spans.count, "purchase") : "…"}`;
   const waiting = timeline.phase === "failed" ? timeline.message : "Reading the recorded purchases …";
   return (
     <ChartFrame
@@ -127,7 +127,7 @@ export function HolderTimeline(props: HolderTimelineProps) {
         <TimelineCanvas
           {...props}
           spans={spans}
-          label={`${TITLE}: ${words}.${faultWords(props)} Arrow keys move, plus and minus zoom, Home shows the whole run.`}
+          label={`${TITLE}: ${words}.${faultText(props)} Arrow keys move, plus and minus zoom, Home shows the whole run.`}
           onHover={setHovered}
         />
       ) : null}
@@ -136,7 +136,7 @@ export function HolderTimeline(props: HolderTimelineProps) {
 }
 
 /** What is hatched in view, for who cannot see it; the list of faults says when and what. */
-function faultWords({ faults, range }: Pick<HolderTimelineProps, "faults" | "range">): string {
+function faultText({ faults, range }: Pick<HolderTimelineProps, "faults" | "range">): string {
   const inView = faults.filter(({ fromUs, toUs }) => fromUs <= range.toUs && toUs >= range.fromUs);
   return inView.length === 0 ? "" : ` Faults: ${inView.map(({ faultId }) => faultId).join(", ")}.`;
 }

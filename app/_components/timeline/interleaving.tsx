@@ -1,4 +1,4 @@
-import { afterWords } from "@/app/_lib/finding-words";
+import { afterText } from "@/app/_lib/finding-text";
 import type { InterleavingStep, Interleaving as Lines } from "@/lib/history/interleaving";
 import styles from "./interleaving.module.css";
 
@@ -36,7 +36,7 @@ function SideBySide({ lines, steps }: { lines: Lines; steps: readonly Interleavi
         {steps.map((step) => (
           <tr key={`${step.opId} ${step.field}`} data-marked={step.isMarked} data-testid="step">
             <th scope="row" className="num">
-              {afterWords(step.afterNs)}
+              {afterText(step.afterNs)}
             </th>
             {lines.actors.map((actor) => (
               <td key={actor.opId}>
@@ -56,7 +56,7 @@ function SideBySide({ lines, steps }: { lines: Lines; steps: readonly Interleavi
 }
 
 /** More than two: the actor's name stands in the line. */
-function OneBelowTheOther({ lines, steps }: { lines: Lines; steps: readonly InterleavingStep[] }) {
+function StackedSteps({ lines, steps }: { lines: Lines; steps: readonly InterleavingStep[] }) {
   const actorOf = new Map(lines.actors.map((actor) => [actor.opId, actor]));
   return (
     <>
@@ -73,7 +73,7 @@ function OneBelowTheOther({ lines, steps }: { lines: Lines; steps: readonly Inte
         {steps.map((step) => (
           <tr key={`${step.opId} ${step.field}`} data-marked={step.isMarked} data-testid="step">
             <th scope="row" className="num">
-              {afterWords(step.afterNs)}
+              {afterText(step.afterNs)}
             </th>
             <td>
               {actorOf.get(step.opId)?.node} <span className={styles.buyer}>{actorOf.get(step.opId)?.buyerId}</span>
@@ -92,7 +92,7 @@ function OneBelowTheOther({ lines, steps }: { lines: Lines; steps: readonly Inte
 /** What a few purchases did, line by line in the order of the clock, with what went wrong marked. */
 export function Interleaving({ lines, isWhole, caption }: InterleavingProps) {
   const steps = isWhole ? lines.steps : lines.steps.filter(({ isDetail }) => !isDetail);
-  const Body = lines.actors.length <= MOST_COLUMNS ? SideBySide : OneBelowTheOther;
+  const Body = lines.actors.length <= MOST_COLUMNS ? SideBySide : StackedSteps;
   return (
     <div className={styles.block}>
       {lines.actors.length === 0 ? null : (

@@ -1,5 +1,5 @@
 import { formatMsCell, NO_VALUE, plural } from "@/app/_lib/format";
-import { ALARM_MARKS, markWords, type Spans, spansInView, type TimeRange } from "@/app/_lib/timeline-view";
+import { ALARM_MARKS, markText, type Spans, spansInView, type TimeRange } from "@/app/_lib/timeline-view";
 import styles from "./timeline.module.css";
 
 /** Rows a reader may still go through; the rest comes into view by zooming. */
@@ -51,7 +51,7 @@ export function SpanTable({ spans, lanes, range, caption }: SpanTableProps) {
                 <td className="num">{formatMsCell((spans.lengthUs[index] ?? 0) / 1_000)}</td>
                 <td className="num">{value(spans.readValue[index])}</td>
                 <td className="num">{value(spans.writtenValue[index])}</td>
-                <td className={marks & ALARM_MARKS ? "alarm" : undefined}>{markWords(marks)}</td>
+                <td className={marks & ALARM_MARKS ? "alarm" : undefined}>{markText(marks)}</td>
               </tr>
             );
           })}

@@ -2,9 +2,9 @@
 
 import { useCallback, useEffect, useState } from "react";
 import { useShop } from "../../_components/shop/shop-provider";
-import { meaningOf } from "../../_lib/shop/answer";
+import { classOf } from "../../_lib/shop/answer";
 import { callShop } from "../../_lib/shop/call-shop";
-import type { Pursuit } from "../../_lib/shop/pursue";
+import type { RequestState } from "../../_lib/shop/idempotent-request";
 
 interface PurchaseToken {
   readonly purchaseToken: string | null;
@@ -22,23 +22,23 @@ const SPENT = new Set([
 ]);
 
 /** The visitor's unused purchase token for a product. The shop gives the same one until it is used, so none is kept here. */
-export function usePurchaseToken(productId: number, pursuit: Pursuit) {
-  const { becomeKnown } = useShop();
+export function usePurchaseToken(productId: number, requestState: RequestState) {
+  const { identify } = useShop();
   const [state, setState] = useState(NONE);
 
   const get = useCallback(async () => {
     setState({ ...NONE, isAsking: true });
     // The token is issued to whom the cookie says; a first visit may not have it yet.
-    await becomeKnown();
+    await identify();
     const answer = await callShop({ path: "/api/purchase-tokens", method: "POST", body: { productId } });
     const issued = (answer.body as { purchaseToken?: unknown } | null)?.purchaseToken;
-    if (meaningOf(answer) === "done" && typeof issued === "string") setState({ ...NONE, purchaseToken: issued });
+    if (classOf(answer) === "completed" && typeof issued === "string") setState({ ...NONE, purchaseToken: issued });
     else setState({ ...NONE, problem: answer.message });
-  }, [productId, becomeKnown]);
+  }, [productId, identify]);
 
-  const last = pursuit.phase === "settled" ? pursuit.last : null;
+  const last = requestState.phase === "settled" ? requestState.last : null;
   useEffect(() => {
-    if (last !== null && (meaningOf(last) === "done" || SPENT.has(last.code))) setState(NONE);
+    if (last !== null && (classOf(last) === "completed" || SPENT.has(last.code))) setState(NONE);
   }, [last]);
 
   return { ...state, get: () => void get() };

@@ -11,7 +11,7 @@ import { clientReport, runDocument, runSample } from "../../../lib/runs/testing/
 import { longHistory } from "../../../lib/runs/testing/stored-run";
 import type { LatencyCurve } from "../latency-curves";
 import { seriesOfSamples } from "../samples-series";
-import { distinct } from "./distinct";
+import { distinct } from "./distinct-findings";
 import { markup } from "./markup";
 import { operationsCsv, percentilesCsv, samplesCsv } from "./run-csv";
 import { hgrm } from "./run-hgrm";

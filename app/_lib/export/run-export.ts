@@ -7,7 +7,7 @@ import { seriesOfHistory } from "../history-series";
 import { latencyCurves } from "../latency-curves";
 import { seriesOfSamples } from "../samples-series";
 import { rangeAround } from "../timeline-view";
-import { distinct } from "./distinct";
+import { distinct } from "./distinct-findings";
 import { operationsCsv, percentilesCsv, samplesCsv } from "./run-csv";
 import { type Distribution, hgrm } from "./run-hgrm";
 import { runHtml } from "./run-html";

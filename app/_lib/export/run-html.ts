@@ -2,12 +2,12 @@ import type { Interleaving } from "@/lib/history/interleaving";
 import type { Percentiles } from "@/lib/node/figures";
 import type { RunDocument } from "@/lib/runs/document";
 import { type CheckEvidence, checkGroups } from "../checks";
-import { durationWords, formatCount, formatDuration, formatMsCell, formatRate, formatWhen, NO_VALUE } from "../format";
+import { durationText, formatCount, formatDuration, formatMsCell, formatRate, formatWhen, NO_VALUE } from "../format";
 import type { LatencyCurve } from "../latency-curves";
 import { PHASE_LABELS, type RunSeries, STACK_ORDER } from "../run-series";
 import { stockBarShares } from "../stock-bar";
-import { timeWords } from "../time-axis";
-import { answersOf, evidenceOf, TONE_WORDS, toneOf, verdictWords } from "../verdict";
+import { timeText } from "../time-axis";
+import { answersOf, evidenceOf, TONE_TEXT, toneOf, verdictText } from "../verdict";
 import { type Markup, markup } from "./markup";
 import { charts, holders, table } from "./run-html-charts";
 import { PATTERNS, RUN_STYLE } from "./run-style";
@@ -32,7 +32,7 @@ export interface ExportedRun {
 
 export function runHtml(run: ExportedRun): string {
   const { document } = run;
-  const title = `${document.strategy}: ${TONE_WORDS[toneOf(document)].toLowerCase()}`;
+  const title = `${document.strategy}: ${TONE_TEXT[toneOf(document)].toLowerCase()}`;
   const page = markup`<!doctype html>
 <html lang="en">
 <head>
@@ -76,7 +76,7 @@ ${formatWhen(startedAtEpochMs, "utc")} UTC, ran for ${text} ${unit}</p></header>
 
 function verdict(document: RunDocument): Markup {
   const tone = toneOf(document);
-  const { lead, rest } = verdictWords(document);
+  const { lead, rest } = verdictText(document);
   const { initial, orders } = document.stock;
   const { oversold } = document.violations;
   const { sold, beyond, end } = stockBarShares(initial, orders);
@@ -84,7 +84,7 @@ function verdict(document: RunDocument): Markup {
 <rect class="track" width="${end}" height="4"/><rect class="ink" width="${sold}" height="4"/><rect class="alarm" x="${end}" width="${beyond}" height="4"/></svg>`;
   return markup`<section class="verdict ${tone}" aria-label="Verdict">
 <div><p class="label">Oversold</p><p class="number${oversold > 0 ? " alarm" : ""}" id="oversold">${tone === "failed" ? NO_VALUE : formatCount(oversold)}</p></div>
-<div><p class="sentence" id="verdict"><strong>${TONE_WORDS[tone]}.</strong> ${lead}</p>${bar}
+<div><p class="sentence" id="verdict"><strong>${TONE_TEXT[tone]}.</strong> ${lead}</p>${bar}
 <p class="words"><span><b>${formatCount(initial)}</b> in stock</span><span><b>${formatCount(orders)}</b> orders</span><span${oversold > 0 ? markup` class="alarm"` : null}><b>${oversold > 0 ? "+" : ""}${formatCount(oversold)}</b> ${oversold > 0 ? "nobody can deliver" : "beyond it"}</span></p>
 ${rest.map((sentence) => markup`<p>${sentence}</p>`)}<p class="muted">${evidenceOf(document).join(" · ")}</p></div></section>`;
 }
@@ -135,7 +135,7 @@ function faults({ document, series: { axis, bands } }: ExportedRun): Markup | nu
   if (document.faults.length === 0) return null;
   const rows = document.faults.map(({ faultId, proof }, index) => {
     const band = bands[index];
-    const when = band ? `${timeWords(axis, band.fromS)} to ${timeWords(axis, band.toS)}` : NO_VALUE;
+    const when = band ? `${timeText(axis, band.fromS)} to ${timeText(axis, band.toS)}` : NO_VALUE;
     return markup`<li><code>${faultId}</code> <span class="muted">${when}</span> ${proof}</li>`;
   });
   return markup`<section aria-label="Faults"><h2>Faults</h2><ul class="faults">${rows}</ul></section>`;
@@ -168,7 +168,7 @@ function facts({ config, versions, machine, contention, fairness }: RunDocument)
     ["Seed", String(config.seed)],
     ["Purchases never sent", formatCount(contention.droppedIterations)],
     ["Fairness of waits (Jain)", fairness.jain === null ? NO_VALUE : String(fairness.jain)],
-    ["Longest wait", durationWords(fairness.longestWaitMs)],
+    ["Longest wait", durationText(fairness.longestWaitMs)],
     ...Object.entries(versions),
     ["Processors", `${machine.cpus} × ${machine.cpuModel}`],
     ["Memory", `${formatCount(machine.memoryMb)} MB`],

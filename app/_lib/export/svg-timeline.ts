@@ -5,8 +5,8 @@ import {
   ALARM_MARKS,
   type LaneBox,
   laneBoxes,
-  markWords,
-  rangeWords,
+  markText,
+  rangeText,
   type Spans,
   spansInView,
   type TimeRange,
@@ -34,7 +34,7 @@ const AXIS = 26;
 const TICK_SPACE = 90;
 /** A bar this wide has room for its values, in units of the drawing. */
 const READABLE = 80;
-const TOLD_HEIGHT = 22;
+const SELECTED_HEIGHT = 22;
 /** Bars that are drawn and rows that are listed; the page has the rest. */
 const MOST_BARS = 600;
 
@@ -51,7 +51,7 @@ export function holderTimeline(view: HolderView): DrawnHolders {
   const inView = spansInView(spans, range);
   const shown = inView.slice(0, MOST_BARS);
   const more = inView.length > shown.length ? `, of which the first ${shown.length} are drawn` : "";
-  const words = `${rangeWords(range)}, ${plural(inView.length, "purchase")}${more}`;
+  const words = `${rangeText(range)}, ${plural(inView.length, "purchase")}${more}`;
   return { drawing: drawingOf(view, { spans, shown, words }), words, rows: rowsOf(timeline.lanes, spans, shown) };
 }
 
@@ -71,7 +71,7 @@ function drawingOf(
   const { behind, above, head } = bandMarks(bands, { left: LABELS, width, top: 0, height, xOf: x });
   const told = new Set(chosen);
   const drawn = shown.filter((index) => !told.has(index)).map((index) => barOf(spans, index, { boxes, x }));
-  const chosenBars = chosen.map((index) => toldOf(spans, index, { boxes, x, chosen, isAlarm }));
+  const chosenBars = chosen.map((index) => selectedBar(spans, index, { boxes, x, chosen, isAlarm }));
   const body = [
     ...behind,
     ...lanesOf(timeline.lanes, boxes),
@@ -119,19 +119,19 @@ function barOf(spans: Spans, index: number, { boxes, x }: Lanes): Markup {
   return markup`<rect class="${style}" x="${place(from)}" y="${place(y)}" width="${place(width)}" height="${place(height)}"/>`;
 }
 
-interface Told extends Lanes {
+interface Selected extends Lanes {
   readonly chosen: readonly number[];
   readonly isAlarm: boolean;
 }
 
 /** High enough for its values, whatever its row; those of one lane one below the other. */
-function toldOf(spans: Spans, index: number, { boxes, x, chosen, isAlarm }: Told): Markup {
+function selectedBar(spans: Spans, index: number, { boxes, x, chosen, isAlarm }: Selected): Markup {
   const lane = spans.lane[index] ?? 0;
   const box = boxes[lane];
   if (!box) return markup``;
   const beside = chosen.filter((other) => spans.lane[other] === lane);
   const slot = box.height / beside.length;
-  const height = Math.min(TOLD_HEIGHT, slot - 1);
+  const height = Math.min(SELECTED_HEIGHT, slot - 1);
   const y = box.top + beside.indexOf(index) * slot + (slot - height) / 2;
   const { from, width } = acrossOf(spans, index, x);
   const [read, wrote] = [spans.readValue[index] ?? null, spans.writtenValue[index] ?? null];
@@ -148,6 +148,6 @@ function rowsOf(lanes: readonly string[], spans: Spans, indices: readonly number
     ((spans.lengthUs[index] ?? 0) / 1_000).toFixed(3),
     text(spans.readValue[index]),
     text(spans.writtenValue[index]),
-    markWords(spans.marks[index] ?? 0),
+    markText(spans.marks[index] ?? 0),
   ]);
 }

@@ -23,10 +23,10 @@ export interface ShopAnswer {
  * - `unknown`: it may have happened; asking again with the same key finds out and takes nothing twice
  * - `stranger`: the shop does not know the buyer; with a fresh id it can be tried again
  */
-export type Meaning = "done" | "refused" | "later" | "unknown" | "stranger";
+export type AnswerClass = "completed" | "rejected" | "retryable" | "unknown" | "unidentified";
 
 /** Refusals by which nothing was taken and that pass. */
-const PASSING = new Set([
+const RETRYABLE = new Set([
   "offline",
   "rate_limited",
   "contended",
@@ -38,15 +38,15 @@ const PASSING = new Set([
   "fence_stale",
   "aborted",
 ]);
-const STRANGER = new Set(["buyer_required", "buyer_mismatch"]);
+const UNIDENTIFIED = new Set(["buyer_required", "buyer_mismatch"]);
 
-export function meaningOf({ status, code }: ShopAnswer): Meaning {
-  if (status >= 200 && status < 300) return "done";
+export function classOf({ status, code }: ShopAnswer): AnswerClass {
+  if (status >= 200 && status < 300) return "completed";
   if (code === "idempotency_in_progress") return "unknown";
-  if (STRANGER.has(code)) return "stranger";
-  if (PASSING.has(code)) return "later";
+  if (UNIDENTIFIED.has(code)) return "unidentified";
+  if (RETRYABLE.has(code)) return "retryable";
   // No answer at all, one of something in between, or a failure whose place is not known.
-  return status === 0 || status >= 500 ? "unknown" : "refused";
+  return status === 0 || status >= 500 ? "unknown" : "rejected";
 }
 
 /** The order that a purchase was answered with; null: none. */
@@ -55,7 +55,7 @@ export function orderIdOf(answer: ShopAnswer | null): string | null {
   return typeof id === "string" ? id : null;
 }
 
-export const NOTHING_SENT: ShopAnswer = {
+export const NOT_SENT: ShopAnswer = {
   status: 0,
   code: "offline",
   message: "You are offline.",
@@ -70,18 +70,22 @@ export const NOTHING_SENT: ShopAnswer = {
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 8_000;
 /** After so many tries the buyer is asked whether to go on. */
-const MAX_TRIES: Readonly<Record<"later" | "unknown" | "stranger", number>> = { later: 5, unknown: 10, stranger: 2 };
+const MAX_TRIES: Readonly<Record<"retryable" | "unknown" | "unidentified", number>> = {
+  retryable: 5,
+  unknown: 10,
+  unidentified: 2,
+};
 
 /**
  * How long to wait before the same is sent again; null: leave it to the buyer.
  * @param tries how often it was sent
  */
 export function pauseBefore(answer: ShopAnswer, tries: number): number | null {
-  const meaning = meaningOf(answer);
+  const answerClass = classOf(answer);
   // A network that is away comes back some day, and the click is still meant.
   if (answer.code === "offline") return MAX_PAUSE_MS;
-  if (meaning === "done" || meaning === "refused" || tries >= MAX_TRIES[meaning]) return null;
-  if (meaning === "stranger") return 0;
+  if (answerClass === "completed" || answerClass === "rejected" || tries >= MAX_TRIES[answerClass]) return null;
+  if (answerClass === "unidentified") return 0;
   const backoffMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tries - 1));
   return Math.max(answer.retryAfterMs ?? 0, backoffMs);
 }

@@ -1,4 +1,4 @@
-import { NOTHING_SENT, type ShopAnswer } from "./answer";
+import { NOT_SENT, type ShopAnswer } from "./answer";
 import type { ClockSample } from "./clock";
 
 /** One request of a shop page. It never throws: no answer is an answer too. */
@@ -27,7 +27,7 @@ export interface CallListener {
 let listener: CallListener | null = null;
 
 /** @returns what ends it */
-export function listenToCalls(to: CallListener): () => void {
+export function observeCalls(to: CallListener): () => void {
   listener = to;
   return () => {
     if (listener === to) listener = null;
@@ -87,5 +87,5 @@ function retryAfterMs(header: string | null, details: Readonly<Record<string, un
 function noAnswer(error: unknown): ShopAnswer {
   const isLate = error instanceof DOMException && error.name === "TimeoutError";
   const message = isLate ? `No answer within ${REQUEST_LIMIT_MS / 1_000} s.` : "The shop does not answer.";
-  return { ...NOTHING_SENT, code: isLate ? "no_answer" : "unreachable", message };
+  return { ...NOT_SENT, code: isLate ? "no_answer" : "unreachable", message };
 }

@@ -29,13 +29,13 @@ const SPOKEN: readonly (readonly [number, string])[] = [
   [DAY_MS, "within a day"],
 ];
 
-export function spokenLeft(leftMs: number): string {
+export function spokenCountdown(leftMs: number): string {
   if (leftMs <= 0) return "now";
   return SPOKEN.find(([upToMs]) => leftMs <= upToMs)?.[1] ?? "in more than a day";
 }
 
 /** A length of time as a promise states it: 30 seconds, 15 minutes, 2 hours. */
-export function spanWords(spanMs: number): string {
+export function spanText(spanMs: number): string {
   if (spanMs >= 2 * DAY_MS) return `${Math.round(spanMs / DAY_MS)} days`;
   if (spanMs >= 2 * HOUR_MS) return `${Math.round(spanMs / HOUR_MS)} hours`;
   if (spanMs >= 2 * MINUTE_MS) return `${Math.round(spanMs / MINUTE_MS)} minutes`;

@@ -36,7 +36,7 @@ export function isOpen({ opensAtEpochMs }: Offer, nowEpochMs: number): boolean {
   return opensAtEpochMs === null || nowEpochMs >= opensAtEpochMs;
 }
 
-export const STATE_WORDS: Readonly<Record<OfferState, string>> = {
+export const STATE_TEXT: Readonly<Record<OfferState, string>> = {
   not_open: "Not open yet",
   open: "On sale",
   sold_out: "Sold out",

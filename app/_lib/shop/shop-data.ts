@@ -13,22 +13,22 @@ function rowIdOf(text: string): number | null {
   return id >= 1 && id <= MAX_ROW_ID ? id : null;
 }
 
-export interface Shelf {
+export interface OffersOnSale {
   readonly products: readonly ShopProduct[];
   readonly coupons: readonly ShopCoupon[];
 }
 
-export async function readShelf(): Promise<Shelf> {
+export async function readOffers(): Promise<OffersOnSale> {
   const [products, coupons] = await Promise.all([listProducts(), listCoupons()]);
   return { products, coupons };
 }
 
-export interface OfRun {
+export interface OwnedByRun {
   /** The run that made this row for itself; null: the shop's own. */
   readonly runId: string | null;
 }
 
-export async function readProduct(idText: string): Promise<(ProductView & OfRun) | null> {
+export async function readProduct(idText: string): Promise<(ProductView & OwnedByRun) | null> {
   const id = rowIdOf(idText);
   const product = id === null ? null : await findProduct(id);
   if (id === null || product === null) return null;
@@ -39,7 +39,7 @@ export async function readProduct(idText: string): Promise<(ProductView & OfRun)
   return { product, orders, drift: [], runId: row?.runId ?? null };
 }
 
-export async function readCoupon(idText: string): Promise<({ readonly coupon: ShopCoupon } & OfRun) | null> {
+export async function readCoupon(idText: string): Promise<({ readonly coupon: ShopCoupon } & OwnedByRun) | null> {
   const id = rowIdOf(idText);
   const coupon = id === null ? null : await findCoupon(id);
   if (id === null || coupon === null) return null;

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { type ClockBounds, narrowed, offsetMs } from "./clock";
-import { countdownText, spanWords, spokenLeft } from "./countdown";
+import { countdownText, spanText, spokenCountdown } from "./countdown";
 import { couponState, formatPrice, largestQuantity, productState, unitsHeld } from "./offer";
+import { parseRequest } from "./pending-requests";
 import { pollPauseMs } from "./poll";
-import { readIntention } from "./remembered";
 import { percentOf, unitShares } from "./views";
 
 const NOW = 1_800_000_000_000;
@@ -72,14 +72,14 @@ describe("countdown", () => {
 
   it("is spoken in words that change seldom", () => {
     const said = new Set<string>();
-    for (let leftMs = 600_000; leftMs >= 0; leftMs -= 250) said.add(spokenLeft(leftMs));
+    for (let leftMs = 600_000; leftMs >= 0; leftMs -= 250) said.add(spokenCountdown(leftMs));
     assert.ok(said.size <= 6, `${said.size} different sentences in ten minutes`);
-    assert.equal(spokenLeft(0), "now");
-    assert.equal(spokenLeft(9_000), "in ten seconds");
+    assert.equal(spokenCountdown(0), "now");
+    assert.equal(spokenCountdown(9_000), "in ten seconds");
   });
 
   it("states a length as a promise would", () => {
-    assert.deepEqual([30_000, 900_000, 7_200_000, 172_800_000, 100].map(spanWords), [
+    assert.deepEqual([30_000, 900_000, 7_200_000, 172_800_000, 100].map(spanText), [
       "30 seconds",
       "15 minutes",
       "2 hours",
@@ -150,9 +150,9 @@ describe("looking again", () => {
 });
 
 describe("what is remembered over a reload", () => {
-  it("is an intention or nothing", () => {
-    const intention = { key: "k", path: "/api/products/1/reduce-stock", body: { quantity: 1 } };
-    assert.deepEqual(readIntention(JSON.stringify(intention)), intention);
+  it("is an request or nothing", () => {
+    const request = { key: "k", path: "/api/products/1/reduce-stock", body: { quantity: 1 } };
+    assert.deepEqual(parseRequest(JSON.stringify(request)), request);
     for (const text of [
       null,
       "",
@@ -163,7 +163,7 @@ describe("what is remembered over a reload", () => {
       '{"key":"k","path":"https://elsewhere.test/","body":{}}',
       '{"key":"k","path":"/api/x","body":null}',
     ]) {
-      assert.equal(readIntention(text), null, String(text));
+      assert.equal(parseRequest(text), null, String(text));
     }
   });
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type { EvidenceOpening } from "../../../app/_lib/evidence-opening";
+import type { InitialEvidence } from "../../../app/_lib/initial-evidence";
 import type { Interleaving } from "../../../lib/history/interleaving";
 import type { Timeline } from "../../../lib/history/timeline";
 import type { ExplainedFinding, NamedFinding } from "../../../lib/runs/evidence";
@@ -86,7 +86,7 @@ describe("a run's evidence over HTTP", () => {
   });
 
   it("opens with the first violation in view, for a page that has nothing yet", async () => {
-    const { body } = (await ask("evidence")) as { body: EvidenceOpening };
+    const { body } = (await ask("evidence")) as { body: InitialEvidence };
     const { body: explained } = (await ask("findings/[name]", { name: "lostUpdates-1" })) as { body: ExplainedFinding };
     const { body: timeline } = (await ask("timeline")) as { body: Timeline };
     assert.deepEqual(body.first, explained);

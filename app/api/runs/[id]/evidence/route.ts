@@ -1,4 +1,4 @@
-import { openEvidence } from "@/app/_lib/evidence-opening";
+import { loadInitialEvidence } from "@/app/_lib/initial-evidence";
 import { apiRoute } from "@/lib/http/api-route";
 import { requireEndedRun } from "@/lib/http/ended-run";
 
@@ -12,4 +12,4 @@ const NOTHING_LINKED_TO = { finding: null, range: null };
 
 /** What a page opens the run's evidence with, so that it can be shown without asking several times. */
 export const GET = (_request: Request, { params }: Context) =>
-  apiRoute(async () => openEvidence(await requireEndedRun((await params).id), NOTHING_LINKED_TO));
+  apiRoute(async () => loadInitialEvidence(await requireEndedRun((await params).id), NOTHING_LINKED_TO));

@@ -27,7 +27,7 @@ const WORDS: Readonly<Record<FindingKind, readonly [one: string, many: string]>>
   fencedOverlap: ["Harmless overlap", "Harmless overlaps"],
 };
 
-export function kindWords(kind: FindingKind, count: number): string {
+export function kindText(kind: FindingKind, count: number): string {
   return WORDS[kind][count === 1 ? 0 : 1];
 }
 
@@ -48,11 +48,11 @@ export function groupFindings<F extends { readonly kind: FindingKind }>(findings
 }
 
 /** A step's distance from the first, in milliseconds: "+0.000", "+12.340". */
-export function afterWords(afterNs: number): string {
+export function afterText(afterNs: number): string {
   return `+${(afterNs / 1_000_000).toFixed(3)}`;
 }
 
 /** When it happened, in seconds since the first purchase. */
-export function momentWords(atUs: number | null): string {
+export function findingTimeText(atUs: number | null): string {
   return atUs === null ? "–" : `${(atUs / 1_000_000).toFixed(3)} s`;
 }

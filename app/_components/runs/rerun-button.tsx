@@ -8,13 +8,13 @@ import type { RunDocument } from "@/lib/runs/document";
 import { rerunRequest } from "@/lib/runs/rerun-request";
 import { TokenDialog } from "../lab/token-dialog";
 import button from "../ui/button.module.css";
-import styles from "./run-again.module.css";
+import styles from "./rerun-button.module.css";
 
 /** Makes the run a second time, from its document, and goes where it can be watched. */
-export function RunAgain({ document }: { document: Pick<RunDocument, "strategy" | "target" | "config"> }) {
+export function RerunButton({ document }: { document: Pick<RunDocument, "strategy" | "target" | "config"> }) {
   const router = useRouter();
   const [isOpening, setIsOpening] = useState(false);
-  const [asksToken, setAsksToken] = useState(false);
+  const [needsAdminToken, setNeedsAdminToken] = useState(false);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
 
   const run = async () => {
@@ -24,7 +24,7 @@ export function RunAgain({ document }: { document: Pick<RunDocument, "strategy" 
     // The Lab follows whatever runs; its settings are this run's.
     if (result.ok) return router.push(`/?${queryOf(configOfRun(document))}`);
     setIsOpening(false);
-    if (result.problem.code === "admin_token_required") return setAsksToken(true);
+    if (result.problem.code === "admin_token_required") return setNeedsAdminToken(true);
     setProblem(result.problem);
   };
 
@@ -37,10 +37,10 @@ export function RunAgain({ document }: { document: Pick<RunDocument, "strategy" 
         {problem === null ? "" : problemSentence(problem)}
       </span>
       <TokenDialog
-        open={asksToken}
-        onClose={() => setAsksToken(false)}
+        open={needsAdminToken}
+        onClose={() => setNeedsAdminToken(false)}
         onAccepted={() => {
-          setAsksToken(false);
+          setNeedsAdminToken(false);
           void run();
         }}
       />

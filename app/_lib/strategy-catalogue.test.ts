@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { byFamily, type CatalogueStrategy, engineLabel, isUnsafeWith, neighbour, preferredEngine } from "./catalogue";
+import {
+  byFamily,
+  type CatalogueStrategy,
+  engineLabel,
+  isUnsafeWith,
+  neighbour,
+  preferredEngine,
+} from "./strategy-catalogue";
 
 function strategy(id: string, family: CatalogueStrategy["family"]): CatalogueStrategy {
   return {

@@ -1,6 +1,6 @@
-import type { Catalogue, CatalogueStrategy } from "./catalogue";
 import { faultProblem, faultValue } from "./fault-choice";
 import { type SaleConfig, SETTINGS } from "./run-config";
+import type { Catalogue, CatalogueStrategy } from "./strategy-catalogue";
 
 /** Why the sale as set up cannot be run now, in one line; null when it can. */
 export function blockedReason(

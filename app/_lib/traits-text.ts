@@ -2,14 +2,14 @@ import type { ServiceId, StrategyTraits, Survival } from "@/lib/locks/types";
 
 /** The catalogue's terms as the pages say them. */
 
-export const SURVIVAL_WORDS: Record<Survival, string> = {
+export const SURVIVAL_TEXT: Record<Survival, string> = {
   survives: "holds",
   blocks: "stops serving",
   breaks: "lets two in",
   "not-applicable": "does not apply",
 };
 
-export const WAITING_WORDS: Record<StrategyTraits["waiting"], string> = {
+export const WAITING_TEXT: Record<StrategyTraits["waiting"], string> = {
   none: "nobody waits",
   queue: "in a queue",
   poll: "asks again and again",
@@ -18,7 +18,7 @@ export const WAITING_WORDS: Record<StrategyTraits["waiting"], string> = {
   retry: "tries again",
 };
 
-export const EXPIRY_WORDS: Record<StrategyTraits["expiryClock"], string> = {
+export const EXPIRY_TEXT: Record<StrategyTraits["expiryClock"], string> = {
   none: "nothing ends it",
   server: "the server's clock",
   client: "the client's clock",
@@ -26,11 +26,11 @@ export const EXPIRY_WORDS: Record<StrategyTraits["expiryClock"], string> = {
 };
 
 /** How a waiter waits, and whether its turn is kept. */
-export function waiterWords({ waiting, fair }: Pick<StrategyTraits, "waiting" | "fair">): string {
-  return fair ? `${WAITING_WORDS[waiting]}, first come, first served` : WAITING_WORDS[waiting];
+export function waiterText({ waiting, fair }: Pick<StrategyTraits, "waiting" | "fair">): string {
+  return fair ? `${WAITING_TEXT[waiting]}, first come, first served` : WAITING_TEXT[waiting];
 }
 
-const SERVICE_WORDS: Record<ServiceId, string> = {
+const SERVICE_TEXT: Record<ServiceId, string> = {
   postgres: "PostgreSQL",
   redis: "Redis",
   redlock: "five Redis servers",
@@ -40,7 +40,7 @@ const SERVICE_WORDS: Record<ServiceId, string> = {
 };
 
 /** PostgreSQL holds the stock, so everything needs it; what is said is what is needed besides. */
-export function needsWords(needs: readonly ServiceId[]): string {
-  const besides = needs.filter((need) => need !== "postgres").map((need) => SERVICE_WORDS[need]);
+export function needsText(needs: readonly ServiceId[]): string {
+  const besides = needs.filter((need) => need !== "postgres").map((need) => SERVICE_TEXT[need]);
   return besides.length === 0 ? "PostgreSQL only" : besides.join(", ");
 }

@@ -2,7 +2,7 @@ import { formatCount, plural } from "./format";
 import type { Figures } from "./run-view";
 
 /** What to say while a sale runs, in a sentence that stays short. */
-export function runningWords(figures: Figures): string {
+export function runningText(figures: Figures): string {
   const { orders, initial, oversold } = figures;
   if (oversold > 0) {
     return `Oversold already: ${plural(orders, "order")} for ${plural(initial, "unit")}, and buyers are still coming.`;

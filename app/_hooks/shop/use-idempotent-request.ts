@@ -2,22 +2,28 @@
 
 import { useCallback, useEffect, useRef, useState } from "react";
 import { useShop } from "../../_components/shop/shop-provider";
-import { NOTHING_SENT, type ShopAnswer } from "../../_lib/shop/answer";
+import { NOT_SENT, type ShopAnswer } from "../../_lib/shop/answer";
 import { callShop } from "../../_lib/shop/call-shop";
-import { type Intention, isUnderWay, newKey, type Pursuit, pursue } from "../../_lib/shop/pursue";
-import { forget, recall, remember } from "../../_lib/shop/remembered";
+import {
+  type IdempotentRequest,
+  isInProgress,
+  newIdempotencyKey,
+  type RequestState,
+  sendWithRetries,
+} from "../../_lib/shop/idempotent-request";
+import { clearPending, loadPending, savePending } from "../../_lib/shop/pending-requests";
 
-export interface Pursuing {
-  readonly pursuit: Pursuit;
+export interface RequestControl {
+  readonly requestState: RequestState;
   /** Wants something new; while something is wanted already it does nothing, however often it is clicked. */
   readonly want: (path: string, body: Readonly<Record<string, unknown>>) => void;
   /** Asks again for what was given up, with the same key. */
-  readonly askAgain: () => void;
+  readonly retry: () => void;
   /** Stops asking; what was sent may still happen. */
-  readonly letBe: () => void;
+  readonly stop: () => void;
 }
 
-interface PursuitOptions {
+interface RequestOptions {
   /** Under which what is wanted outlives a reload of the page. */
   readonly name: string;
   /** Whether the request names the buyer. */
@@ -25,51 +31,51 @@ interface PursuitOptions {
   readonly onSettled: (answer: ShopAnswer) => void;
 }
 
-/** One click, one intention, one Idempotency-Key, until there is a definite answer; also over a reload. */
-export function usePursuit({ name, namesBuyer, onSettled }: PursuitOptions): Pursuing {
-  const { buyerId, becomeKnown, nowEpochMs } = useShop();
-  const [pursuit, setPursuit] = useState<Pursuit>({ phase: "idle" });
+/** One click, one request, one Idempotency-Key, until there is a definite answer; also over a reload. */
+export function useIdempotentRequest({ name, namesBuyer, onSettled }: RequestOptions): RequestControl {
+  const { buyerId, identify, nowEpochMs } = useShop();
+  const [requestState, setPursuit] = useState<RequestState>({ phase: "idle" });
   const known = useRef(buyerId);
-  const wanted = useRef<Intention | null>(null);
+  const wanted = useRef<IdempotentRequest | null>(null);
   const run = useRef<AbortController | null>(null);
   const settled = useRef(onSettled);
   known.current = buyerId ?? known.current;
   settled.current = onSettled;
 
   const follow = useCallback(
-    (intention: Intention) => {
+    (request: IdempotentRequest) => {
       const controller = new AbortController();
       run.current = controller;
-      wanted.current = intention;
-      remember(name, intention);
-      void pursue(intention, {
+      wanted.current = request;
+      savePending(name, request);
+      void sendWithRetries(request, {
         send: async ({ key, path, body }) => {
-          if (!navigator.onLine) return NOTHING_SENT;
-          if (namesBuyer) known.current ??= await becomeKnown();
-          if (namesBuyer && known.current === null) return NOTHING_SENT;
+          if (!navigator.onLine) return NOT_SENT;
+          if (namesBuyer) known.current ??= await identify();
+          if (namesBuyer && known.current === null) return NOT_SENT;
           const whole = namesBuyer ? { ...body, userId: known.current } : body;
           return callShop({ path, method: "POST", body: whole, idempotencyKey: key });
         },
         pause: (ms) => pauseOrNews(ms, controller.signal),
-        becomeKnown: async () => {
-          known.current = await becomeKnown();
+        identify: async () => {
+          known.current = await identify();
         },
         show: (now) => {
           setPursuit(now);
-          if (!isUnderWay(now)) run.current = null;
+          if (!isInProgress(now)) run.current = null;
           if (now.phase !== "settled") return;
-          forget(name);
+          clearPending(name);
           settled.current(now.last);
         },
         nowEpochMs,
         signal: controller.signal,
       });
     },
-    [name, namesBuyer, becomeKnown, nowEpochMs],
+    [name, namesBuyer, identify, nowEpochMs],
   );
 
   useEffect(() => {
-    const unfinished = recall(name);
+    const unfinished = loadPending(name);
     if (unfinished !== null) follow(unfinished);
     return () => {
       run.current?.abort();
@@ -79,20 +85,20 @@ export function usePursuit({ name, namesBuyer, onSettled }: PursuitOptions): Pur
 
   const want = useCallback(
     (path: string, body: Readonly<Record<string, unknown>>) => {
-      if (run.current === null) follow({ key: newKey(), path, body });
+      if (run.current === null) follow({ key: newIdempotencyKey(), path, body });
     },
     [follow],
   );
-  const askAgain = useCallback(() => {
+  const retry = useCallback(() => {
     if (run.current === null && wanted.current !== null) follow(wanted.current);
   }, [follow]);
-  const letBe = useCallback(() => {
+  const stop = useCallback(() => {
     run.current?.abort();
     run.current = null;
-    forget(name);
+    clearPending(name);
     setPursuit({ phase: "idle" });
   }, [name]);
-  return { pursuit, want, askAgain, letBe };
+  return { requestState, want, retry, stop };
 }
 
 /** Waits, and no longer than until the network is back. */

@@ -12,7 +12,7 @@ interface Choice {
 const Context = createContext<Choice | null>(null);
 
 /** What stands elsewhere on a run's page can ask its evidence to show a finding. */
-export function FindingChoice({ children }: { children: ReactNode }) {
+export function FindingSelection({ children }: { children: ReactNode }) {
   const listeners = useRef(new Set<Listener>());
   const choice = useMemo<Choice>(
     () => ({
@@ -30,7 +30,7 @@ export function FindingChoice({ children }: { children: ReactNode }) {
 }
 
 /** Called with the name of each finding that is asked for. */
-export function useAskedFinding(onAsked: Listener): void {
+export function useSelectedFinding(onAsked: Listener): void {
   const choice = useContext(Context);
   const latest = useRef(onAsked);
   useEffect(() => {

@@ -5,7 +5,7 @@ import { LabLink } from "@/app/_components/ui/lab-link";
 import type { Lab } from "@/app/_hooks/use-lab";
 import { useRecordedSeries } from "@/app/_hooks/use-recorded-series";
 import { settingsLine } from "@/app/_lib/compare-rows";
-import { durationWords } from "@/app/_lib/format";
+import { durationText } from "@/app/_lib/format";
 import type { SaleConfig } from "@/app/_lib/run-config";
 import { modelOf, openingModel, type RunModel } from "@/app/_lib/run-model";
 import type { RunSeries } from "@/app/_lib/run-series";
@@ -16,41 +16,41 @@ import { RunBody } from "../run/run-body";
 import { shopHrefOf } from "../shop/run-strip";
 import button from "../ui/button.module.css";
 import { When } from "../ui/when";
-import { EmptyStage } from "./empty-stage";
+import { EmptyRunPanel } from "./empty-run-panel";
 import { LabEvidence } from "./lab-evidence";
-import styles from "./stage.module.css";
+import styles from "./run-panel.module.css";
 
 /** The right side: the run that is going on, else the last one of the chosen strategy, else the invitation to run one. */
-export function Stage({ lab }: { lab: Lab }) {
+export function RunPanel({ lab }: { lab: Lab }) {
   const { view, lastRuns } = lab;
-  if (view.phase === "opening") return <OpeningStage config={lab.config} />;
+  if (view.phase === "opening") return <OpeningRun config={lab.config} />;
   const document = view.document ?? lastRuns.run;
-  if (document === null) return <EmptyStage lab={lab} />;
+  if (document === null) return <EmptyRunPanel lab={lab} />;
   const samples = view.document === null ? lastRuns.samples : view.samples;
   return (
-    <article className={styles.stage} data-testid="stage" data-status={document.status} data-run={document.id}>
+    <article className={styles.stage} data-testid="run-panel" data-status={document.status} data-run={document.id}>
       <RunLine document={document} samples={samples} isLast={view.document === null} />
       <StreamNotice view={view} onReconnect={lab.reconnect} />
-      <RunStage document={document} samples={samples} />
+      <RunDetails document={document} samples={samples} />
     </article>
   );
 }
 
 /** Live as it is sampled; once it is over, as finely as it was recorded. */
-function RunStage({ document, samples }: { document: RunDocument; samples: readonly RunSample[] }) {
+function RunDetails({ document, samples }: { document: RunDocument; samples: readonly RunSample[] }) {
   const model = useMemo(() => modelOf(document, samples), [document, samples]);
   const recorded = useRecordedSeries(document);
-  return <StageBody model={model} series={recorded ?? model.series} document={document} />;
+  return <RunPanelBody model={model} series={recorded ?? model.series} document={document} />;
 }
 
-interface StageBodyProps {
+interface RunPanelBodyProps {
   readonly model: RunModel;
   readonly series: RunSeries;
   /** Null until the lab has opened the run. */
   readonly document: RunDocument | null;
 }
 
-function StageBody({ model, series, document }: StageBodyProps) {
+function RunPanelBody({ model, series, document }: RunPanelBodyProps) {
   const { figures } = model;
   const nodes = model.nodeRows.map(({ node }) => node);
   const charts = (
@@ -83,7 +83,7 @@ function RunLine({ document, samples, isLast }: RunLineProps) {
         {running ? (
           <>
             <span className={styles.pulse} aria-hidden="true" />
-            <span className="mono">{durationWords(samples.at(-1)?.atMs ?? 0)}</span>{" "}
+            <span className="mono">{durationText(samples.at(-1)?.atMs ?? 0)}</span>{" "}
             <LabLink href={shopHrefOf(document.target)}>Buy in it</LabLink>
           </>
         ) : (
@@ -115,16 +115,16 @@ function StreamNotice({ view, onReconnect }: { view: RunView; onReconnect: () =>
   );
 }
 
-function OpeningStage({ config }: { config: SaleConfig }) {
+function OpeningRun({ config }: { config: SaleConfig }) {
   const model = openingModel(config);
   return (
-    <article className={styles.stage} data-testid="stage" data-status="opening">
+    <article className={styles.stage} data-testid="run-panel" data-status="opening">
       <header className={styles.line}>
         <p>
           <code>{config.strategy}</code> <span>every store node is being told the strategy and the settings</span>
         </p>
       </header>
-      <StageBody model={model} series={model.series} document={null} />
+      <RunPanelBody model={model} series={model.series} document={null} />
     </article>
   );
 }

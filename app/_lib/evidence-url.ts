@@ -1,7 +1,7 @@
 import { clampRange, type TimeRange } from "./timeline-view";
 
 /** What of a run's evidence is on the screen, as its address has it. */
-export interface EvidenceLink {
+export interface EvidenceParams {
   readonly finding: string | null;
   readonly range: TimeRange | null;
 }
@@ -13,7 +13,7 @@ function micros(value: string | readonly string[] | undefined): number | null {
 }
 
 /** What makes no sense is left out: a link that somebody shortened still opens the run. */
-export function readEvidenceLink(query: Query): EvidenceLink {
+export function readEvidenceParams(query: Query): EvidenceParams {
   const name = query.finding;
   const [fromUs, toUs] = [micros(query.fromUs), micros(query.toUs)];
   return {
@@ -23,7 +23,7 @@ export function readEvidenceLink(query: Query): EvidenceLink {
 }
 
 /** The address with this evidence in it; other parameters stay. */
-export function withEvidenceLink(href: string, { finding, range }: EvidenceLink, endUs: number): string {
+export function withEvidenceParams(href: string, { finding, range }: EvidenceParams, endUs: number): string {
   const url = new URL(href);
   const { searchParams } = url;
   if (finding === null) searchParams.delete("finding");

@@ -1,19 +1,19 @@
 "use client";
 
+import { useIdempotentRequest } from "@/app/_hooks/shop/use-idempotent-request";
 import { useLabNow } from "@/app/_hooks/shop/use-lab-now";
-import { usePursuit } from "@/app/_hooks/shop/use-pursuit";
+import { isInProgress } from "@/app/_lib/shop/idempotent-request";
 import { formatPrice } from "@/app/_lib/shop/offer";
-import { isUnderWay } from "@/app/_lib/shop/pursue";
-import { ORDER_WORDS, orderSentence } from "@/app/_lib/shop/words";
+import { ORDER_TEXT, orderSentence } from "@/app/_lib/shop/shop-text";
 import type { ShopOrder } from "@/lib/shop/api";
 import button from "../ui/button.module.css";
 import { LabLink } from "../ui/lab-link";
 import { When } from "../ui/when";
 import { Countdown } from "./countdown";
-import styles from "./order-slip.module.css";
-import { PursuitNote } from "./pursuit-note";
+import styles from "./order-card.module.css";
+import { RequestStatus } from "./request-status";
 
-interface OrderSlipProps {
+interface OrderCardProps {
   readonly order: ShopOrder;
   readonly renderedAtEpochMs: number;
   /** Among other products' orders it names its own. */
@@ -22,7 +22,7 @@ interface OrderSlipProps {
 }
 
 /** One order: what it is, how long it waits for its payment, what can be done with it, and who served it. */
-export function OrderSlip({ order, renderedAtEpochMs, namesProduct, onChanged }: OrderSlipProps) {
+export function OrderCard({ order, renderedAtEpochMs, namesProduct, onChanged }: OrderCardProps) {
   const isPending = order.status === "pending";
   const now = useLabNow(renderedAtEpochMs, isPending && order.expiresAtEpochMs !== null ? 500 : null);
   const leftMs = order.expiresAtEpochMs === null ? null : order.expiresAtEpochMs - now;
@@ -41,7 +41,7 @@ export function OrderSlip({ order, renderedAtEpochMs, namesProduct, onChanged }:
         </p>
         <p className={styles.status}>
           <span className={styles.mark} aria-hidden="true" />
-          <strong data-testid="order-status">{ORDER_WORDS[order.status]}</strong>. <span>{orderSentence(order)}</span>
+          <strong data-testid="order-status">{ORDER_TEXT[order.status]}</strong>. <span>{orderSentence(order)}</span>
         </p>
         <p className={styles.facts}>
           {namesProduct ? `order ${order.id}, ` : ""}
@@ -64,10 +64,10 @@ interface OrderActionsProps {
 }
 
 function OrderActions({ order, leftMs, onChanged }: OrderActionsProps) {
-  const act = usePursuit({ name: `order-${order.id}`, namesBuyer: false, onSettled: onChanged });
-  const { pursuit } = act;
+  const act = useIdempotentRequest({ name: `order-${order.id}`, namesBuyer: false, onSettled: onChanged });
+  const { requestState } = act;
   const isOver = leftMs !== null && leftMs <= 0;
-  const isBusy = isUnderWay(pursuit);
+  const isBusy = isInProgress(requestState);
   const pay = (outcome: "succeed" | "fail") => act.want(`/api/orders/${order.id}/pay`, { outcome });
   return (
     <div className={styles.actions}>
@@ -99,7 +99,7 @@ function OrderActions({ order, leftMs, onChanged }: OrderActionsProps) {
           Cancel
         </button>
       </div>
-      <PursuitNote pursuing={act} />
+      <RequestStatus request={act} />
     </div>
   );
 }

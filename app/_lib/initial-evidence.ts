@@ -1,11 +1,11 @@
 import type { RunDocument } from "@/lib/runs/document";
 import type { Evidence, ExplainedFinding, NamedFinding, TimelineFault } from "@/lib/runs/evidence";
-import type { EvidenceLink } from "./evidence-link";
+import type { EvidenceParams } from "./evidence-url";
 import { readEvidence } from "./lab-data";
 import { clampRange, rangeAround, type TimeRange } from "./timeline-view";
 
 /** What a page opens a run's evidence with. The spans themselves are fetched once it stands, and further findings when asked for. */
-export interface EvidenceOpening {
+export interface InitialEvidence {
   readonly verdict: Evidence["verdict"];
   readonly violations: Readonly<Record<string, number>>;
   readonly lanes: readonly string[];
@@ -22,7 +22,7 @@ export interface EvidenceOpening {
 }
 
 /** Reads an ended run's history. On the server only. */
-export async function openEvidence(document: RunDocument, link: EvidenceLink): Promise<EvidenceOpening> {
+export async function loadInitialEvidence(document: RunDocument, link: EvidenceParams): Promise<InitialEvidence> {
   const { timeline, faults, findings, violations, verdict, ordinary, explain } = await readEvidence(document);
   const { lanes, depths, hasHolds, endUs, spans } = timeline;
   const opensOn = findings.find(({ name }) => name === link.finding) ?? findings.find(({ isViolation }) => isViolation);

@@ -1,9 +1,9 @@
 import type { ShopOrder, ShopProduct } from "@/lib/shop/api";
 import { formatCount, plural } from "../format";
-import { meaningOf, orderIdOf, type ShopAnswer } from "./answer";
-import { spanWords } from "./countdown";
+import { classOf, orderIdOf, type ShopAnswer } from "./answer";
+import { spanText } from "./countdown";
+import type { RequestState } from "./idempotent-request";
 import type { OfferState } from "./offer";
-import type { Pursuit } from "./pursue";
 import type { ProductOrders } from "./views";
 
 /** What the shop's pages say, in one place, so that each page says the same of the same. */
@@ -48,32 +48,32 @@ const DOUBTS: Readonly<Record<string, string>> = {
 };
 const UNKNOWN = "The connection broke before the answer, so whether it went through is not known yet.";
 
-export function answerWords(answer: ShopAnswer): string {
-  const meaning = meaningOf(answer);
-  if (meaning === "unknown") return DOUBTS[answer.code] ?? UNKNOWN;
-  if (meaning === "later") return DELAYS[answer.code] ?? `${answer.message} Nothing was taken.`;
-  if (meaning === "stranger") return "The shop does not know this browser; it may be keeping no cookies.";
+export function answerText(answer: ShopAnswer): string {
+  const answerClass = classOf(answer);
+  if (answerClass === "unknown") return DOUBTS[answer.code] ?? UNKNOWN;
+  if (answerClass === "retryable") return DELAYS[answer.code] ?? `${answer.message} Nothing was taken.`;
+  if (answerClass === "unidentified") return "The shop does not know this browser; it may be keeping no cookies.";
   return REFUSALS[answer.code] ?? answer.message;
 }
 
 /** What happens next, said beside the reason. */
-export function pursuitWords(pursuit: Pursuit, secondsLeft: number): string {
-  if (pursuit.phase === "idle" || pursuit.phase === "settled") return "";
-  const { last } = pursuit;
+export function nextStepText(requestState: RequestState, secondsLeft: number): string {
+  if (requestState.phase === "idle" || requestState.phase === "settled") return "";
+  const { last } = requestState;
   if (last === null) return "";
-  const isUnknown = meaningOf(last) === "unknown";
-  if (pursuit.phase === "given_up") {
+  const isUnknown = classOf(last) === "unknown";
+  if (requestState.phase === "given_up") {
     return isUnknown
       ? "Asking again is safe: it carries the same key, so it finds out and takes nothing twice."
-      : `${plural(pursuit.tries, "try", "tries")} so far.`;
+      : `${plural(requestState.tries, "try", "tries")} so far.`;
   }
   const again = isUnknown ? "Asking again with the same key" : "Trying again";
-  return pursuit.phase === "sending" || secondsLeft <= 0 ? `${again} now …` : `${again} in ${secondsLeft} s.`;
+  return requestState.phase === "sending" || secondsLeft <= 0 ? `${again} now …` : `${again} in ${secondsLeft} s.`;
 }
 
 /** What the product's terms mean for who buys. */
-export function termsWords(product: Pick<ShopProduct, "stockOn" | "paymentWindowMs" | "limitPerUser">): string {
-  const window = spanWords(product.paymentWindowMs);
+export function termsText(product: Pick<ShopProduct, "stockOn" | "paymentWindowMs" | "limitPerUser">): string {
+  const window = spanText(product.paymentWindowMs);
   const limit = product.limitPerUser === null ? "" : ` At most ${product.limitPerUser} each.`;
   return product.stockOn === "order"
     ? `It is set aside for you when you order; pay within ${window}, or it goes back on sale.${limit}`
@@ -81,7 +81,7 @@ export function termsWords(product: Pick<ShopProduct, "stockOn" | "paymentWindow
 }
 
 /** What a product is to a visitor now, after the state's own word. */
-export function offerWords(product: ShopProduct, state: OfferState, orders: ProductOrders): string {
+export function offerText(product: ShopProduct, state: OfferState, orders: ProductOrders): string {
   if (state === "sold_out") {
     const { pendingUnits } = orders;
     return pendingUnits === 0
@@ -91,13 +91,13 @@ export function offerWords(product: ShopProduct, state: OfferState, orders: Prod
   if (state === "limit_reached")
     return `${plural(product.limitPerUser ?? 0, "unit")} each, and you have as many in your orders.`;
   if (state === "not_open") {
-    return `${plural(product.stock, "unit")} then; the page opens the sale by itself, by the lab's clock. ${termsWords(product)}`;
+    return `${plural(product.stock, "unit")} then; the page opens the sale by itself, by the lab's clock. ${termsText(product)}`;
   }
-  return termsWords(product);
+  return termsText(product);
 }
 
 /** What the rule does to the stock at this moment, and what the other one would. */
-export function stockOnWords(product: Pick<ShopProduct, "stock" | "stockOn">, orders: ProductOrders): string {
+export function stockOnText(product: Pick<ShopProduct, "stock" | "stockOn">, orders: ProductOrders): string {
   const { pendingUnits, waitingUnits } = orders;
   if (product.stockOn === "order") {
     const rule =
@@ -113,7 +113,7 @@ export function stockOnWords(product: Pick<ShopProduct, "stock" | "stockOn">, or
 }
 
 /** What was got, said once. */
-export function boughtWords(answer: ShopAnswer): string {
+export function boughtText(answer: ShopAnswer): string {
   const { body, isReplayed } = answer;
   const order = (body as { order?: { stockTaken?: unknown } } | null)?.order;
   const id = orderIdOf(answer);
@@ -128,7 +128,7 @@ function sentenceCase(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-export const ORDER_WORDS: Readonly<Record<ShopOrder["status"], string>> = {
+export const ORDER_TEXT: Readonly<Record<ShopOrder["status"], string>> = {
   pending: "Waiting for payment",
   paid: "Paid",
   cancelled: "Cancelled",
@@ -148,13 +148,13 @@ export function orderSentence(order: ShopOrder): string {
   return order.stockTaken ? `${units} set aside for you.` : `${units} wished for; nothing is set aside until you pay.`;
 }
 
-const COUPON_WORDS: Partial<Record<OfferState, string>> = {
+const COUPON_TEXT: Partial<Record<OfferState, string>> = {
   open: "One each, as long as there are some.",
   not_open: "The page opens it by itself, by the lab's clock. One each.",
   sold_out: "The last one went to somebody else.",
   already_claimed: "You have this coupon; one each.",
 };
 
-export function couponWords(state: OfferState): string {
-  return COUPON_WORDS[state] ?? "";
+export function couponText(state: OfferState): string {
+  return COUPON_TEXT[state] ?? "";
 }

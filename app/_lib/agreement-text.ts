@@ -1,18 +1,18 @@
 import type { ClientReport, RunDocument } from "@/lib/runs/document";
-import { durationWords, formatCount, plural } from "./format";
+import { durationText, formatCount, plural } from "./format";
 
-export interface AgreementWords {
+export interface AgreementText {
   readonly sentences: readonly string[];
   /** What the two sides disagree about. */
   readonly flags: readonly string[];
 }
 
 /** The load generator's word beside the nodes'; null where it never reported, or the run is older than the comparison. */
-export function agreementWords({
+export function agreementText({
   agreement,
   client,
   visitors = 0,
-}: Pick<RunDocument, "agreement" | "client" | "visitors">): AgreementWords | null {
+}: Pick<RunDocument, "agreement" | "client" | "visitors">): AgreementText | null {
   if (!agreement || !client) return null;
   const counts =
     agreement.counted === client.iterations
@@ -29,18 +29,18 @@ export function agreementWords({
       ? ["What lies between their latencies is explained by its lateness and by the network."]
       : [];
   return {
-    sentences: [counts, ...joined, latenessWords(client), processorWords(client), ...explained],
+    sentences: [counts, ...joined, latenessText(client), processorText(client), ...explained],
     flags: agreement.flags,
   };
 }
 
-function latenessWords({ generatorLagP99Ms: lagMs }: ClientReport): string {
+function latenessText({ generatorLagP99Ms: lagMs }: ClientReport): string {
   return lagMs === undefined
     ? "It did not say how late it was."
-    : `It was up to ${durationWords(lagMs)} late itself (p99).`;
+    : `It was up to ${durationText(lagMs)} late itself (p99).`;
 }
 
-function processorWords(client: ClientReport): string {
+function processorText(client: ClientReport): string {
   const {
     generatorCpuPercent: percent,
     generatorSparePercent: sparePercent,

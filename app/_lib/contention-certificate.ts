@@ -1,5 +1,5 @@
 import type { ClientReport, RunDocument } from "@/lib/runs/document";
-import { durationWords, formatCount, NO_VALUE, plural } from "./format";
+import { durationText, formatCount, NO_VALUE, plural } from "./format";
 
 /** Whether a run put its strategy to the test at all: a lock that nobody wants keeps every promise. */
 export interface Certificate {
@@ -22,8 +22,8 @@ export function certificateOf(document: Measured): Certificate {
     facts: [
       ["Peak in flight", formatCount(peakInFlight)],
       ["Peak waiting for their turn", formatCount(peakWaiters)],
-      ["Buyers started within", arrivalSkewMs === null ? NO_VALUE : durationWords(arrivalSkewMs)],
-      ["Wait for a connection, p99", durationWords(phasesMs.poolWait.p99)],
+      ["Buyers started within", arrivalSkewMs === null ? NO_VALUE : durationText(arrivalSkewMs)],
+      ["Wait for a connection, p99", durationText(phasesMs.poolWait.p99)],
       ["Purchases never sent", formatCount(droppedIterations)],
       ...(document.client === null ? [] : generatorFacts(document.client)),
     ],
@@ -33,7 +33,7 @@ export function certificateOf(document: Measured): Certificate {
 function generatorFacts(client: ClientReport): Certificate["facts"] {
   const { generatorLagP99Ms: lagMs, generatorCpuPercent: percent } = client;
   return [
-    ["Load generator late, p99", lagMs === undefined ? UNKNOWN : durationWords(lagMs)],
+    ["Load generator late, p99", lagMs === undefined ? UNKNOWN : durationText(lagMs)],
     ["Load generator's processor", percent === undefined ? UNKNOWN : `${formatCount(percent)} % of a core`],
   ];
 }
@@ -47,9 +47,9 @@ function certified({ contention, counts, phasesMs, agreement }: Measured): strin
   const { poolWait, wait } = phasesMs;
   // Whoever waits for a connection is not yet at the lock: the pool, not the lock, made the queue.
   if ((poolWait.p50 ?? 0) > (wait.p50 ?? 0) && (poolWait.p50 ?? 0) >= 1) {
-    const turn = wait.p50 === null ? "" : `, ${durationWords(wait.p50)} for the turn itself`;
+    const turn = wait.p50 === null ? "" : `, ${durationText(wait.p50)} for the turn itself`;
     said.push(
-      `The longer queue was for the database's connections: ${durationWords(poolWait.p50)} in the median${turn}.`,
+      `The longer queue was for the database's connections: ${durationText(poolWait.p50)} in the median${turn}.`,
     );
   }
   if (agreement?.isStarved)

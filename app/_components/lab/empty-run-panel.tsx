@@ -1,24 +1,24 @@
 "use client";
 
 import type { Lab } from "@/app/_hooks/use-lab";
-import { isUnsafeWith } from "@/app/_lib/catalogue";
 import { plural } from "@/app/_lib/format";
-import { arrivalWords } from "@/app/_lib/run-config";
+import { arrivalText } from "@/app/_lib/run-config";
+import { isUnsafeWith } from "@/app/_lib/strategy-catalogue";
 import button from "../ui/button.module.css";
 import { Prose } from "../ui/prose";
-import styles from "./empty-stage.module.css";
+import styles from "./empty-run-panel.module.css";
 
 /** Nothing run yet: the question the sale will answer, and one button. Or the server that is missing, and its fix. */
-export function EmptyStage({ lab }: { lab: Lab }) {
+export function EmptyRunPanel({ lab }: { lab: Lab }) {
   const { config, catalogue, blocked, lastRuns } = lab;
   const strategy = catalogue.strategies.find((one) => one.id === config.strategy);
   if (strategy !== undefined && !strategy.available) return <MissingServer lab={lab} />;
   const first = lastRuns.isEmpty;
   return (
-    <section className={styles.empty} data-testid="stage" data-status="empty">
+    <section className={styles.empty} data-testid="run-panel" data-status="empty">
       <p className={styles.eyebrow}>{first ? "Nothing run yet" : `${config.strategy} has not been run yet`}</p>
       <h2 className={styles.question}>
-        {arrivalWords(config)} want {plural(config.stock, "unit")}
+        {arrivalText(config)} want {plural(config.stock, "unit")}
         {config.arrival === "rate" ? "" : " at the same moment"}, on {plural(config.nodes, "store node")}. How many will
         be promised one?
       </h2>
@@ -53,7 +53,7 @@ function MissingServer({ lab }: { lab: Lab }) {
     (service) => !service.present && strategy?.needs.some((need) => need === service.id),
   );
   return (
-    <section className={styles.empty} data-testid="stage" data-status="missing">
+    <section className={styles.empty} data-testid="run-panel" data-status="missing">
       <p className={styles.eyebrow}>Server missing</p>
       <h2 className={styles.question}>
         <code>{config.strategy}</code> cannot run here:{" "}

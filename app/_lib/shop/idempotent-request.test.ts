@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { meaningOf, NOTHING_SENT, pauseBefore, type ShopAnswer } from "./answer";
+import { classOf, NOT_SENT, pauseBefore, type ShopAnswer } from "./answer";
 import { answerOf } from "./call-shop";
-import { type Intention, newKey, type Pursuit, pursue } from "./pursue";
-import { answerWords, pursuitWords } from "./words";
+import { type IdempotentRequest, newIdempotencyKey, type RequestState, sendWithRetries } from "./idempotent-request";
+import { answerText, nextStepText } from "./shop-text";
 
-const WANTED: Intention = { key: "key-1", path: "/api/products/1/reduce-stock", body: { quantity: 1 } };
+const WANTED: IdempotentRequest = { key: "key-1", path: "/api/products/1/reduce-stock", body: { quantity: 1 } };
 
 function answer(status: number, code: string, change: Partial<ShopAnswer> = {}): ShopAnswer {
-  return { ...NOTHING_SENT, status, code, message: `code ${code}`, ...change };
+  return { ...NOT_SENT, status, code, message: `code ${code}`, ...change };
 }
 
 const SOLD = answer(201, "ok");
@@ -16,13 +16,13 @@ const LOST = answer(0, "unreachable");
 
 /** Sends what a script answers, in virtual time. */
 async function follow(script: readonly ShopAnswer[], abortAfter = Number.POSITIVE_INFINITY) {
-  const shown: Pursuit[] = [];
+  const shown: RequestState[] = [];
   const keys: string[] = [];
   const pauses: number[] = [];
   let introductions = 0;
   let nowMs = 0;
   const controller = new AbortController();
-  await pursue(WANTED, {
+  await sendWithRetries(WANTED, {
     send: async ({ key }) => {
       keys.push(key);
       if (keys.length > abortAfter) controller.abort();
@@ -32,10 +32,10 @@ async function follow(script: readonly ShopAnswer[], abortAfter = Number.POSITIV
       pauses.push(ms);
       nowMs += ms;
     },
-    becomeKnown: async () => {
+    identify: async () => {
       introductions += 1;
     },
-    show: (pursuit) => shown.push(pursuit),
+    show: (requestState) => shown.push(requestState),
     nowEpochMs: () => nowMs,
     signal: controller.signal,
   });
@@ -87,15 +87,15 @@ describe("pursue", () => {
   });
 
   it("waits for a network that is away, however long, and sends nothing meanwhile", async () => {
-    const { last, keys } = await follow([...Array.from({ length: 30 }, () => NOTHING_SENT), SOLD]);
+    const { last, keys } = await follow([...Array.from({ length: 30 }, () => NOT_SENT), SOLD]);
     assert.deepEqual([last?.phase, keys.length], ["settled", 31]);
   });
 
   it("does not take a try that sent nothing for an answer to the one before", async () => {
-    const { shown } = await follow([LOST, NOTHING_SENT, SOLD]);
+    const { shown } = await follow([LOST, NOT_SENT, SOLD]);
     const doubts = shown.filter(({ phase }) => phase === "waiting");
     assert.equal(doubts.length, 2);
-    for (const { last } of doubts as { last: ShopAnswer }[]) assert.equal(meaningOf(last), "unknown");
+    for (const { last } of doubts as { last: ShopAnswer }[]) assert.equal(classOf(last), "unknown");
   });
 
   it("introduces itself when the shop does not know it, and gives up when that does not help", async () => {
@@ -114,12 +114,12 @@ describe("pursue", () => {
     const { shown } = await follow([answer(503, "contended"), LOST, SOLD]);
     const words = shown
       .filter(({ phase }) => phase === "waiting")
-      .map((pursuit) => answerWords((pursuit as { last: ShopAnswer }).last));
+      .map((requestState) => answerText((requestState as { last: ShopAnswer }).last));
     assert.match(words[0] ?? "", /Nothing was taken/);
     assert.match(words[1] ?? "", /not known yet/);
     assert.doesNotMatch(words[1] ?? "", /Nothing was taken/);
     const waiting = shown.findLast(({ phase }) => phase === "waiting");
-    assert.match(waiting ? pursuitWords(waiting, 2) : "", /same key in 2 s/);
+    assert.match(waiting ? nextStepText(waiting, 2) : "", /same key in 2 s/);
   });
 });
 
@@ -131,11 +131,11 @@ describe("meaning of an answer", () => {
       [504, "outcome_unknown"],
       [0, "no_answer"],
     ] as const) {
-      assert.equal(meaningOf(answer(status, code)), "unknown", code);
+      assert.equal(classOf(answer(status, code)), "unknown", code);
     }
     for (const code of ["contended", "backend_unavailable", "shutting_down"])
-      assert.equal(meaningOf(answer(503, code)), "later", code);
-    assert.equal(meaningOf(answer(402, "payment_failed")), "refused");
+      assert.equal(classOf(answer(503, code)), "retryable", code);
+    assert.equal(classOf(answer(402, "payment_failed")), "rejected");
   });
 
   it("never waits without a bound", () => {
@@ -163,8 +163,8 @@ describe("meaning of an answer", () => {
     );
   });
 
-  it("gives every intention a key of its own that a header can carry", () => {
-    const keys = new Set(Array.from({ length: 100 }, newKey));
+  it("gives every request a key of its own that a header can carry", () => {
+    const keys = new Set(Array.from({ length: 100 }, newIdempotencyKey));
     assert.equal(keys.size, 100);
     for (const key of keys) assert.match(key, /^[0-9a-f]{32}$/);
   });

@@ -1,4 +1,4 @@
-import type { Intention } from "./pursue";
+import type { IdempotentRequest } from "./idempotent-request";
 
 /** What is wanted and not yet answered, kept for this tab over a reload. A browser that keeps nothing loses only that. */
 
@@ -13,25 +13,25 @@ function withStorage<T>(use: (storage: Storage) => T): T | null {
   }
 }
 
-export function remember(name: string, intention: Intention): void {
-  withStorage((storage) => storage.setItem(PREFIX + name, JSON.stringify(intention)));
+export function savePending(name: string, request: IdempotentRequest): void {
+  withStorage((storage) => storage.setItem(PREFIX + name, JSON.stringify(request)));
 }
 
-export function forget(name: string): void {
+export function clearPending(name: string): void {
   withStorage((storage) => storage.removeItem(PREFIX + name));
 }
 
-export function recall(name: string): Intention | null {
-  return readIntention(withStorage((storage) => storage.getItem(PREFIX + name)));
+export function loadPending(name: string): IdempotentRequest | null {
+  return parseRequest(withStorage((storage) => storage.getItem(PREFIX + name)));
 }
 
-/** Anything but an intention is nothing. */
-export function readIntention(text: string | null): Intention | null {
+/** Anything but an request is nothing. */
+export function parseRequest(text: string | null): IdempotentRequest | null {
   if (text === null) return null;
   try {
     const { key, path, body } = JSON.parse(text) as Record<string, unknown>;
     if (typeof key !== "string" || typeof path !== "string" || !path.startsWith("/api/")) return null;
-    return typeof body === "object" && body !== null ? { key, path, body: body as Intention["body"] } : null;
+    return typeof body === "object" && body !== null ? { key, path, body: body as IdempotentRequest["body"] } : null;
   } catch {
     return null; // Not JSON, or not an object.
   }

@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { afterText, findingTimeText, groupFindings, kindText } from "./finding-text";
+
+describe("findings in words", () => {
+  it("keeps kinds together in the order they come in", () => {
+    const findings = [{ kind: "staleWrites" }, { kind: "oversold" }, { kind: "staleWrites" }] as const;
+    assert.deepEqual(
+      groupFindings(findings).map(({ kind, findings: members }) => [kind, members.length]),
+      [
+        ["staleWrites", 2],
+        ["oversold", 1],
+      ],
+    );
+    assert.equal(kindText("staleWrites", 1), "Stale write");
+  });
+
+  it("writes times so that a column lines up", () => {
+    assert.deepEqual([afterText(0), afterText(12_345_678)], ["+0.000", "+12.346"]);
+    assert.deepEqual([findingTimeText(411_000), findingTimeText(null)], ["0.411 s", "–"]);
+  });
+});
