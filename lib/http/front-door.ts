@@ -4,7 +4,7 @@ import { log } from "../services/log";
 import { errorBody, HttpError, invalidField, toHttpError } from "./errors";
 import { guardHost } from "./host-guard";
 import { answerAheadOfNext, errorCodeOf, send } from "./node-adapter";
-import { connectionOf, requestIdOf, withRequest } from "./request-context";
+import { requestIdOf, withRequest } from "./request-context";
 import { noteAnswer } from "./request-log";
 import { matchRoute, type RouteMatch } from "./routes/match";
 import { API_HEADERS, pageHeaders } from "./security-headers";
@@ -85,7 +85,7 @@ export class FrontDoor {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     const requestId = String(request.headers["x-request-id"]);
     response.setHeader("x-request-id", requestId);
-    await withRequest({ requestId, connection: connectionOf(request) }, () => this.#options.next(request, response));
+    await withRequest({ requestId }, () => this.#options.next(request, response));
   }
 
   /** Next takes the nonce for its scripts from the policy it finds in the request: ours, never the client's. */

@@ -38,8 +38,6 @@ export interface CoordinatorOptions {
 interface Feed {
   readonly sampler: Sampler;
   readonly deadline: NodeJS.Timeout;
-  /** Aborts when the run has ended, or is left to others. */
-  readonly over: AbortController;
 }
 
 /**
@@ -97,11 +95,6 @@ export class Coordinator {
     return this.keys.get(id);
   }
 
-  /** Aborted once a run that was opened here has ended, however it came to that; of other runs, at once. */
-  overOf(id: string): AbortSignal {
-    return this.live.get(id)?.over.signal ?? AbortSignal.abort();
-  }
-
   /**
    * Ends a run's load. With `awaitClientReport` the run is judged provisionally and stays `running` until the report
    * comes in a second call; without, it is finished. On a run that has ended it changes nothing.
@@ -144,7 +137,7 @@ export class Coordinator {
     const feeds = [...this.live.values()];
     this.live.clear();
     this.faults.stop();
-    for (const feed of feeds) closeFeed(feed);
+    for (const feed of feeds) clearTimeout(feed.deadline);
     await Promise.allSettled(feeds.map((feed) => feed.sampler.stop()));
   }
 
@@ -189,7 +182,7 @@ export class Coordinator {
   private startFeed(document: RunDocument, limitMs: number): void {
     const sampler = new Sampler(document, this.options.nodes);
     const deadline = this.giveUpAfter(document.id, limitMs);
-    this.live.set(document.id, { sampler, deadline, over: new AbortController() });
+    this.live.set(document.id, { sampler, deadline });
     sampler.start();
   }
 
@@ -225,7 +218,7 @@ export class Coordinator {
     this.keys.delete(document.id);
     this.faults.forget(document.id);
     if (feed) {
-      closeFeed(feed);
+      clearTimeout(feed.deadline);
       await feed.sampler.stop();
     }
     if (await store.updateRunning(document)) return document;
@@ -292,11 +285,6 @@ export class Coordinator {
       await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
     }
   }
-}
-
-function closeFeed({ deadline, over }: Feed): void {
-  clearTimeout(deadline);
-  over.abort();
 }
 
 interface Settled<T> {

@@ -6,8 +6,6 @@ import { processSingleton } from "../services/singleton";
 import { Coordinator } from "./coordinator";
 import type { RunDocument, RunRequest } from "./document";
 import { chooseEngine, createEngines } from "./engines/choose";
-import type { Connection } from "./engines/connection-owner";
-import { watchOpener } from "./engines/opener-watch";
 import { expectedVerdict } from "./expected";
 import { describeStrategy, storeNodes } from "./lab-description";
 import { LabError } from "./lab-error";
@@ -47,24 +45,13 @@ async function versions(): Promise<Record<string, string>> {
   return { lab: env().LAB_COMMIT, node: process.version, postgres };
 }
 
-/**
- * Opens a run and, where the lab is asked to, starts its load. Returns as soon as the run is open.
- * @param connection on which the run is asked for, by which its load generator is found; null: not to be found by it
- */
-export async function openRun(request: RunRequest, connection: Connection | null): Promise<RunDocument> {
-  if (!request.launch) return openForOthers(request, connection);
+/** Opens a run and, with `launch`, starts its load. Returns as soon as the run is open. */
+export async function openRun(request: RunRequest): Promise<RunDocument> {
+  if (!request.launch) return coordinator().open(request);
   const wanted = request.engine === "external" ? "k6" : request.engine;
   const choice = await chooseEngine(wanted, createEngines({ k6Binary: env().K6_BINARY }));
   const document = await coordinator().open({ ...request, engine: choice.engine.id });
   void drive(document, choice.engine);
-  return document;
-}
-
-async function openForOthers(request: RunRequest, connection: Connection | null): Promise<RunDocument> {
-  const document = await coordinator().open(request);
-  const { id } = document;
-  const nodeUrls = storeNodes().map(({ url }) => url);
-  watchOpener({ runId: id, connection, nodeUrls, until: coordinator().overOf(id) });
   return document;
 }
 

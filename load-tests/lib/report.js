@@ -140,8 +140,8 @@ function answersLine(document) {
 
 /** @param {ClientReport} client */
 function generatorLine({ generatorLagP99Ms: lagMs, generatorCpuPercent: percent, generatorCpuUnknown: why }) {
-  const late = lagMs === undefined ? "how late it was is not known" : `up to ${formatMs(lagMs)} late itself (p99)`;
-  const used = percent === undefined ? `processor not known${why ? `: ${why}` : ""}` : `${percent}% of a core`;
+  const late = lagMs === undefined ? "delay not known" : `sent purchases up to ${formatMs(lagMs)} late (p99)`;
+  const used = percent === undefined ? `CPU use not known${why ? `: ${why}` : ""}` : `used ${percent}% of a core`;
   return `${late}, ${used}`;
 }
 

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { CURVE_PERCENTILES } from "../../lib/node/curve-percentiles";
-import { fetchRun, type K6Result, labUrl, readDocument, runK6 } from "./k6";
+import { waitUntil } from "../support/wait-until";
+import { fetchRun, type K6Result, openRun, readDocument, runK6 } from "./k6";
 
 /** k6's own codes: thresholds crossed, and an exception in the script. */
 const THRESHOLDS_CROSSED = 99;
@@ -21,25 +22,25 @@ async function sale(settings: Record<string, string>) {
   files += 1;
   const file = join(folder, `${files}.json`);
   const result = await runK6({ ...settings, RESULT_FILE: file });
-  return { result, document: await readDocument(file).catch(() => assert.fail(said(result))) };
+  return { result, document: await readDocument(file).catch(() => assert.fail(outputOf(result))) };
 }
 
-const said = ({ exitCode, stdout, stderr }: K6Result) => `exit code ${exitCode}\n${stdout}\n${stderr}`;
+const outputOf = ({ exitCode, stdout, stderr }: K6Result) => `exit code ${exitCode}\n${stdout}\n${stderr}`;
 
 describe("k6 run load-tests/flash-sale.js", () => {
   it("shows the oversell of a sale without a lock, and passes: it was expected", async () => {
     const { result, document } = await sale({ LOCK_STRATEGY: "none", STOCK: "20", BUYERS: "100" });
-    assert.equal(result.exitCode, 0, said(result));
-    assert.equal(document.verdict, "unsafe", said(result));
-    assert.ok(document.violations.oversold > 0, said(result));
+    assert.equal(result.exitCode, 0, outputOf(result));
+    assert.equal(document.verdict, "unsafe", outputOf(result));
+    assert.ok(document.violations.oversold > 0, outputOf(result));
     assert.match(result.stdout, new RegExp(`oversold +${document.violations.oversold}\\n`));
     assert.match(result.stdout, /verdict +unsafe \(expected unsafe\)/);
   });
 
   it("sells exactly the stock under a guarded update, and reports what the buyers saw", async () => {
     const { result, document } = await sale({ LOCK_STRATEGY: "sql-guarded", STOCK: "20", BUYERS: "100" });
-    assert.equal(result.exitCode, 0, said(result));
-    assert.equal(document.verdict, "safe", said(result));
+    assert.equal(result.exitCode, 0, outputOf(result));
+    assert.equal(document.verdict, "safe", outputOf(result));
     assert.equal(document.status, "finished");
     assert.deepEqual(document.stock, { initial: 20, final: 0, orders: 20 });
     assert.equal(document.counts.requests, 100);
@@ -55,27 +56,34 @@ describe("k6 run load-tests/flash-sale.js", () => {
     assert.equal(document.client?.curve?.length, CURVE_PERCENTILES.length);
   });
 
-  it("leaves in the document what k6, which nobody of the lab started, took of the processor", {
-    skip: process.platform === "linux" ? false : "not applicable: there is no /proc",
+  it("does not know the CPU use of a k6 that the lab did not start, and says so", async () => {
+    const { result, document } = await sale({ LOCK_STRATEGY: "sql-guarded", STOCK: "5", BUYERS: "10" });
+    const { generatorCpuPercent, generatorCpuUnknown } = document.client ?? {};
+    assert.equal(generatorCpuPercent, undefined, outputOf(result));
+    assert.match(generatorCpuUnknown ?? "", /did not start this load generator/);
+    assert.match(result.stdout, /CPU use not known: the lab did not start this load generator/);
+  });
+
+  it("knows the CPU use of a k6 that the lab started", {
+    skip: process.platform === "linux" ? false : "not applicable: this system has no /proc",
   }, async () => {
-    const { result, document } = await sale({
-      LOCK_STRATEGY: "sql-guarded",
-      STOCK: "50",
-      BUYERS: "100",
-      HOLD_MS: "20",
+    // Longer than a second: shorter than that the CPU use is not known.
+    const load = { rate: 20, durationMs: 2_500, stock: 1_000 };
+    const opened = await openRun({ strategy: "sql-guarded", engine: "k6", launch: true, ...load });
+    await waitUntil(async () => (await fetchRun(opened.id)).status !== "running", {
+      what: `run ${opened.id} to end`,
+      withinMs: 60_000,
     });
-    const { generatorCpuPercent, generatorSparePercent, generatorProcess, generatorCpuUnknown } = document.client ?? {};
-    assert.equal(generatorCpuUnknown, undefined, said(result));
-    assert.match(process.env.K6_BINARY ?? "k6", new RegExp(`${generatorProcess}$`));
-    assert.ok((generatorCpuPercent ?? 0) > 0, said(result));
-    assert.ok((generatorSparePercent ?? -1) >= 0, said(result));
-    assert.match(result.stdout, new RegExp(`late itself \\(p99\\), ${generatorCpuPercent}% of a core`));
+    const { client, sentences } = await fetchRun(opened.id);
+    assert.match(process.env.K6_BINARY ?? "k6", new RegExp(`${client?.generatorProcess}$`), sentences.join(" "));
+    assert.ok((client?.generatorCpuPercent ?? 0) > 0, `CPU use: ${client?.generatorCpuPercent}`);
+    assert.ok((client?.generatorSparePercent ?? -1) >= 0, `CPU left over: ${client?.generatorSparePercent}`);
   });
 
   it("spreads the buyers over the store nodes", async () => {
     const { result, document } = await sale({ LOCK_STRATEGY: "sql-guarded", STOCK: "5", BUYERS: "30" });
     const requests = document.nodes.map(({ counts }) => counts.requests);
-    assert.ok(requests.length >= 2, said(result));
+    assert.ok(requests.length >= 2, outputOf(result));
     const most = requests.reduce((a, b) => Math.max(a, b));
     const least = requests.reduce((a, b) => Math.min(a, b));
     assert.ok(most - least <= 1, `requests per node: ${requests.join(", ")}`);
@@ -89,7 +97,7 @@ describe("k6 run load-tests/flash-sale.js", () => {
   it("sells coupons, one to a buyer", async () => {
     const settings = { LOCK_STRATEGY: "sql-guarded", STOCK: "5", BUYERS: "20", TARGET: "coupon" };
     const { result, document } = await sale(settings);
-    assert.equal(result.exitCode, 0, said(result));
+    assert.equal(result.exitCode, 0, outputOf(result));
     assert.equal(document.target.kind, "coupon");
     assert.equal(document.stock.orders, 5);
     assert.equal(document.violations.duplicateClaims, 0);
@@ -98,33 +106,25 @@ describe("k6 run load-tests/flash-sale.js", () => {
   it("sends buyers at a rate", async () => {
     const settings = { LOCK_STRATEGY: "sql-guarded", STOCK: "50", RATE: "40", DURATION: "2s", HOLD_MS: "20" };
     const { result, document } = await sale(settings);
-    assert.equal(result.exitCode, 0, said(result));
+    assert.equal(result.exitCode, 0, outputOf(result));
     assert.equal(document.config.rate, 40);
     assert.equal(document.config.vus, null);
     // k6 may start one more at the very end of the interval, and on a busy machine not come to the last few.
-    assert.ok(document.counts.requests >= 60 && document.counts.requests <= 81, said(result));
+    assert.ok(document.counts.requests >= 60 && document.counts.requests <= 81, outputOf(result));
     assert.equal(document.client?.arrivalSkewMs, null);
   });
 
   it("fails when iterations were dropped, and the run is not called safe", async () => {
     const slow = { STOCK: "10", RATE: "100", DURATION: "1s", HOLD_MS: "200", MAX_VUS: "1" };
     const { result, document } = await sale({ LOCK_STRATEGY: "none", ...slow });
-    assert.equal(result.exitCode, THRESHOLDS_CROSSED, said(result));
+    assert.equal(result.exitCode, THRESHOLDS_CROSSED, outputOf(result));
     assert.ok((document.client?.droppedIterations ?? 0) > 0);
     assert.notEqual(document.verdict, "safe");
     assert.match(result.stdout, /FAILED +dropped_iterations: count==0/);
   });
 
   it("attaches to a run that is already open", async () => {
-    const response = await fetch(`${labUrl()}/api/runs`, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        ...(process.env.LAB_ADMIN_TOKEN ? { authorization: `Bearer ${process.env.LAB_ADMIN_TOKEN}` } : {}),
-      },
-      body: JSON.stringify({ strategy: "sql-guarded", stock: 3, vus: 6 }),
-    });
-    const { id } = (await response.json()) as { id: string };
+    const { id } = await openRun({ strategy: "sql-guarded", stock: 3, vus: 6 });
     const mismatch = await runK6({ RUN_ID: id, BUYERS: "7" });
     assert.equal(mismatch.exitCode, SCRIPT_EXCEPTION);
     assert.match(mismatch.stderr, /BUYERS is 7, but the run was opened for 6 buyers/);
@@ -135,21 +135,21 @@ describe("k6 run load-tests/flash-sale.js", () => {
 
   it("stops before any load when a setting is wrong, and names it", async () => {
     const result = await runK6({ STOCK: "many", TARGET: "shoe" });
-    assert.equal(result.exitCode, SCRIPT_EXCEPTION, said(result));
+    assert.equal(result.exitCode, SCRIPT_EXCEPTION, outputOf(result));
     assert.match(result.stderr, /STOCK=.*many.*: a whole number from 1 to 1000000/);
     assert.match(result.stderr, /TARGET=.*shoe.*: product or coupon/);
   });
 
   it("names the valid strategies for one that does not exist", async () => {
     const result = await runK6({ LOCK_STRATEGY: "no-such-lock" });
-    assert.equal(result.exitCode, SCRIPT_EXCEPTION, said(result));
+    assert.equal(result.exitCode, SCRIPT_EXCEPTION, outputOf(result));
     assert.match(result.stderr, /no-such-lock/);
     assert.match(result.stderr, /sql-guarded/);
   });
 
   it("says that the lab is not there", async () => {
     const result = await runK6({ BASE_URL: "http://127.0.0.1:9", LOCK_STRATEGY: "none" });
-    assert.equal(result.exitCode, SCRIPT_EXCEPTION, said(result));
+    assert.equal(result.exitCode, SCRIPT_EXCEPTION, outputOf(result));
     assert.match(result.stderr, /no answer .*Is the lab up \(npm start\)\?/);
   });
 });

@@ -68,6 +68,21 @@ export async function readDocument(file: string): Promise<RunDocument> {
   return runDocumentSchema.parse(JSON.parse(await readFile(file, "utf8")));
 }
 
+/** Opens a run with these fields of `POST /api/runs`. */
+export async function openRun(fields: object): Promise<RunDocument> {
+  const adminToken = process.env.LAB_ADMIN_TOKEN;
+  const response = await fetch(`${labUrl()}/api/runs`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      ...(adminToken ? { authorization: `Bearer ${adminToken}` } : {}),
+    },
+    body: JSON.stringify(fields),
+    signal: AbortSignal.timeout(10_000),
+  });
+  return runDocumentSchema.parse(await response.json());
+}
+
 /** The lab's own copy of a run. */
 export async function fetchRun(id: string): Promise<RunDocument> {
   const response = await fetch(`${labUrl()}/api/runs/${id}`, { signal: AbortSignal.timeout(10_000) });

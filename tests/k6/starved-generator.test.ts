@@ -6,10 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { exitCodeOf } from "../../bin/runs/exit-codes";
-import { finishRun, readRun } from "../../bin/runs/lab-client";
+import { readRun } from "../../bin/runs/lab-client";
 import { latenessLimitMs } from "../../lib/runs/agreement";
 import type { RunDocument } from "../../lib/runs/document";
-import { clientReport } from "../../lib/runs/testing/run-fixture";
 import { waitUntil } from "../support/wait-until";
 import { labUrl, readDocument, runK6 } from "./k6";
 
@@ -112,22 +111,5 @@ describe("a load generator that gets no processor in the middle of a sale", () =
     await stopInMidRun(generator.pid ?? 0, id);
     assert.deepEqual(await ended, [0, null]);
     assertStarved(await readRun(lab(), id), id);
-  });
-});
-
-describe("a run that was opened by a process that has gone", () => {
-  it("knows nothing of the load generator's processor, and says so", async () => {
-    const script = `fetch(${JSON.stringify(`${labUrl()}/api/runs`)}, ${JSON.stringify({ method: "POST", headers, body: order({}) })})
-      .then(async (response) => console.log(await response.text()))`;
-    const opener = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
-    let text = "";
-    opener.stdout.on("data", (chunk) => {
-      text += chunk;
-    });
-    await once(opener, "close");
-    const { id } = JSON.parse(text) as RunDocument;
-    const { client } = await finishRun(lab(), id, clientReport());
-    assert.equal(client?.generatorCpuPercent, undefined);
-    assert.match(client?.generatorCpuUnknown ?? "", /process/);
   });
 });

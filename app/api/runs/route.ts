@@ -1,5 +1,4 @@
 import { apiRoute, readJson, readQuery, requireAdmin } from "@/lib/http/api-route";
-import { currentRequest } from "@/lib/http/request-context";
 import { runsQuerySchema } from "@/lib/http/routes/requests";
 import { runRequestSchema } from "@/lib/runs/document";
 import { coordinator, openRun } from "@/lib/runs/lab";
@@ -17,7 +16,7 @@ export const GET = (request: Request) =>
 export const POST = (request: Request) =>
   apiRoute(async () => {
     requireAdmin(request);
-    const document = await openRun(await readJson(request, runRequestSchema), currentRequest()?.connection ?? null);
+    const document = await openRun(await readJson(request, runRequestSchema));
     const headers = { location: `/api/runs/${document.id}`, "x-run-key": coordinator().runKey(document.id) ?? "" };
     return Response.json(document, { status: 201, headers });
   });

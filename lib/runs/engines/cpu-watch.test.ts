@@ -8,7 +8,7 @@ const readings = (...triples: [number, number, number][]) =>
   triples.map(([atMs, usedMs, idleMs]) => ({ atMs, usedMs, idleMs }));
 
 describe("busiestSecond", () => {
-  it("is the most of any second, not the average, with what was left in that second", () => {
+  it("is the second with the highest use, not the average, with the idle time of the same second", () => {
     const idleThenBusy = readings(
       [0, 0, 0],
       [500, 0, 1_000],
@@ -20,11 +20,11 @@ describe("busiestSecond", () => {
     assert.deepEqual(busiestSecond(idleThenBusy), { percent: 180, sparePercent: 10 });
   });
 
-  it("takes a longer stretch where a reading came late", () => {
+  it("uses a longer window if a reading was late", () => {
     assert.equal(busiestSecond(readings([0, 0, 0], [400, 400, 0], [2_000, 1_000, 0]))?.percent, 37.5);
   });
 
-  it("is not known before a second has passed", () => {
+  it("is null before a second has passed", () => {
     assert.equal(busiestSecond(readings([0, 0, 0], [999, 999, 0])), null);
     assert.equal(busiestSecond([]), null);
   });
@@ -34,40 +34,41 @@ const report = clientReport();
 
 const isLinux = process.platform === "linux";
 
-describe("a process's use of the processor", { skip: isLinux ? false : "not applicable: there is no /proc" }, () => {
-  it("rises as it works", () => {
+describe("CPU use of a process", { skip: isLinux ? false : "not applicable: this system has no /proc" }, () => {
+  it("rises while the process works", () => {
     const before = readCpu(process.pid)?.usedMs ?? Number.NaN;
     const { user, system } = process.cpuUsage();
     while (process.cpuUsage().user + process.cpuUsage().system < user + system + 50_000) JSON.stringify(process.env);
     assert.ok((readCpu(process.pid)?.usedMs ?? 0) >= before + 30);
   });
 
-  it("is told of the generator that was watched, with its name, until the run is over", async () => {
-    const over = new AbortController();
-    const watch = watchGenerator("run", over.signal);
-    watch.follow(process.pid);
-    assert.match(withGeneratorCpu("run", report).generatorCpuUnknown ?? "", /less than a second/);
-    await waitUntil(() => watch.tell().generatorCpuPercent !== undefined, { what: "a second of readings" });
-    const told = withGeneratorCpu("run", report);
-    assert.equal(told.generatorProcess, "node");
-    assert.ok((told.generatorSparePercent ?? -1) >= 0);
-    assert.equal("generatorCpuUnknown" in told, false);
-    over.abort();
-    assert.match(withGeneratorCpu("run", report).generatorCpuUnknown ?? "", /nobody watched/);
-  });
-
-  it("is not known of a process that is not there, or that may not be the generator", () => {
-    const over = new AbortController();
+  it("is null for a process that does not exist", () => {
     assert.equal(readCpu(2 ** 30), null);
-    const watch = watchGenerator("other", over.signal);
-    watch.follow(process.pid);
-    watch.doubt = "it sent nothing";
-    assert.deepEqual(withGeneratorCpu("other", report), { ...report, generatorCpuUnknown: "it sent nothing" });
-    over.abort();
   });
 
-  it("is what the generator says itself, where it does", () => {
+  it("is added to the report of a generator that the lab started, until its run ends", async () => {
+    const runEnded = new AbortController();
+    watchGenerator("run", process.pid, runEnded.signal);
+    assert.match(withGeneratorCpu("run", report).generatorCpuUnknown ?? "", /less than a second/);
+    await waitUntil(() => withGeneratorCpu("run", report).generatorCpuPercent !== undefined, {
+      what: "readings of one second",
+    });
+    const completed = withGeneratorCpu("run", report);
+    assert.equal(completed.generatorProcess, "node");
+    assert.ok((completed.generatorSparePercent ?? -1) >= 0);
+    assert.equal("generatorCpuUnknown" in completed, false);
+    runEnded.abort();
+    assert.match(withGeneratorCpu("run", report).generatorCpuUnknown ?? "", /did not start this load generator/);
+  });
+
+  it("is not known for a generator that the lab did not start", () => {
+    const { generatorCpuPercent, generatorCpuUnknown } = withGeneratorCpu("external", report);
+    assert.equal(generatorCpuPercent, undefined);
+    assert.match(generatorCpuUnknown ?? "", /did not start this load generator/);
+  });
+
+  it("stays as the generator reported it, if it did", () => {
     const own = { ...report, generatorCpuPercent: 12 };
-    assert.deepEqual(withGeneratorCpu("nobody", own), own);
+    assert.deepEqual(withGeneratorCpu("external", own), own);
   });
 });

@@ -2,35 +2,35 @@ import { existsSync, readFileSync } from "node:fs";
 import { processSingleton } from "../../services/singleton";
 import type { ClientReport } from "../document";
 
-/** What a load generator took of the processor, for engines that cannot tell themselves. Linux only; elsewhere not known. */
+/** CPU use of a load generator that the lab started itself, read from `/proc`: Linux only, elsewhere not known. */
 
-/** A reading of a process's clock of work, and of the machine's clock of idleness; milliseconds. */
+/** CPU time that a process has used and that the machine has been idle, both since their start; milliseconds. */
 export interface CpuReading {
   readonly atMs: number;
   readonly usedMs: number;
-  /** Of all processors together. */
+  /** Sum over all processors. */
   readonly idleMs: number;
 }
 
 /** 100 = one core. */
 export interface BusiestSecond {
   readonly percent: number;
-  /** What nobody on the machine used in that same second. */
+  /** CPU time that no process of the machine used in that second. */
   readonly sparePercent: number;
 }
 
 const READ_EVERY_MS = 250;
 const WINDOW_MS = 1_000;
 const HAS_PROC = existsSync("/proc/self/stat");
-/** The kernel tells in ticks of a hundredth of a second, whatever its own are. */
+/** `/proc` counts in hundredths of a second on every Linux, independent of the kernel's tick rate. */
 const MS_PER_TICK = 10;
 
-/** The second in which the process worked most; null until a second has passed. */
+/** The second in which the process used most CPU time; null until a second has passed. */
 export function busiestSecond(readings: readonly CpuReading[]): BusiestSecond | null {
   let busiest: BusiestSecond | null = null;
   let start = 0;
   for (const end of readings) {
-    // The shortest stretch that is still a second long.
+    // The shortest window that is at least a second long.
     while (end.atMs - (readings[start + 1]?.atMs ?? Infinity) >= WINDOW_MS) start += 1;
     const from = readings[start];
     if (!from || end.atMs - from.atMs < WINDOW_MS) continue;
@@ -43,19 +43,19 @@ export function busiestSecond(readings: readonly CpuReading[]): BusiestSecond | 
   return busiest;
 }
 
-/** A reading of now; null when the process is gone, or the system does not say. */
+/** The current reading; null when the process has exited or `/proc` is not readable. */
 export function readCpu(pid: number): CpuReading | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name in the second field may hold anything, blanks and brackets too. Then: user and system time.
+    // The second field is the program's name, which may contain spaces and brackets. User and system time follow it.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const used = Number(fields[11]) + Number(fields[12]);
-    // All processors: user, nice, system, idle, and idle while a disk was waited for.
-    const [, , , , idle, waiting] = readFileSync("/proc/stat", "utf8").split(/\s+/, 6);
+    // The columns of the first line: user, nice, system, idle, iowait.
+    const [, , , , idle, ioWait] = readFileSync("/proc/stat", "utf8").split(/\s+/, 6);
     const reading = {
       atMs: performance.now(),
       usedMs: used * MS_PER_TICK,
-      idleMs: (Number(idle) + Number(waiting)) * MS_PER_TICK,
+      idleMs: (Number(idle) + Number(ioWait)) * MS_PER_TICK,
     };
     return Object.values(reading).every(Number.isFinite) ? reading : null;
   } catch {
@@ -63,8 +63,8 @@ export function readCpu(pid: number): CpuReading | null {
   }
 }
 
-/** As the system calls the program; null when it is gone. */
-function nameOf(pid: number): string | null {
+/** The program's name; null when the process has exited. */
+function programOf(pid: number): string | null {
   try {
     return readFileSync(`/proc/${pid}/comm`, "utf8").trim() || null;
   } catch {
@@ -72,47 +72,42 @@ function nameOf(pid: number): string | null {
   }
 }
 
-/** What is known of one run's generator. */
-export class GeneratorWatch {
+type GeneratorCpu = Pick<
+  ClientReport,
+  "generatorCpuPercent" | "generatorSparePercent" | "generatorProcess" | "generatorCpuUnknown"
+>;
+
+/** Reads the CPU use of one process until the signal aborts or the process exits. */
+class GeneratorWatch {
   private readonly readings: CpuReading[] = [];
-  private pid: number | null = null;
-  private program: string | null = null;
-  /** Why the figures are not known, or not to be taken for the generator's; null: nothing speaks against them. */
-  doubt: string | null = null;
+  private readonly program: string | null;
 
-  constructor(private readonly until: AbortSignal) {}
-
-  /** Reads what a process uses, until it is gone or the watch is over. */
-  follow(pid: number): void {
-    if (this.until.aborted) return;
-    this.pid = pid;
-    this.program = nameOf(pid);
+  constructor(
+    private readonly pid: number,
+    until: AbortSignal,
+  ) {
+    this.program = programOf(pid);
     const timer = setInterval(() => {
       if (!this.read()) clearInterval(timer);
     }, READ_EVERY_MS);
     timer.unref();
-    this.until.addEventListener("abort", () => clearInterval(timer), { once: true });
+    until.addEventListener("abort", () => clearInterval(timer), { once: true });
     this.read();
   }
 
-  /** @returns false once the process is gone */
+  /** @returns false when the process has exited */
   private read(): boolean {
-    const reading = this.pid === null ? null : readCpu(this.pid);
+    const reading = readCpu(this.pid);
     if (reading !== null) this.readings.push(reading);
     return reading !== null;
   }
 
-  /** What was seen up to now, as the client's report has it. */
-  tell(): Pick<
-    ClientReport,
-    "generatorCpuPercent" | "generatorSparePercent" | "generatorProcess" | "generatorCpuUnknown"
-  > {
-    if (!HAS_PROC) return { generatorCpuUnknown: "this system does not say what a process uses" };
-    if (this.doubt !== null) return { generatorCpuUnknown: this.doubt };
-    // A short run has few readings, and the one that makes its second whole is due now.
+  report(): GeneratorCpu {
+    if (!HAS_PROC) return { generatorCpuUnknown: "this operating system has no /proc to read CPU use from" };
+    // A short run has few readings: this one may complete its only second.
     this.read();
     const busiest = busiestSecond(this.readings);
-    if (busiest === null) return { generatorCpuUnknown: "its process was seen for less than a second" };
+    if (busiest === null) return { generatorCpuUnknown: "the load generator ran for less than a second" };
     return {
       generatorCpuPercent: Math.round(busiest.percent),
       generatorSparePercent: Math.round(busiest.sparePercent),
@@ -123,19 +118,19 @@ export class GeneratorWatch {
 
 const watches = () => processSingleton("generator-watches", () => new Map<string, GeneratorWatch>());
 
-/** A watch for a run's generator, there for `withGeneratorCpu` until the signal aborts. */
-export function watchGenerator(runId: string, until: AbortSignal): GeneratorWatch {
-  const watch = new GeneratorWatch(until);
-  if (until.aborted) return watch;
-  watches().set(runId, watch);
+/** Watches the process that sends a run's load, for `withGeneratorCpu`, until the signal aborts. */
+export function watchGenerator(runId: string, pid: number, until: AbortSignal): void {
+  if (until.aborted) return;
+  watches().set(runId, new GeneratorWatch(pid, until));
   until.addEventListener("abort", () => watches().delete(runId), { once: true });
-  return watch;
 }
 
-/** The generator's report with what it took of the processor; its own word counts, if it has one. */
+/** Adds the generator's CPU use to its report. A figure that the generator measured itself stays. */
 export function withGeneratorCpu(runId: string, report: ClientReport): ClientReport {
   if (report.generatorCpuPercent !== undefined) return report;
-  const { generatorCpuUnknown: _said, ...rest } = report;
-  const seen = watches().get(runId)?.tell() ?? { generatorCpuUnknown: "nobody watched its process" };
-  return { ...rest, ...seen };
+  const { generatorCpuUnknown: _reported, ...rest } = report;
+  const measured = watches().get(runId)?.report() ?? {
+    generatorCpuUnknown: "the lab did not start this load generator",
+  };
+  return { ...rest, ...measured };
 }

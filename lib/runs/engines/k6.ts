@@ -96,9 +96,9 @@ async function startK6(setup: K6Setup, options: LoadOptions): Promise<LoadResult
 }
 
 function watchChild(runId: string, pid: number): () => void {
-  const over = new AbortController();
-  watchGenerator(runId, over.signal).follow(pid);
-  return () => over.abort();
+  const exited = new AbortController();
+  watchGenerator(runId, pid, exited.signal);
+  return () => exited.abort();
 }
 
 /** The admin token goes by the environment: arguments can be read by every user of the machine. */
