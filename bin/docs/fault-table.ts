@@ -1,18 +1,26 @@
 import type { FaultOverview } from "../../lib/faults/overview";
 
-/** The fault table of the docs, made from the registry and the strategies' traits. */
+/** Builds the tables of docs/faults.md from the faults and the traits of the strategies. */
 export function faultTables(faults: readonly FaultOverview[]): string {
   return faults.map(section).join("\n\n");
 }
 
 function section({ id, does, proof, strategies, notApplicable }: FaultOverview): string {
   const rows = [
-    `| breaks | ${codes(strategies.breaks)} |`,
-    ...(strategies.stops.length === 0 ? [] : [`| stops the sale of | ${codes(strategies.stops)} |`]),
-    `| leaves safe | ${codes(strategies.holds)} |`,
-    ...notApplicable.map(({ reason, strategies }) => `| cannot be done to | ${codes(strategies)}: ${reason} |`),
+    `| unsafe: two holders | ${codes(strategies.breaks)} |`,
+    ...(strategies.stops.length === 0 ? [] : [`| blocked: the sale stops | ${codes(strategies.stops)} |`]),
+    `| safe | ${codes(strategies.holds)} |`,
+    ...notApplicable.map(({ reason, strategies }) => `| does not apply to | ${codes(strategies)}: ${reason} |`),
   ];
-  return [`### \`${id}\``, "", `${does} Proof: ${proof}.`, "", "| | strategies |", "|---|---|", ...rows].join("\n");
+  return [
+    `### \`${id}\``,
+    "",
+    `${does} Proof: ${proof}.`,
+    "",
+    "| under this fault | strategies |",
+    "|---|---|",
+    ...rows,
+  ].join("\n");
 }
 
 function codes(ids: readonly string[]): string {

@@ -3,11 +3,11 @@ import { stockStrategies } from "../../lib/stock/stock-strategies";
 import { faultTables } from "./fault-table";
 import { fullTables, replaceGenerated, shortTable } from "./strategy-table";
 
-/** Pages with a part made from the code. */
+/** Pages with a generated part. */
 export const GENERATED_PAGES = ["README.md", "docs/strategies.md", "docs/faults.md"] as const;
 export type GeneratedPage = (typeof GENERATED_PAGES)[number];
 
-/** The page as it should read, given how it reads now. */
+/** Returns the page with its generated part rebuilt from the code. */
 export function generatePage(page: GeneratedPage, text: string): string {
   if (page === "docs/faults.md") return replaceGenerated(text, "faults", faultTables(faultOverview()));
   const strategies = [...stockStrategies.values()].map(({ traits }) => traits);

@@ -9,15 +9,15 @@ import { fullTables, replaceGenerated, shortTable } from "./strategy-table";
 
 const strategies = [...stockStrategies.values()].map(({ traits }) => traits);
 
-describe("generated docs", () => {
-  it("name every strategy in both tables", () => {
+describe("generated pages", () => {
+  it("list every strategy in both tables", () => {
     for (const { id } of strategies) {
-      assert.ok(shortTable(strategies).includes(`\`${id}\``), id);
-      assert.ok(fullTables(strategies).includes(`\`${id}\``), id);
+      assert.ok(shortTable(strategies).includes(`\`${id}\``), `the README table lacks ${id}`);
+      assert.ok(fullTables(strategies).includes(`\`${id}\``), `the tables of docs/strategies.md lack ${id}`);
     }
   });
 
-  it("replace only what stands between the markers", () => {
+  it("replace only the text between the markers", () => {
     const page = "before\n<!-- generated:x -->\nold\n<!-- /generated:x -->\nafter\n";
     assert.equal(
       replaceGenerated(page, "x", "new"),
@@ -27,9 +27,13 @@ describe("generated docs", () => {
   });
 
   for (const page of GENERATED_PAGES) {
-    it(`${page} says what the code says; "npm run lab -- docs" writes it anew`, async () => {
+    it(`${page} matches the code`, async () => {
       const committed = await readFile(join(ROOT, page), "utf8");
-      assert.equal(committed, generatePage(page, committed));
+      assert.equal(
+        committed,
+        generatePage(page, committed),
+        `${page} is out of date: run "npm run lab -- docs" and commit the result`,
+      );
     });
   }
 });

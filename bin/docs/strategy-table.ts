@@ -1,9 +1,9 @@
 import type { StrategyTraits } from "../../lib/locks/types";
 
-/** The strategy tables of README and docs, made from the traits, which are the one declaration. */
+/** Builds the strategy tables of README.md and docs/strategies.md from the traits. */
 
 const FAMILY_TITLES: Record<StrategyTraits["family"], string> = {
-  baseline: "No lock, and one process",
+  baseline: "No lock, and a lock inside one process",
   sql: "SQL",
   redis: "Redis, one server",
   redlock: "Redis, five servers",
@@ -14,29 +14,36 @@ const FAMILY_TITLES: Record<StrategyTraits["family"], string> = {
 
 const WAITING: Record<StrategyTraits["waiting"], string> = {
   none: "does not wait",
-  queue: "in a queue",
-  poll: "asks again and again",
-  notify: "is woken",
-  "row-queue": "in the row's own queue",
-  retry: "tries again",
+  queue: "waits in a queue",
+  poll: "polls",
+  notify: "waits for a notification",
+  "row-queue": "waits for the row lock",
+  retry: "retries with backoff",
+};
+
+const EXPIRY: Record<StrategyTraits["expiryClock"], string> = {
+  none: "no expiry",
+  server: "server",
+  client: "client",
+  session: "session timeout",
 };
 
 const SURVIVAL: Record<StrategyTraits["survives"]["holderCrash"], string> = {
-  survives: "holds",
-  blocks: "blocks",
-  breaks: "**breaks**",
+  survives: "safe",
+  blocks: "blocked",
+  breaks: "**unsafe: two holders**",
   "not-applicable": "–",
 };
 
-/** Short: what it does and whether it holds. */
+/** For the README: the mechanism and the expected verdicts. */
 export function shortTable(strategies: readonly StrategyTraits[]): string {
   const rows = strategies.map(({ id, mechanism, expected }) => {
     return `| \`${id}\` | ${cell(mechanism)} | ${expected.alone} | ${expected.threeNodes} |`;
   });
-  return ["| strategy | how | one node | three nodes |", "|---|---|---|---|", ...rows].join("\n");
+  return ["| strategy | mechanism | one node | three nodes |", "|---|---|---|---|", ...rows].join("\n");
 }
 
-/** Long: family by family, with what each survives. */
+/** For docs/strategies.md: one table per family, with the behavior under each failure. */
 export function fullTables(strategies: readonly StrategyTraits[]): string {
   const families = [...new Set(strategies.map(({ family }) => family))];
   return families
@@ -48,17 +55,18 @@ export function fullTables(strategies: readonly StrategyTraits[]): string {
 }
 
 const HEAD =
-  "| strategy | how | a contender | fair | whose clock ends a dead hold | fencing token | holder dies | holder pauses past its lease | server restarts empty |";
+  "| strategy | mechanism | a waiter | fair | clock that expires the lock | fencing token | holder crashes | holder pauses past its lease | server restarts without its data |";
 const RULE = "|---|---|---|---|---|---|---|---|---|";
 
-function fullRow({ id, mechanism, waiting, fair, expiryClock, fencingSource, survives }: StrategyTraits): string {
+function fullRow(traits: StrategyTraits): string {
+  const { id, kind, mechanism, waiting, fair, expiryClock, fencingSource, survives } = traits;
   const cells = [
     `\`${id}\``,
     mechanism,
     WAITING[waiting],
     fair ? "yes" : "no",
-    expiryClock === "none" ? "–" : expiryClock,
-    fencingSource ?? "–",
+    kind === "atomic" ? "–" : EXPIRY[expiryClock],
+    fencingSource ?? "none",
     SURVIVAL[survives.holderCrash],
     SURVIVAL[survives.holderPause],
     SURVIVAL[survives.serverRestart],
@@ -71,14 +79,15 @@ function cell(text: string): string {
 }
 
 /**
- * Replaces what stands between `<!-- generated:name -->` and `<!-- /generated:name -->`.
- * @throws Error when the page has no such markers
+ * Replaces the text between `<!-- generated:name -->` and `<!-- /generated:name -->`.
+ * @throws Error when the page lacks these markers
  */
 export function replaceGenerated(page: string, name: string, content: string): string {
   const start = `<!-- generated:${name} -->`;
   const end = `<!-- /generated:${name} -->`;
   const from = page.indexOf(start);
   const to = page.indexOf(end);
-  if (from < 0 || to < from) throw new Error(`the page has no ${start} ... ${end}`);
+  if (from < 0 || to < from)
+    throw new Error(`The page lacks the markers ${start} and ${end}. Add both where the generated part belongs.`);
   return `${page.slice(0, from + start.length)}\n${content}\n${page.slice(to)}`;
 }
