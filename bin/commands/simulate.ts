@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import { type Command, InvalidArgumentError } from "commander";
-import type { Order } from "../../simulator/runners/orders";
-import type { Runners } from "../../simulator/runners/runners";
-import type { RangeResult } from "../../simulator/sale/run-seeds";
+import type { RunnerPool } from "../../simulator/runners/runner-pool";
+import type { SeedBatch } from "../../simulator/runners/seed-batch";
+import type { SeedRangeResult } from "../../simulator/sale/run-seeds";
 import { Sale } from "../../simulator/sale/sale";
 import { PROFILES, type Profile, type SimStrategy } from "../../simulator/sale/scenario";
 import { SIM_STRATEGIES } from "../../simulator/strategies/simulated-strategies";
@@ -16,56 +16,52 @@ interface SimulateFlags {
   readonly trace?: boolean;
 }
 
-const SEEDS_PER_ORDER = 1_000;
+const SEEDS_PER_BATCH = 1_000;
 const REPORT_EVERY_MS = 5_000;
 
-/** `npm run simulate`: worlds without end, or one of them again. */
+/** `npm run simulate`: runs many worlds, or replays one. */
 export function addSimulateCommand(program: Command): void {
   program
     .command("simulate")
-    .description("run the locks in simulated worlds, one a seed; exit 1 when one breaks a promise")
-    .option("--seeds <n>", "worlds of each strategy and profile", wholeNumber, 10_000)
-    .option("--from <seed>", "the first of them", wholeNumber, 1)
+    .description("run the locks in simulated worlds, one per seed; exit 1 if a world violates a property")
+    .option("--seeds <n>", "worlds per strategy and profile", wholeNumber, 10_000)
+    .option("--from <seed>", "first seed", wholeNumber, 1)
     .option("--strategy <id>", SIM_STRATEGIES.map(({ id }) => id).join(", "), strategyOf)
     .option("--profile <name>", PROFILES.join(", "), profileOf)
-    .option("--seed <seed>", "this world only", wholeNumber)
-    .option("--trace", "with --seed: what happens in it, line by line")
+    .option("--seed <seed>", "replay this world only", wholeNumber)
+    .option("--trace", "with --seed: print every event")
     .action(async (flags: SimulateFlags) => {
-      process.exitCode = flags.seed === undefined ? await soak(flags) : await replay(flags, flags.seed);
+      process.exitCode = flags.seed === undefined ? await runAllBatches(flags) : await replay(flags, flags.seed);
     });
 }
 
 function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("A whole number is expected.");
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("Expected a whole number.");
   return Number(text);
 }
 
 function strategyOf(text: string): SimStrategy {
-  const known = SIM_STRATEGIES.find(({ id }) => id === text);
-  if (!known) throw new InvalidArgumentError(`Valid strategies: ${SIM_STRATEGIES.map(({ id }) => id).join(", ")}.`);
-  return known;
+  const found = SIM_STRATEGIES.find(({ id }) => id === text);
+  if (!found) throw new InvalidArgumentError(`Valid strategies: ${SIM_STRATEGIES.map(({ id }) => id).join(", ")}.`);
+  return found;
 }
 
 function profileOf(text: string): Profile {
-  const known = PROFILES.find((profile) => profile === text);
-  if (!known) throw new InvalidArgumentError(`Valid profiles: ${PROFILES.join(", ")}.`);
-  return known;
+  const found = PROFILES.find((profile) => profile === text);
+  if (!found) throw new InvalidArgumentError(`Valid profiles: ${PROFILES.join(", ")}.`);
+  return found;
 }
 
 /** @returns the exit code */
-async function replay({ strategy, profile, trace }: SimulateFlags, seed: number): Promise<number> {
+async function replay(flags: SimulateFlags, seed: number): Promise<number> {
   let exitCode = 0;
-  for (const chosen of strategy ? [strategy] : SIM_STRATEGIES) {
-    for (const name of profile ? [profile] : PROFILES) {
-      const { lines, violations, hash, events } = await new Sale({
-        strategy: chosen,
-        profile: name,
-        seed,
-        isTracing: trace === true,
-      }).run();
+  for (const strategy of flags.strategy ? [flags.strategy] : SIM_STRATEGIES) {
+    for (const profile of flags.profile ? [flags.profile] : PROFILES) {
+      const world = await new Sale({ strategy, profile, seed, isTracing: flags.trace === true }).run();
+      const { lines, violations, hash, events } = world;
       if (lines.length > 0) console.log(lines.join("\n"));
-      const verdict = violations.length === 0 ? "every promise kept" : `${violations.length} broken`;
-      console.log(`${chosen.id} ${name} seed ${seed}: ${verdict}, ${events} events, hash ${hash}`);
+      const verdict = violations.length === 0 ? "no violation" : `${violations.length} violations`;
+      console.log(`${strategy.id} ${profile} seed ${seed}: ${verdict}, ${events} events, hash ${hash}`);
       for (const { property, atMs, detail } of violations)
         console.log(`  ${property} at ${atMs.toFixed(2)} ms: ${detail}`);
       if (violations.length > 0) exitCode = 1;
@@ -74,30 +70,37 @@ async function replay({ strategy, profile, trace }: SimulateFlags, seed: number)
   return exitCode;
 }
 
-/** Ends early only at a broken promise, once every process has finished its order. @returns the exit code */
-async function soak({ seeds, from, strategy, profile }: SimulateFlags): Promise<number> {
-  const orders: Order[] = [];
-  for (let firstSeed = from; firstSeed < from + seeds; firstSeed += SEEDS_PER_ORDER)
-    for (const { id: subject } of strategy ? [strategy] : SIM_STRATEGIES)
-      for (const name of profile ? [profile] : PROFILES)
-        orders.push({ subject, profile: name, firstSeed, seeds: Math.min(SEEDS_PER_ORDER, from + seeds - firstSeed) });
-  const progress = new Progress(orders.reduce((sum, order) => sum + order.seeds, 0));
-  const workers = Math.min(availableParallelism(), orders.length);
-  // esbuild, which makes the simulator's script, is there for development only.
-  const { Runners } = await import("../../simulator/runners/runners");
-  const runners = await Runners.start(workers);
+/** Runs all batches; after a violation it starts no further batch. @returns the exit code */
+async function runAllBatches(flags: SimulateFlags): Promise<number> {
+  const batches = batchesOf(flags);
+  const progress = new Progress(batches.reduce((sum, batch) => sum + batch.seeds, 0));
+  const workers = Math.min(availableParallelism(), batches.length);
+  // Imported here because the pool needs esbuild, which a production install does not have.
+  const { RunnerPool } = await import("../../simulator/runners/runner-pool");
+  const runners = await RunnerPool.start(workers);
   try {
-    await Promise.all(Array.from({ length: workers }, () => work(runners, orders, progress)));
+    await Promise.all(Array.from({ length: workers }, () => runBatches(runners, batches, progress)));
   } finally {
     await runners[Symbol.asyncDispose]();
   }
   progress.report();
-  return progress.isBroken ? 1 : 0;
+  return progress.hasFailed ? 1 : 0;
 }
 
-async function work(runners: Runners, orders: Order[], progress: Progress): Promise<void> {
-  for (let order = orders.shift(); order && !progress.isBroken; order = orders.shift())
-    progress.add(order, await runners.run(order));
+function batchesOf({ seeds, from, strategy, profile }: SimulateFlags): SeedBatch[] {
+  const batches: SeedBatch[] = [];
+  for (let firstSeed = from; firstSeed < from + seeds; firstSeed += SEEDS_PER_BATCH) {
+    const size = Math.min(SEEDS_PER_BATCH, from + seeds - firstSeed);
+    for (const { id } of strategy ? [strategy] : SIM_STRATEGIES)
+      for (const each of profile ? [profile] : PROFILES)
+        batches.push({ name: id, profile: each, firstSeed, seeds: size });
+  }
+  return batches;
+}
+
+async function runBatches(runners: RunnerPool, batches: SeedBatch[], progress: Progress): Promise<void> {
+  for (let batch = batches.shift(); batch && !progress.hasFailed; batch = batches.shift())
+    progress.add(batch, await runners.run(batch));
 }
 
 class Progress {
@@ -106,20 +109,20 @@ class Progress {
   #reportedMs = 0;
   #done = 0;
   #broken = 0;
-  isBroken = false;
+  hasFailed = false;
 
   constructor(total: number) {
     this.#total = total;
   }
 
-  add({ subject, profile }: Order, { seeds, failed, brokenSeeds }: RangeResult): void {
+  add({ name, profile }: SeedBatch, { seeds, failed, brokenSeeds }: SeedRangeResult): void {
     this.#done += seeds;
     this.#broken += brokenSeeds;
     for (const { seed, violations } of failed) {
-      this.isBroken = true;
-      const what = violations.map(({ property, detail }) => `${property}: ${detail}`).join("; ");
-      console.log(`${subject} ${profile} seed ${seed} breaks ${what}`);
-      console.log(`  npm run simulate -- --strategy ${subject} --profile ${profile} --seed ${seed} --trace`);
+      this.hasFailed = true;
+      const details = violations.map(({ property, detail }) => `${property}: ${detail}`).join("; ");
+      console.log(`${name} ${profile} seed ${seed} violates ${details}`);
+      console.log(`  npm run simulate -- --strategy ${name} --profile ${profile} --seed ${seed} --trace`);
     }
     if (performance.now() - this.#reportedMs > REPORT_EVERY_MS) this.report();
   }
@@ -128,7 +131,7 @@ class Progress {
     this.#reportedMs = performance.now();
     const seconds = (this.#reportedMs - this.#startedMs) / 1_000;
     const speed = Math.round(this.#done / seconds);
-    const unfenced = `${this.#broken} worlds in which a fault broke what was not promised to survive it`;
-    console.log(`${this.#done} of ${this.#total} worlds, ${speed} a second; ${unfenced}`);
+    const expected = `${this.#broken} worlds broken by a fault that the strategy does not claim to survive`;
+    console.log(`${this.#done} of ${this.#total} worlds, ${speed} per second; ${expected}`);
   }
 }

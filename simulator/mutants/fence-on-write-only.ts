@@ -1,7 +1,7 @@
 import { redisFenced } from "../strategies/redis";
 import type { Mutant } from "./mutant";
 
-/** The token is checked when the stock is written: between a newer holder's read and its write, the stale one gets in. */
+/** The database checks the token only at the write, so a stale holder can write between a newer holder's read and write. */
 export const fenceOnWriteOnly: Mutant = {
   name: "fence on the write only",
   strategy: redisFenced,

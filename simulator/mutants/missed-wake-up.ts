@@ -1,12 +1,12 @@
 import type { RedisCommands } from "../../lib/locks/redis/redis-port";
 import { createRedisReentrant } from "../../lib/locks/redis/redis-reentrant";
 import { lockScript } from "../../lib/locks/redis/redisson-protocol";
-import { redisWithChannels } from "../strategies/redis";
+import { redisPubSubStrategy } from "../strategies/redis";
 import type { Mutant } from "./mutant";
 
 const AN_HOUR_MS = 3_600_000;
 
-/** Never looks by itself: what is left of the holder's TTL comes back as an hour, so only a message ends the wait. */
+/** Disables the fallback poll: the holder's remaining TTL is reported as an hour, so only a message ends the wait. */
 function withoutFallback(client: RedisCommands): RedisCommands {
   return {
     call: async (name, ...parameters) => {
@@ -19,7 +19,7 @@ function withoutFallback(client: RedisCommands): RedisCommands {
 
 export const missedWakeUp: Mutant = {
   name: "missed wake-up",
-  strategy: redisWithChannels("redis-reentrant", ({ commands, subscriber }, dependencies) =>
+  strategy: redisPubSubStrategy("redis-reentrant", ({ commands, subscriber }, dependencies) =>
     createRedisReentrant({ commands: withoutFallback(commands), subscriber }, dependencies),
   ),
   profile: "benign",

@@ -1,14 +1,14 @@
 import type { Profile, SimStrategy } from "../sale/scenario";
 import type { FenceCheck } from "../servers/sim-database";
 
-/** A lock with one mistake in it, made of the real code as far as it goes. The simulator has to find the mistake. */
+/** The production lock code with one deliberate mistake. The simulator must detect the mistake. */
 export interface Mutant {
   readonly name: string;
   readonly strategy: SimStrategy;
-  /** What the mutant is made of beside its mistake, where that is not all real code: keeps what the mutant breaks. */
-  readonly twin?: SimStrategy;
+  /** For a mutant that also replaces correct code: the same replacement without the mistake. It must violate nothing. */
+  readonly control?: SimStrategy;
   readonly profile: Profile;
-  /** The property it must be seen to break. */
+  /** The property that the simulator must report as violated. */
   readonly breaks: string;
   readonly fence?: FenceCheck;
 }

@@ -1,7 +1,7 @@
 import { redisFenced } from "../strategies/redis";
 import type { Mutant } from "./mutant";
 
-/** The lock has a token, and nobody looks at it. */
+/** The lock issues fencing tokens, but the database does not check them. */
 export const noFence: Mutant = {
   name: "no fence",
   strategy: redisFenced,

@@ -1,10 +1,10 @@
 import { releaseScript } from "../../lib/locks/redis/owner-scripts";
 import { createRedisLock } from "../../lib/locks/redis/redis-lock";
 import type { RedisCommands } from "../../lib/locks/redis/redis-port";
-import { oneRedis } from "../strategies/redis";
+import { redisStrategy } from "../strategies/redis";
 import type { Mutant } from "./mutant";
 
-/** A plain DEL instead of the script that compares the holder. */
+/** Releases with a plain DEL instead of the script that compares the holder. */
 function withPlainDelete(client: RedisCommands): RedisCommands {
   return {
     call: (name, ...parameters) =>
@@ -14,7 +14,7 @@ function withPlainDelete(client: RedisCommands): RedisCommands {
 
 export const releaseWithoutOwner: Mutant = {
   name: "release without owner check",
-  strategy: oneRedis("redis-lock", false, (client, dependencies) =>
+  strategy: redisStrategy("redis-lock", false, (client, dependencies) =>
     createRedisLock(withPlainDelete(client), dependencies),
   ),
   profile: "pause",

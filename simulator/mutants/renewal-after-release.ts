@@ -3,13 +3,13 @@ import { LeaseRunner } from "../../lib/locks/lease-runner";
 import { OwnedLockHandle } from "../../lib/locks/redis/owned-lock-handle";
 import { RedisCalls } from "../../lib/locks/redis/redis-calls";
 import { redisLockTraits } from "../../lib/locks/redis/redis-lock";
-import { oneRedis } from "../strategies/redis";
+import { redisStrategy } from "../strategies/redis";
 import type { Mutant } from "./mutant";
 
-/** A watchdog that outlives the hold by one renewal, which writes the key instead of comparing it. */
+/** The watchdog renews once more after the release, with a SET that does not compare the holder. */
 export const renewalAfterRelease: Mutant = {
   name: "renewal after release",
-  strategy: oneRedis("redis-lock", false, (client, dependencies) => {
+  strategy: redisStrategy("redis-lock", false, (client, dependencies) => {
     const backend: LeaseBackend = {
       traits: redisLockTraits,
       leaseKind: "ttl",

@@ -3,13 +3,13 @@ import { LeaseRunner } from "../../lib/locks/lease-runner";
 import { OwnedLockHandle } from "../../lib/locks/redis/owned-lock-handle";
 import { RedisCalls } from "../../lib/locks/redis/redis-calls";
 import { redisLockTraits } from "../../lib/locks/redis/redis-lock";
-import { oneRedis } from "../strategies/redis";
+import { redisStrategy } from "../strategies/redis";
 import type { Mutant } from "./mutant";
 
-/** Counts the lease from when the answer came, as if the way here had taken no time. */
+/** Counts the lease from the arrival of the reply instead of the sending of the request, so it ignores the network delay. */
 export const validityFromReply: Mutant = {
   name: "validity counted from the reply",
-  strategy: oneRedis("redis-lock", false, (client, dependencies) => {
+  strategy: redisStrategy("redis-lock", false, (client, dependencies) => {
     const backend: LeaseBackend = {
       traits: redisLockTraits,
       leaseKind: "ttl",

@@ -1,26 +1,26 @@
 import { createZkMutex } from "../../lib/locks/zookeeper/zk-mutex";
 import type { ZkConnection, ZkSession } from "../../lib/locks/zookeeper/zk-port";
-import { oneZooKeeper } from "../strategies/others";
+import { zooKeeperStrategy } from "../strategies/zookeeper";
 import type { Mutant } from "./mutant";
 
 /**
- * Sets the watch and does not look whether the node it watches was still there: a predecessor that left since the queue
- * was read is waited for.
+ * Sets the watch without checking that the watched node still exists. If the predecessor left after the queue was read,
+ * the waiter waits for a node that no longer exists.
  */
-function withoutLook(session: ZkSession): ZkSession {
-  const blind = new WeakMap<ZkConnection, ZkConnection>();
+function withoutExistenceCheck(session: ZkSession): ZkSession {
+  const wrapped = new WeakMap<ZkConnection, ZkConnection>();
   return {
     connected: async (signal) => {
       const connection = await session.connected(signal);
-      const known = blind.get(connection) ?? blindTo(connection);
-      blind.set(connection, known);
+      const known = wrapped.get(connection) ?? ignoringMissingNode(connection);
+      wrapped.set(connection, known);
       return known;
     },
     [Symbol.asyncDispose]: () => session[Symbol.asyncDispose](),
   };
 }
 
-function blindTo(connection: ZkConnection): ZkConnection {
+function ignoringMissingNode(connection: ZkConnection): ZkConnection {
   return new Proxy(connection, {
     get: (target, name) => {
       const value: unknown = Reflect.get(target, name, target);
@@ -32,8 +32,8 @@ function blindTo(connection: ZkConnection): ZkConnection {
 
 export const watchAfterCheck: Mutant = {
   name: "watch set after the check",
-  strategy: oneZooKeeper("zk-mutex", false, (session, dependencies) =>
-    createZkMutex(withoutLook(session), dependencies),
+  strategy: zooKeeperStrategy("zk-mutex", false, (session, dependencies) =>
+    createZkMutex(withoutExistenceCheck(session), dependencies),
   ),
   profile: "benign",
   breaks: "liveness",

@@ -1,12 +1,12 @@
 import { createEtcdLock } from "../../lib/locks/etcd/etcd-lock";
 import type { EtcdCommands } from "../../lib/locks/etcd/etcd-port";
-import { oneEtcd } from "../strategies/others";
+import { etcdStrategy } from "../strategies/etcd";
 import type { Mutant } from "./mutant";
 
 const AN_HOUR_SECONDS = 3_600;
 const NO_REVISION_YET = 2n ** 62n;
 
-/** Never looks by itself, as far as a wait of this length goes: only the watch can end it. */
+/** Disables the fallback re-read: the lease is reported as an hour long, so only the watch can end the wait. */
 function withoutFallback(etcd: EtcdCommands): EtcdCommands {
   return {
     ...etcd,
@@ -17,22 +17,26 @@ function withoutFallback(etcd: EtcdCommands): EtcdCommands {
   };
 }
 
-/** Watches from when the request arrives, not from the revision at which the queue was read: what happened between is lost. */
+/** Watches from the arrival of the request instead of the revision at which the queue was read, so it misses deletions in between. */
 function watchingFromNow(etcd: EtcdCommands): EtcdCommands {
   return { ...etcd, untilDeleted: (watch) => etcd.untilDeleted({ ...watch, afterRevision: NO_REVISION_YET }) };
 }
 
-/** Without the fallback a lost message alone would break it, mistake or not. */
+/** Without the fallback, one lost message would break even the correct lock. */
 const NOTHING_LOST = { dropChance: 0 };
 
 export const watchFromNow: Mutant = {
   name: "watch from now on",
-  strategy: oneEtcd(
+  strategy: etcdStrategy(
     "etcd-lock",
     (etcd, dependencies) => createEtcdLock(watchingFromNow(withoutFallback(etcd)), dependencies),
     NOTHING_LOST,
   ),
-  twin: oneEtcd("etcd-lock", (etcd, dependencies) => createEtcdLock(withoutFallback(etcd), dependencies), NOTHING_LOST),
+  control: etcdStrategy(
+    "etcd-lock",
+    (etcd, dependencies) => createEtcdLock(withoutFallback(etcd), dependencies),
+    NOTHING_LOST,
+  ),
   profile: "benign",
   breaks: "liveness",
 };

@@ -1,8 +1,8 @@
 import { runSeeds } from "../sale/run-seeds";
-import { orderSchema, rangeOf } from "./orders";
+import { seedBatchSchema, seedRangeOf } from "./seed-batch";
 
-/** A process that runs the worlds it is sent, one range at a time, and says how they went. */
+/** Child process: runs each batch it receives and sends back the result. */
 process.on("message", async (message) => {
-  process.send?.(await runSeeds(rangeOf(orderSchema.parse(message))));
+  process.send?.(await runSeeds(seedRangeOf(seedBatchSchema.parse(message))));
 });
 process.on("disconnect", () => process.exit());

@@ -1,52 +1,52 @@
 import { createHash } from "node:crypto";
 import type { FenceCheck } from "../servers/sim-database";
-import { withQuickAborts } from "../world/quick-abort";
+import { withFastAborts } from "../world/fast-abort";
 import { Sale, type SaleResult } from "./sale";
 import type { Profile, SimStrategy } from "./scenario";
 
-export interface Range {
+export interface SeedRange {
   readonly strategy: SimStrategy;
   readonly profile: Profile;
   readonly firstSeed: number;
   readonly seeds: number;
   readonly fence?: FenceCheck;
-  /** Ends at the first seed that breaks this property. */
-  readonly stopsAt?: string;
+  /** Stops at the first seed that violates this property. */
+  readonly stopAtViolation?: string;
 }
 
-export interface RangeResult {
+export interface SeedRangeResult {
   readonly seeds: number;
-  /** The first few with a violation. */
+  /** The first few worlds with a violation. */
   readonly failed: readonly SaleResult[];
-  /** The one that broke `stopsAt`. */
+  /** The world that violated `stopAtViolation`; null when none did. */
   readonly stoppedBy: SaleResult | null;
-  /** Seeds in which an update was lost, or two believed at once. */
+  /** Worlds with a lost update or two holders at once, whether or not the strategy promises to prevent them. */
   readonly brokenSeeds: number;
   readonly firstBrokenSeed: number | null;
   readonly grants: number;
   readonly sold: number;
   readonly events: number;
   readonly cpuMs: number;
-  /** Of the hashes of its worlds, in their order. */
+  /** Hash over the hashes of the worlds, in seed order. */
   readonly hash: string;
 }
 
-/** One failure says enough; a few show whether they are alike. */
-const MOST_FAILURES_KEPT = 5;
+/** A few failures show whether they have the same cause. */
+const MAX_FAILURES_KEPT = 5;
 
-export function runSeeds(range: Range): Promise<RangeResult> {
-  return withQuickAborts(() => runEach(range));
+export function runSeeds(range: SeedRange): Promise<SeedRangeResult> {
+  return withFastAborts(() => runEach(range));
 }
 
-/** One for many, in their order. */
+/** One hash for a list of hashes; the order counts. */
 export function hashOf(hashes: readonly string[]): string {
   return createHash("sha256").update(hashes.join(" ")).digest("hex").slice(0, 16);
 }
 
-async function runEach(range: Range): Promise<RangeResult> {
-  const { strategy, profile, firstSeed, seeds, fence, stopsAt } = range;
+async function runEach(range: SeedRange): Promise<SeedRangeResult> {
+  const { strategy, profile, firstSeed, seeds, fence, stopAtViolation } = range;
   const before = process.cpuUsage();
-  // Stacks are what errors and aborts cost most; a replay has them.
+  // Recording stack traces is the largest cost of errors and aborts. A replay records them.
   const stackTraceLimit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
   const summary = new Summary();
@@ -54,8 +54,8 @@ async function runEach(range: Range): Promise<RangeResult> {
   for (let seed = firstSeed; seed < firstSeed + seeds && stoppedBy === null; seed += 1) {
     const result = await new Sale({ strategy, profile, seed, ...(fence ? { fence } : {}) }).run();
     summary.add(result);
-    if (result.violations.some(({ property }) => property === stopsAt)) stoppedBy = result;
-    // A world never lets the event loop turn; unhandled rejections, signals and messages wait for this.
+    if (result.violations.some(({ property }) => property === stopAtViolation)) stoppedBy = result;
+    // A world runs in microtasks only. Yield here so that Node handles unhandled rejections, signals and messages.
     await new Promise((resolve) => setImmediate(resolve));
   }
   Error.stackTraceLimit = stackTraceLimit;
@@ -81,10 +81,10 @@ class Summary {
       this.#brokenSeeds += 1;
       this.#firstBrokenSeed ??= world.seed;
     }
-    if (world.violations.length > 0 && this.#failed.length < MOST_FAILURES_KEPT) this.#failed.push(world);
+    if (world.violations.length > 0 && this.#failed.length < MAX_FAILURES_KEPT) this.#failed.push(world);
   }
 
-  result(): Omit<RangeResult, "stoppedBy" | "cpuMs"> {
+  result(): Omit<SeedRangeResult, "stoppedBy" | "cpuMs"> {
     return {
       seeds: this.#hashes.length,
       failed: this.#failed,
@@ -98,12 +98,12 @@ class Summary {
   }
 }
 
-/** Of ranges that follow one another. */
-export function joinResults(results: readonly RangeResult[]): RangeResult {
-  const total = (of: (result: RangeResult) => number) => results.reduce((sum, result) => sum + of(result), 0);
+/** Joins the results of consecutive seed ranges. */
+export function joinResults(results: readonly SeedRangeResult[]): SeedRangeResult {
+  const total = (of: (result: SeedRangeResult) => number) => results.reduce((sum, result) => sum + of(result), 0);
   return {
     seeds: total(({ seeds }) => seeds),
-    failed: results.flatMap(({ failed }) => failed).slice(0, MOST_FAILURES_KEPT),
+    failed: results.flatMap(({ failed }) => failed).slice(0, MAX_FAILURES_KEPT),
     stoppedBy: results.find(({ stoppedBy }) => stoppedBy !== null)?.stoppedBy ?? null,
     brokenSeeds: total(({ brokenSeeds }) => brokenSeeds),
     firstBrokenSeed: results.find(({ firstBrokenSeed }) => firstBrokenSeed !== null)?.firstBrokenSeed ?? null,

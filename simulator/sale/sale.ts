@@ -3,11 +3,11 @@ import { LockedStock } from "../../lib/stock/locked-stock";
 import { StockStore } from "../../lib/stock/stock-store";
 import type { StockOutcome } from "../../lib/stock/types";
 import { type FenceCheck, SimDatabase } from "../servers/sim-database";
+import { abortListenerCount } from "../world/fast-abort";
 import { SimProcess } from "../world/process";
-import { abortListeners } from "../world/quick-abort";
 import { type Violation, World } from "../world/world";
-import { Beliefs } from "./beliefs";
-import { planFaults } from "./faults";
+import { HoldMonitor } from "./hold-monitor";
+import { planFaults } from "./plan-faults";
 import type { Cluster, OpenedLock, Profile, SimStrategy } from "./scenario";
 
 export interface SaleOptions {
@@ -15,7 +15,7 @@ export interface SaleOptions {
   readonly profile: Profile;
   readonly seed: number;
   readonly isTracing?: boolean;
-  /** Where the database checks a fencing token; anything but `read-and-write` is a mutant's. */
+  /** Where the database checks the fencing token. Only mutants deviate from `read-and-write`. */
   readonly fence?: FenceCheck;
 }
 
@@ -23,7 +23,7 @@ export interface SaleResult {
   readonly seed: number;
   readonly violations: readonly Violation[];
   readonly lostUpdates: number;
-  /** Times two believed at once, whether or not that was promised not to happen. */
+  /** How often two processes held the lock at once, whether or not the profile allows it. */
   readonly overlaps: number;
   readonly grants: number;
   readonly sold: number;
@@ -43,23 +43,23 @@ interface Purchase {
   readonly node: Node;
   readonly signal: AbortSignal;
   isSettled: boolean;
-  /** Left open by a crash. */
+  /** Null when the purchase failed, or its process crashed. */
   outcome: StockOutcome | null;
   error: unknown;
 }
 
 const RESOURCE_ID = 1;
-/** No call, with everything it may have to wait for, lasts longer once the faults are over. */
+/** After the faults are over, every call must end within this time. */
 const SETTLE_LIMIT_MS = 20_000;
 const PROBE_MARGIN_MS = 1_500;
 const DISPOSE_LIMIT_MS = 5_000;
 
-/** One seed, from an open sale to the last timer: whatever went wrong is in the result. */
+/** Runs the world of one seed from the first purchase to the last timer, and collects the violations. */
 export class Sale {
   readonly #options: SaleOptions;
   readonly #world: World;
   readonly #database: SimDatabase;
-  readonly #beliefs: Beliefs;
+  readonly #holds: HoldMonitor;
   readonly #cluster: Cluster;
   readonly #nodes: Node[] = [];
   readonly #purchases: Purchase[] = [];
@@ -84,10 +84,10 @@ export class Sale {
       },
       { stock: random.whole(1, 6), fence: options.fence ?? "read-and-write" },
     );
-    this.#beliefs = new Beliefs(world, { tokensRise: profile !== "amnesia", isExclusive: profile !== "amnesia" });
+    this.#holds = new HoldMonitor(world, { tokensRise: profile !== "amnesia", isExclusive: profile !== "amnesia" });
     this.#cluster = strategy.build(world, {
       ttlMs: this.#ttlMs,
-      weather: { slowestMs, breakChance: isBenign ? 0.002 : 0.01, repeatChance: 0.004, dropChance: 0.03 },
+      conditions: { slowestMs, breakChance: isBenign ? 0.002 : 0.01, repeatChance: 0.004, dropChance: 0.03 },
     });
     const processes = random.pick([2, 2, 2, 2, 2, 2, 3, 3, 3, 4]);
     for (let number = 1; number <= processes; number += 1) this.#addNode(`node-${number}`);
@@ -106,7 +106,7 @@ export class Sale {
     });
     const areSettled = () => this.#purchases.every(({ isSettled, node }) => isSettled || node.process.isCrashed);
     if (!(await world.run(areSettled, healedMs + SETTLE_LIMIT_MS))) this.#reportUnsettled();
-    // Only the servers' own faults can reach newcomers.
+    // Faults of nodes cannot affect the newcomers; faults of servers can, so let these finish first.
     if (this.#options.profile === "amnesia") await world.run(() => false, Math.max(1, healedMs - world.nowMs));
     await this.#probe();
     await this.#disposeAll(Math.max(0, healedMs - world.nowMs) + DISPOSE_LIMIT_MS);
@@ -119,10 +119,10 @@ export class Sale {
     const { random } = world;
     const clock = { rate: random.between(0.9965, 1.0035), skewMs: random.between(-2_000, 2_000) };
     const process = new SimProcess(world, name, clock);
-    process.onResumed = () => this.#beliefs.check();
+    process.onResumed = () => this.#holds.check();
     const opened = this.#cluster.open(process, { clock: process, random });
     const store = new StockStore(this.#database.poolFor(process), name);
-    const lock = this.#beliefs.watch(process, opened.lock);
+    const lock = this.#holds.watch(process, opened.lock);
     const stock = new LockedStock(lock, store, { work: (holdMs) => process.sleep(holdMs) });
     const node = { process, opened, stock };
     this.#nodes.push(node);
@@ -183,47 +183,55 @@ export class Sale {
         ...(this.#options.fence === "nowhere" ? { fencing: false } : {}),
         ...sizes,
       });
-      this.#world.say(() => `${node.process.name}: ${opId} ${purchase.outcome?.status}`);
+      this.#world.trace(() => `${node.process.name}: ${opId} ${purchase.outcome?.status}`);
     } catch (error) {
       purchase.error = error;
-      this.#world.say(() => `${node.process.name}: ${opId} failed: ${String(error)}`);
+      this.#world.trace(() => `${node.process.name}: ${opId} failed: ${String(error)}`);
     }
     purchase.isSettled = true;
     this.#checkAnswer(purchase);
   }
 
-  /** What the buyer was told must be true, as far as it was certain. */
+  /** A sold outcome means one order; any other outcome and any definite error mean none. */
   #checkAnswer({ opId, outcome, error, signal }: Purchase): void {
     const orders = this.#database.ordersOf(opId);
     const world = this.#world;
-    if (abortListeners(signal) > 0) world.violate("clean-up", `${opId} left a listener on its signal`);
+    if (abortListenerCount(signal) > 0)
+      world.reportViolation("clean-up", `${opId} left an abort listener on the signal of its caller`);
     if (outcome) {
       const due = outcome.status === "sold" ? 1 : 0;
-      if (orders !== due) world.violate("honesty", `${opId} was told ${outcome.status} and has ${orders} orders`);
+      if (orders !== due)
+        world.reportViolation(
+          "accurate-outcome",
+          `${opId} got the outcome ${outcome.status}, expected ${due} orders, found ${orders}`,
+        );
       return;
     }
     if (!isLockError(error)) {
-      world.violate("typed-errors", `${opId}: ${error instanceof Error ? error.stack : String(error)}`);
+      world.reportViolation("typed-errors", `${opId}: ${error instanceof Error ? error.stack : String(error)}`);
       return;
     }
     if (error.isDefinite && orders > 0)
-      world.violate("honesty", `${opId} was told that it certainly failed (${error.code}) and has ${orders} orders`);
+      world.reportViolation(
+        "accurate-outcome",
+        `${opId} got the definite error ${error.code}, expected 0 orders, found ${orders}`,
+      );
   }
 
   #reportUnsettled(): void {
     for (const { opId, isSettled, node } of this.#purchases)
       if (!isSettled && !node.process.isCrashed)
-        this.#world.violate("liveness", `${opId} of ${node.process.name} never came to an end`);
+        this.#world.reportViolation("liveness", `${opId} of ${node.process.name} did not end within the time limit`);
   }
 
   /**
-   * Whatever has been left behind, newcomers get the lock within the time that a dead holder or a lost wake-up may cost:
-   * two at once, so that one of them has to wait for the other's release.
+   * After all faults, two newcomers must get the lock within the time that a crashed holder or a lost wake-up can cost.
+   * They start together, so that one of them waits for the release of the other.
    */
   async #probe(): Promise<void> {
     const world = this.#world;
     const { random } = world;
-    const waitTimeoutMs = this.#options.strategy.freedAfterMs(this.#ttlMs) + PROBE_MARGIN_MS;
+    const waitTimeoutMs = this.#options.strategy.maxHoldAfterCrashMs(this.#ttlMs) + PROBE_MARGIN_MS;
     const answers: string[] = [];
     const enter = async (name: string) => {
       const { process, opened } = this.#addNode(name);
@@ -231,14 +239,14 @@ export class Sale {
       const request = { resource: `product:${RESOURCE_ID}`, waitTimeoutMs, ttlMs: this.#ttlMs };
       const [outcome] = await Promise.allSettled([opened.lock.runGuarded(request, () => process.sleep(holdMs))]);
       answers.push(outcome.status === "fulfilled" ? outcome.value.status : String(outcome.reason));
-      world.say(() => `${name}: ${answers.at(-1)}`);
+      world.trace(() => `${name}: ${answers.at(-1)}`);
     };
     void enter("newcomer-1");
     world.schedule({ afterMs: random.between(0, 12), run: () => void enter("newcomer-2") });
     await world.run(() => answers.length === 2, waitTimeoutMs + SETTLE_LIMIT_MS);
     for (const answer of answers)
-      if (answer !== "completed") world.violate("liveness", `a newcomer got no lock: ${answer}`);
-    if (answers.length < 2) world.violate("liveness", "a newcomer never came to an end");
+      if (answer !== "completed") world.reportViolation("liveness", `a newcomer did not get the lock: ${answer}`);
+    if (answers.length < 2) world.reportViolation("liveness", "a newcomer did not end within the time limit");
   }
 
   async #disposeAll(limitMs: number): Promise<void> {
@@ -251,11 +259,14 @@ export class Sale {
         .then(() => {
           left -= 1;
         });
-    if (!(await world.run(() => left === 0, limitMs))) world.violate("clean-up", "a disposal never ended");
+    if (!(await world.run(() => left === 0, limitMs)))
+      world.reportViolation("clean-up", "a disposal did not end within the time limit");
     for (const { process } of living)
       if (process.pendingTimers > 0)
-        world.violate("clean-up", `${process.name} has ${process.pendingTimers} timers left after its disposal`);
-    for (const leftover of this.#cluster.leftovers?.() ?? []) world.violate("clean-up", `left behind: ${leftover}`);
+        world.reportViolation(
+          "clean-up",
+          `${process.name} has ${process.pendingTimers} timers left after its disposal, expected 0`,
+        );
   }
 
   #checkDatabase(): void {
@@ -263,18 +274,22 @@ export class Sale {
     const { stock, initialStock, orders, lostUpdates } = this.#database;
     const isPromised = profile === "benign" || (profile === "pause" && strategy.isFenced);
     if (!isPromised) return;
-    if (lostUpdates > 0) this.#world.violate("lost-update", `${lostUpdates} writes over a value nobody had read`);
+    if (lostUpdates > 0)
+      this.#world.reportViolation("lost-update", `${lostUpdates} writes replaced a value that the writer had not read`);
     if (orders.length > initialStock)
-      this.#world.violate("oversell", `${orders.length} orders for a stock of ${initialStock}`);
+      this.#world.reportViolation("oversell", `expected at most ${initialStock} orders, found ${orders.length}`);
     if (stock !== initialStock - orders.length)
-      this.#world.violate("conservation", `${initialStock} - ${orders.length} orders is not ${stock}`);
+      this.#world.reportViolation(
+        "conservation",
+        `expected a stock of ${initialStock - orders.length} after ${orders.length} orders, found ${stock}`,
+      );
   }
 
   #result(): SaleResult {
     const { violations, events, hash, lines } = this.#world;
     const { seed } = this.#options;
     const { lostUpdates, orders } = this.#database;
-    const { overlaps, grants } = this.#beliefs;
+    const { overlaps, grants } = this.#holds;
     return { seed, violations, lostUpdates, overlaps, grants, sold: orders.length, events, hash, lines };
   }
 }

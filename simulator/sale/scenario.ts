@@ -1,46 +1,44 @@
 import type { RunnerDependencies } from "../../lib/locks/runner-context";
 import type { LockStrategy } from "../../lib/locks/types";
 import type { SimServer } from "../servers/sim-server";
-import type { Link, Weather } from "../world/network";
+import type { Link, NetworkConditions } from "../world/network";
 import type { SimProcess } from "../world/process";
 import type { World } from "../world/world";
 
 /**
- * `benign`: everything that a lease must survive by itself. `pause`: pauses, partitions and writes on the wire that
- * outlast it. `amnesia`: a server loses its data, or its clock jumps.
+ * `benign`: faults that a lease must tolerate without a fencing token. `pause`: pauses, partitions and delayed writes that
+ * outlast the lease. `amnesia`: a server also loses its data, or its clock jumps.
  */
 export const PROFILES = ["benign", "pause", "amnesia"] as const;
 export type Profile = (typeof PROFILES)[number];
 
-/** What servers and links of one world can be made to suffer. */
+/** The lock servers of one world. */
 export interface Cluster {
   readonly servers: readonly SimServer[];
-  /** A strategy for a process, over links of its own. */
+  /** Opens the strategy for a process, over separate links. */
   open(process: SimProcess, dependencies: RunnerDependencies): OpenedLock;
-  /** Holds, waiters and leases that the servers still keep once everybody has gone. Empty: nothing was left behind. */
-  leftovers?(): readonly string[];
 }
 
 export interface OpenedLock {
   readonly lock: LockStrategy;
   readonly links: readonly Link[];
-  /** After the lock itself: what it was given. */
+  /** Closes the client that the lock was given. Called after the disposal of the lock. */
   close?(): Promise<void>;
 }
 
-/** The sizes of one world, drawn from its seed. */
-export interface Scale {
+/** Settings of one world, drawn from its seed. */
+export interface WorldSettings {
   readonly ttlMs: number;
-  readonly weather: Weather;
+  readonly conditions: NetworkConditions;
 }
 
 export interface SimStrategy {
   readonly id: string;
-  /** Lease lengths to draw from. */
+  /** Lease lengths; the seed picks one. */
   readonly ttlsMs: readonly [number, ...number[]];
-  /** Longest time a hold outlives its holder: what a crash costs the next caller. */
-  freedAfterMs(ttlMs: number): number;
-  /** Whether a fencing token guards the row. */
+  /** Longest time from the crash of a holder until the next caller can get the lock. */
+  maxHoldAfterCrashMs(ttlMs: number): number;
+  /** Whether the database checks a fencing token. */
   readonly isFenced: boolean;
-  build(world: World, scale: Scale): Cluster;
+  build(world: World, scale: WorldSettings): Cluster;
 }

@@ -6,15 +6,15 @@ import type { SimEtcd } from "./sim-etcd";
 export interface EtcdClientParts {
   readonly world: World;
   readonly server: SimEtcd;
-  /** Requests go over any of them, so that they overtake one another. */
+  /** Each request uses a random link, so that requests can overtake one another. */
   readonly links: readonly [Link, ...Link[]];
-  /** For watches. */
+  /** Carries the watches. */
   readonly watchLink: Link;
 }
 
-export function etcdOver({ world, server, links, watchLink }: EtcdClientParts): EtcdCommands {
+export function etcdCommandsOver({ world, server, links, watchLink }: EtcdClientParts): EtcdCommands {
   const actor = watchLink.process.name;
-  const ask = async <T>(execute: () => T): Promise<T> => {
+  const send = async <T>(execute: () => T): Promise<T> => {
     try {
       return await world.random.pick(links).request(execute);
     } catch (error) {
@@ -48,18 +48,18 @@ export function etcdOver({ world, server, links, watchLink }: EtcdClientParts): 
         if (stop) cancel = stop;
         else fire();
       });
-      // A connection that is lost is told by its closing.
+      // Ignore the error here: the close listener of the link ends the watch.
       void Promise.allSettled([watching]);
     });
   }
 
   return {
-    grantLease: ({ leaseId, ttlSeconds }) => ask(() => server.grantLease(actor, leaseId, ttlSeconds)),
-    keepLeaseAlive: (leaseId) => ask(() => server.keepLeaseAlive(actor, leaseId)),
-    revokeLease: (leaseId) => ask(() => server.revokeLease(actor, leaseId)),
-    enqueue: ({ folder, key, leaseId }) => ask(() => server.enqueue(folder, key, leaseId)),
-    findPosition: ({ folder, key, place }) => ask(() => server.findPosition(folder, key, place)),
-    removeKey: (key) => ask(() => server.removeKey(actor, key)),
+    grantLease: ({ leaseId, ttlSeconds }) => send(() => server.grantLease(actor, leaseId, ttlSeconds)),
+    keepLeaseAlive: (leaseId) => send(() => server.keepLeaseAlive(actor, leaseId)),
+    revokeLease: (leaseId) => send(() => server.revokeLease(actor, leaseId)),
+    enqueue: ({ folder, key, leaseId }) => send(() => server.enqueue(folder, key, leaseId)),
+    findPosition: ({ folder, key, place }) => send(() => server.findPosition(folder, key, place)),
+    removeKey: (key) => send(() => server.removeKey(actor, key)),
     untilDeleted,
     [Symbol.asyncDispose]: async () => {},
   };

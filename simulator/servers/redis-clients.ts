@@ -4,7 +4,7 @@ import type { Link } from "../world/network";
 import type { World } from "../world/world";
 import type { ChannelSink, SimRedis } from "./sim-redis";
 
-/** An ioredis client made with `redisOptionsForLocks`: sends nothing twice, fails what its connection took with it. */
+/** Models an ioredis client with `redisOptionsForLocks`: it never resends a command and fails those in flight on a lost connection. */
 export function redisCommandsOver(link: Link, redis: SimRedis): RedisCommands {
   const actor = link.process.name;
   return {
@@ -14,7 +14,7 @@ export function redisCommandsOver(link: Link, redis: SimRedis): RedisCommands {
 
 const RECONNECT_MS = 5;
 
-/** The connection that listens. It does not subscribe again by itself. */
+/** The subscriber connection. It does not resubscribe after a reconnect. */
 export class SimPubSub implements PubSubClient, ChannelSink {
   readonly #world: World;
   readonly #link: Link;
@@ -55,17 +55,17 @@ export class SimPubSub implements PubSubClient, ChannelSink {
 
   #closed(): void {
     this.#redis.dropSink(this);
-    const tell = (event: "ready" | "close", afterMs: number) =>
+    const notify = (event: "ready" | "close", afterMs: number) =>
       this.#world.schedule({
         afterMs,
         process: this.#link.process,
         run: () => {
           if (event === "ready" && (this.#redis.isDown || this.#link.isBlocked))
-            return void tell("ready", RECONNECT_MS * 4);
-          for (const known of this.#onState) if (known.event === event) known.listener();
+            return void notify("ready", RECONNECT_MS * 4);
+          for (const entry of this.#onState) if (entry.event === event) entry.listener();
         },
       });
-    tell("close", 0);
-    tell("ready", RECONNECT_MS);
+    notify("close", 0);
+    notify("ready", RECONNECT_MS);
   }
 }

@@ -2,17 +2,17 @@ import type { Pool, PoolClient } from "pg";
 import type { SimProcess } from "../world/process";
 import type { World } from "../world/world";
 
-export interface DatabaseWeather {
-  /** Longest way of a statement, and of its answer. */
+export interface DatabaseConditions {
+  /** Longest delay of a statement or of its result, without a stall. */
   readonly slowestMs: number;
-  /** Of each statement: the connection breaks on the way there, or on the way back. */
+  /** Per statement: the probability that the connection breaks before the statement or its result arrives. */
   readonly breakChance: number;
-  /** Of each statement: it stays on the wire for up to `longestStallMs`. */
+  /** Per statement: the probability that it is delayed by up to `longestStallMs`. */
   readonly stallChance: number;
   readonly longestStallMs: number;
 }
 
-/** `nowhere`: tokens are left out. `write`: checked when the stock is written, and not when it is read. */
+/** Where the database checks the fencing token. `write`: at the write only, not at the read. */
 export type FenceCheck = "read-and-write" | "write" | "nowhere";
 
 interface Query {
@@ -35,12 +35,12 @@ interface Row {
 }
 
 /**
- * One hot row and its orders, with the statements of lib/stock/stock-sql.ts that a lock needs. `StockStore` runs over it
- * as over pg's pool.
+ * One hot row and its orders. Executes the statements of lib/stock/stock-sql.ts that a lock needs; `StockStore` uses it in place
+ * of pg's pool.
  */
 export class SimDatabase {
   readonly #world: World;
-  readonly #weather: DatabaseWeather;
+  readonly #conditions: DatabaseConditions;
   readonly #fenceCheck: FenceCheck;
   readonly initialStock: number;
   readonly orders: SimOrder[] = [];
@@ -49,9 +49,13 @@ export class SimDatabase {
   #version = 0;
   lostUpdates = 0;
 
-  constructor(world: World, weather: DatabaseWeather, row: { readonly stock: number; readonly fence: FenceCheck }) {
+  constructor(
+    world: World,
+    conditions: DatabaseConditions,
+    row: { readonly stock: number; readonly fence: FenceCheck },
+  ) {
     this.#world = world;
-    this.#weather = weather;
+    this.#conditions = conditions;
     this.#fenceCheck = row.fence;
     this.initialStock = row.stock;
     this.stock = row.stock;
@@ -72,30 +76,30 @@ export class SimDatabase {
   #query(process: SimProcess, { name, values, query_timeout: limitMs }: Query): Promise<{ rows: readonly Row[] }> {
     const world = this.#world;
     const { random } = world;
-    const { slowestMs, breakChance, stallChance, longestStallMs } = this.#weather;
-    const fate = random.fraction();
+    const { slowestMs, breakChance, stallChance, longestStallMs } = this.#conditions;
+    const roll = random.fraction();
     const delayMs = () => (random.chance(0.9) ? random.between(0.2, 2) : random.between(0.2, slowestMs));
-    const thereMs = delayMs() + (random.chance(stallChance) ? random.between(0, longestStallMs) : 0);
+    const requestMs = delayMs() + (random.chance(stallChance) ? random.between(0, longestStallMs) : 0);
     return new Promise((resolve, reject) => {
-      let isOver = false;
+      let isSettled = false;
       const settle = (afterMs: number, act: () => void) =>
         world.schedule({
           afterMs,
           process,
           run: () => {
-            if (isOver) return;
-            isOver = true;
+            if (isSettled) return;
+            isSettled = true;
             act();
           },
         });
-      const lose = (afterMs: number, why: string) => settle(afterMs, () => reject(new Error(why)));
-      if (fate < breakChance / 2) return lose(thereMs, "Connection terminated unexpectedly");
-      if (thereMs > limitMs / 2) lose(limitMs, "Query read timeout");
+      const fail = (afterMs: number, why: string) => settle(afterMs, () => reject(new Error(why)));
+      if (roll < breakChance / 2) return fail(requestMs, "Connection terminated unexpectedly");
+      if (requestMs > limitMs / 2) fail(limitMs, "Query read timeout");
       world.schedule({
-        afterMs: thereMs,
+        afterMs: requestMs,
         run: () => {
           const row = this.#execute(name, values, process.name);
-          if (fate < breakChance) return lose(delayMs(), "Connection terminated unexpectedly");
+          if (roll < breakChance) return fail(delayMs(), "Connection terminated unexpectedly");
           settle(delayMs(), () => resolve({ rows: row ? [row] : [] }));
         },
       });
@@ -106,7 +110,7 @@ export class SimDatabase {
     const token = values[name === "product_readFenced" ? 1 : 8] as bigint | undefined;
     switch (name) {
       case "product_read":
-        this.#world.say(() => `database: ${by} reads ${this.stock}`);
+        this.#world.trace(() => `database: ${by} reads ${this.stock}`);
         return { stock: this.stock, version: this.#version };
       case "product_readFenced":
         return this.#readFenced(token ?? 0n, by);
@@ -115,29 +119,29 @@ export class SimDatabase {
       case "product_writeFenced":
         if (this.#fenceCheck === "write" && token !== undefined && token > this.#fence) this.#fence = token;
         if (token !== this.#fence) {
-          this.#world.say(() => `database: refuses ${by}, token ${token} is not ${this.#fence}`);
+          this.#world.trace(() => `database: rejects ${by}: token ${token} is not ${this.#fence}`);
           return null;
         }
         return this.#write(values, by);
       default:
-        throw new Error(`the simulator knows no statement ${name}`);
+        throw new Error(`The simulated database has no model of the statement ${name}. Add it to SimDatabase.`);
     }
   }
 
   #readFenced(token: bigint, by: string): Row | null {
     if (this.#fenceCheck === "read-and-write" && this.#fence > token) {
-      this.#world.say(() => `database: refuses ${by}, token ${token} is below ${this.#fence}`);
+      this.#world.trace(() => `database: rejects ${by}: token ${token} is older than ${this.#fence}`);
       return null;
     }
     if (this.#fenceCheck === "read-and-write") this.#fence = token;
-    this.#world.say(() => `database: ${by} reads ${this.stock} with token ${token}`);
+    this.#world.trace(() => `database: ${by} reads ${this.stock} with token ${token}`);
     return { stock: this.stock };
   }
 
   #write([, value, buyerId, quantity, opId]: readonly unknown[], by: string): Row {
     const written = Number(value);
     const isLost = written !== this.stock - Number(quantity);
-    this.#world.say(() => `database: ${by} writes ${written} over ${this.stock}${isLost ? ", a lost update" : ""}`);
+    this.#world.trace(() => `database: ${by} writes ${written} over ${this.stock}${isLost ? ", a lost update" : ""}`);
     if (isLost) this.lostUpdates += 1;
     this.stock = written;
     this.#version += 1;

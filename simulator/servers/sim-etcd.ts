@@ -4,7 +4,7 @@ import { SimServer } from "./sim-server";
 interface Lease {
   readonly id: bigint;
   readonly seconds: number;
-  readonly madeBy: string;
+  readonly createdBy: string;
   /** On the server's clock. */
   expiresAtMs: number;
 }
@@ -24,12 +24,12 @@ export interface DeletionWatch {
   readonly fire: () => void;
 }
 
-/** What etcd grants at the least, with its default election timeout. */
+/** Shortest lease that etcd grants with its default election timeout. */
 const SHORTEST_LEASE_SECONDS = 2;
-/** How late the server may notice that a lease has run out. */
-const LONGEST_OVERTIME_MS = 500;
+/** Longest time until the server detects that a lease has expired. */
+const MAX_EXPIRY_DELAY_MS = 500;
 
-/** One etcd: leases, keys that live as long as they, a queue by create revision, watches for deletions. */
+/** One etcd server: leases, keys bound to leases, a queue ordered by create revision, and deletion watches. */
 export class SimEtcd extends SimServer {
   #leases = new Map<bigint, Lease>();
   #keys = new Map<string, Key>();
@@ -40,7 +40,7 @@ export class SimEtcd extends SimServer {
   grantLease(actor: string, id: bigint, ttlSeconds: number): number {
     if (this.#leases.has(id)) throw new EtcdError("refused", "lease already exists");
     const seconds = Math.max(SHORTEST_LEASE_SECONDS, ttlSeconds);
-    this.#leases.set(id, { id, seconds, madeBy: actor, expiresAtMs: this.nowMs + seconds * 1_000 });
+    this.#leases.set(id, { id, seconds, createdBy: actor, expiresAtMs: this.nowMs + seconds * 1_000 });
     this.#watchExpiry(id, seconds * 1_000);
     return seconds;
   }
@@ -48,7 +48,7 @@ export class SimEtcd extends SimServer {
   keepLeaseAlive(actor: string, id: bigint): number {
     const lease = this.#leases.get(id);
     if (!lease) return 0;
-    this.noteRenewed(this.#holderFor(actor, lease), nameOf(lease));
+    this.recordRenewal(this.#holderFor(actor, lease), nameOf(lease));
     lease.expiresAtMs = this.nowMs + lease.seconds * 1_000;
     return lease.seconds;
   }
@@ -56,19 +56,19 @@ export class SimEtcd extends SimServer {
   revokeLease(actor: string, id: bigint): boolean {
     const lease = this.#leases.get(id);
     if (!lease) return false;
-    this.noteFreed(this.#holderFor(actor, lease), nameOf(lease));
+    this.recordRelease(this.#holderFor(actor, lease), nameOf(lease));
     this.#end(lease, "revoked");
     return true;
   }
 
   enqueue(folder: string, key: string, leaseId: bigint): QueuePosition {
-    const known = this.#keys.get(key);
-    if (known) return this.#positionOf(folder, known.createRevision);
+    const existing = this.#keys.get(key);
+    if (existing) return this.#positionOf(folder, existing.createRevision);
     if (!this.#leases.has(leaseId)) throw new EtcdError("no-lease", "requested lease not found");
     const predecessor = this.#lastBefore(folder, null);
     this.#revision += 1n;
     this.#keys.set(key, { createRevision: this.#revision, leaseId });
-    this.world.say(() => `${this.name}: ${key.slice(-8)} queues behind ${predecessor?.slice(-8) ?? "nobody"}`);
+    this.world.trace(() => `${this.name}: ${key.slice(-8)} queues behind ${predecessor?.slice(-8) ?? "no other key"}`);
     return { createRevision: this.#revision, predecessor, revision: this.#revision };
   }
 
@@ -79,23 +79,23 @@ export class SimEtcd extends SimServer {
   }
 
   removeKey(actor: string, key: string): boolean {
-    const known = this.#keys.get(key);
-    if (!known) return false;
-    const lease = this.#leases.get(known.leaseId);
-    if (lease && lease.madeBy !== actor)
-      this.world.violate("ownership", `${this.name}: ${actor} removed the key of ${lease.madeBy}`);
+    const existing = this.#keys.get(key);
+    if (!existing) return false;
+    const lease = this.#leases.get(existing.leaseId);
+    if (lease && lease.createdBy !== actor)
+      this.world.reportViolation("ownership", `${this.name}: ${actor} removed the key of ${lease.createdBy}`);
     this.#delete(key, "removed");
     return true;
   }
 
-  /** @returns how to end the watch; null when it has been deleted since then */
+  /** @returns a function that ends the watch; null if the key was deleted after `afterRevision` */
   watchDeletion(watch: DeletionWatch, afterRevision: bigint): (() => void) | null {
     if (this.#deletions.some(({ key, revision }) => key === watch.key && revision > afterRevision)) return null;
     this.#watches.add(watch);
     return () => this.#watches.delete(watch);
   }
 
-  protected override forget(): void {
+  protected override dropData(): void {
     this.#leases = new Map();
     this.#keys = new Map();
     this.#deletions = [];
@@ -106,9 +106,9 @@ export class SimEtcd extends SimServer {
     this.#watches = new Set();
   }
 
-  /** Renewals and releases are judged by who made the lease; its id stands for the hold. */
+  /** The process that created the lease owns it. */
   #holderFor(actor: string, lease: Lease): string {
-    return actor === lease.madeBy ? nameOf(lease) : actor;
+    return actor === lease.createdBy ? nameOf(lease) : actor;
   }
 
   #positionOf(folder: string, createRevision: bigint): QueuePosition {
@@ -129,7 +129,7 @@ export class SimEtcd extends SimServer {
 
   #watchExpiry(id: bigint, afterMs: number): void {
     this.world.schedule({
-      afterMs: afterMs + this.world.random.between(0.01, LONGEST_OVERTIME_MS),
+      afterMs: afterMs + this.world.random.between(0.01, MAX_EXPIRY_DELAY_MS),
       run: () => {
         const lease = this.#leases.get(id);
         if (!lease) return;
@@ -149,7 +149,7 @@ export class SimEtcd extends SimServer {
     this.#keys.delete(key);
     this.#revision += 1n;
     this.#deletions.push({ key, revision: this.#revision });
-    this.world.say(() => `${this.name}: ${key.slice(-8)} is gone (${why})`);
+    this.world.trace(() => `${this.name}: ${key.slice(-8)} is deleted (${why})`);
     for (const watch of this.#watches) {
       if (watch.key !== key) continue;
       this.#watches.delete(watch);

@@ -1,16 +1,16 @@
 import type { MemcachedCommands, MemcachedItem, MemcachedVersion } from "../../lib/locks/memcached/memcached-port";
 import { MemcachedError } from "../../lib/locks/memcached/memcached-port";
 import type { Link } from "../world/network";
-import { brief, SimServer } from "./sim-server";
+import { SimServer, shorten } from "./sim-server";
 
 interface Stored {
   readonly value: string;
   readonly casUnique: string;
-  /** On a clock that ticks once a second. Infinity: never. */
+  /** In ticks of a clock that ticks once per second. Infinity: does not expire. */
   readonly expiresAtTick: number;
 }
 
-/** One Memcached: expiry in whole seconds of a clock that ticks once a second. */
+/** One Memcached server. Expiry is in whole seconds of a clock that ticks once per second. */
 export class SimMemcached extends SimServer {
   #items = new Map<string, Stored>();
   #casUnique = 0;
@@ -18,13 +18,13 @@ export class SimMemcached extends SimServer {
   add(item: MemcachedItem): boolean {
     if (this.#live(item.key)) return false;
     this.#store(item);
-    this.world.say(() => `${this.name}: ${brief(item.value)} takes ${item.key} for ${item.expirySeconds} s`);
+    this.world.trace(() => `${this.name}: ${shorten(item.value)} takes ${item.key} for ${item.expirySeconds} s`);
     return true;
   }
 
   set(item: MemcachedItem): void {
-    const known = this.#live(item.key);
-    if (known) this.#noteChange(item, known);
+    const existing = this.#live(item.key);
+    if (existing) this.#recordChange(item, existing);
     this.#store(item);
   }
 
@@ -34,23 +34,23 @@ export class SimMemcached extends SimServer {
   }
 
   cas(item: MemcachedItem, version: MemcachedVersion): "stored" | "changed" | "gone" {
-    const known = this.#live(item.key);
-    if (!known) return "gone";
-    if (known.casUnique !== version.casUnique) return "changed";
-    this.#noteChange(item, known);
+    const existing = this.#live(item.key);
+    if (!existing) return "gone";
+    if (existing.casUnique !== version.casUnique) return "changed";
+    this.#recordChange(item, existing);
     this.#store(item);
     return "stored";
   }
 
   increment(key: string, by: number): number | null {
-    const known = this.#live(key);
-    if (!known) return null;
-    const sum = Number(known.value) + by;
-    this.#items.set(key, { ...known, value: String(sum), casUnique: this.#nextCas() });
+    const existing = this.#live(key);
+    if (!existing) return null;
+    const sum = Number(existing.value) + by;
+    this.#items.set(key, { ...existing, value: String(sum), casUnique: this.#nextCas() });
     return sum;
   }
 
-  protected override forget(): void {
+  protected override dropData(): void {
     this.#items = new Map();
   }
 
@@ -58,9 +58,9 @@ export class SimMemcached extends SimServer {
     return Math.floor(this.nowMs / 1_000);
   }
 
-  #noteChange(item: MemcachedItem, known: Stored): void {
-    if (item.expirySeconds < 0) this.noteFreed(item.value, known.value);
-    else this.noteRenewed(item.value, known.value);
+  #recordChange(item: MemcachedItem, existing: Stored): void {
+    if (item.expirySeconds < 0) this.recordRelease(item.value, existing.value);
+    else this.recordRenewal(item.value, existing.value);
   }
 
   #store({ key, value, expirySeconds }: MemcachedItem): void {
@@ -79,9 +79,9 @@ export class SimMemcached extends SimServer {
   }
 }
 
-/** One connection, nothing sent twice. */
-export function memcachedOver(link: Link, server: SimMemcached): MemcachedCommands {
-  const ask = async <T>(execute: () => T): Promise<T> => {
+/** A client with one connection that never sends a command twice. */
+export function memcachedCommandsOver(link: Link, server: SimMemcached): MemcachedCommands {
+  const send = async <T>(execute: () => T): Promise<T> => {
     try {
       return await link.request(execute);
     } catch (error) {
@@ -89,11 +89,11 @@ export function memcachedOver(link: Link, server: SimMemcached): MemcachedComman
     }
   };
   return {
-    add: (item) => ask(() => server.add(item)),
-    set: (item) => ask(() => server.set(item)),
-    gets: (key) => ask(() => server.gets(key)),
-    cas: (item, version) => ask(() => server.cas(item, version)),
-    increment: (key, by) => ask(() => server.increment(key, by)),
+    add: (item) => send(() => server.add(item)),
+    set: (item) => send(() => server.set(item)),
+    gets: (key) => send(() => server.gets(key)),
+    cas: (item, version) => send(() => server.cas(item, version)),
+    increment: (key, by) => send(() => server.increment(key, by)),
     [Symbol.asyncDispose]: async () => {},
   };
 }

@@ -1,17 +1,17 @@
-import { redisScripts } from "./redis-scripts";
-import { brief, SimServer } from "./sim-server";
+import { redisScripts } from "./redis-script-models";
+import { SimServer, shorten } from "./sim-server";
 
 export type RedisValue = string | Map<string, number>;
 
 interface Entry {
   readonly value: RedisValue;
-  /** Process that made it: the owner, where the value does not say. */
-  readonly madeBy: string;
+  /** The process that created the entry; the owner of locks whose value names no holder. */
+  readonly createdBy: string;
   expiresAtMs: number;
 }
 
 export interface RedisRequest {
-  /** Process that sent it. */
+  /** The process that sent the command. */
   readonly actor: string;
   readonly name: string;
   readonly parameters: readonly (string | number)[];
@@ -21,17 +21,17 @@ export interface ChannelSink {
   deliver(channel: string, text: string): void;
 }
 
-/** What a server answers when it refuses; ioredis names it so. */
+/** An error reply of the server. ioredis uses the same name. */
 export class ReplyError extends Error {
   override readonly name = "ReplyError";
 }
 
-/** One Redis, as far as the locks use it. Held to a real one by redis-model.test.ts. */
+/** One Redis server with the commands that the locks use. redis-model.test.ts compares it with a real server. */
 export class SimRedis extends SimServer {
   #entries = new Map<string, Entry>();
   #scripts = new Set<string>();
   readonly #sinks = new Map<string, Set<ChannelSink>>();
-  /** Sender of the command that is being carried out. */
+  /** Sender of the command that is being executed. */
   #actor = "";
 
   execute({ actor, name, parameters }: RedisRequest): unknown {
@@ -52,7 +52,7 @@ export class SimRedis extends SimServer {
       case "INCR": {
         const next = Number(this.#string(key) ?? 0) + 1;
         const expiresAtMs = this.#live(key)?.expiresAtMs ?? Number.POSITIVE_INFINITY;
-        this.#entries.set(key, { value: String(next), madeBy: this.#actor, expiresAtMs });
+        this.#entries.set(key, { value: String(next), createdBy: this.#actor, expiresAtMs });
         return next;
       }
       case "EXISTS":
@@ -62,7 +62,7 @@ export class SimRedis extends SimServer {
       case "PEXPIRE":
         return this.#expire(key, Number(values[0]));
       case "DEL":
-        return this.freed(key);
+        return this.releaseKey(key);
       case "HEXISTS":
         return this.#hash(key)?.has(values[0] ?? "") ? 1 : 0;
       case "HINCRBY":
@@ -83,28 +83,28 @@ export class SimRedis extends SimServer {
     this.#sinks.get(channel)?.delete(sink);
   }
 
-  /** The connection is gone, and its subscriptions with it. */
+  /** Removes all subscriptions of a closed connection. */
   dropSink(sink: ChannelSink): void {
     for (const sinks of this.#sinks.values()) sinks.delete(sink);
   }
 
-  /** The hold's owner is in the value; a script that was given a holder compares itself, others are judged by process. */
-  freed(key: string, holder?: string): number {
+  /** Deletes a lock. With `holder`, ownership is checked by holder ID; without, by the process that created the entry. */
+  releaseKey(key: string, holder?: string): number {
     const entry = this.#live(key);
     if (!entry) return 0;
-    if (holder === undefined) this.noteFreed(this.#actor, entry.madeBy);
-    else this.noteFreed(holder, ownerOf(entry.value));
+    if (holder === undefined) this.recordRelease(this.#actor, entry.createdBy);
+    else this.recordRelease(holder, ownerOf(entry.value));
     this.#entries.delete(key);
     return 1;
   }
 
-  renewed(key: string, holder: string, ttlMs: number): number {
+  renewKey(key: string, holder: string, ttlMs: number): number {
     const entry = this.#live(key);
-    if (entry) this.noteRenewed(holder, ownerOf(entry.value));
+    if (entry) this.recordRenewal(holder, ownerOf(entry.value));
     return this.#expire(key, ttlMs);
   }
 
-  protected override forget(): void {
+  protected override dropData(): void {
     this.#entries = new Map();
   }
 
@@ -115,7 +115,8 @@ export class SimRedis extends SimServer {
 
   #evaluate(name: "EVALSHA" | "EVAL", body: string, [keyCount, ...rest]: string[]): unknown {
     const script = redisScripts.find(({ script }) => (name === "EVAL" ? script.source : script.sha1) === body);
-    if (!script) throw new ReplyError(`ERR the simulator knows no such script: ${body}`);
+    if (!script)
+      throw new ReplyError(`ERR the simulator has no model of this script; add it to redis-script-models.ts: ${body}`);
     if (name === "EVAL") this.#scripts.add(script.script.sha1);
     else if (!this.#scripts.has(body)) throw new ReplyError("NOSCRIPT No matching script. Please use EVAL.");
     const keys = rest.slice(0, Number(keyCount));
@@ -123,13 +124,13 @@ export class SimRedis extends SimServer {
   }
 
   #set(key: string, [value = "", ...flags]: string[]): "OK" | null {
-    const known = this.#live(key);
-    if (known && flags.includes("NX")) return null;
-    // Without NX it is as good as a renewal, also where there is nothing left to renew.
-    if (!flags.includes("NX")) this.noteRenewed(value, known ? ownerOf(known.value) : value);
+    const existing = this.#live(key);
+    if (existing && flags.includes("NX")) return null;
+    // SET without NX counts as a renewal, even if the key is absent.
+    if (!flags.includes("NX")) this.recordRenewal(value, existing ? ownerOf(existing.value) : value);
     const ttlMs = flags.includes("PX") ? Number(flags[flags.indexOf("PX") + 1]) : Number.POSITIVE_INFINITY;
-    this.#entries.set(key, { value, madeBy: this.#actor, expiresAtMs: this.nowMs + ttlMs });
-    this.world.say(() => `${this.name}: ${this.#actor} takes ${key} as ${brief(value)} for ${ttlMs} ms`);
+    this.#entries.set(key, { value, createdBy: this.#actor, expiresAtMs: this.nowMs + ttlMs });
+    this.world.trace(() => `${this.name}: ${this.#actor} takes ${key} as ${shorten(value)} for ${ttlMs} ms`);
     return "OK";
   }
 
@@ -151,7 +152,7 @@ export class SimRedis extends SimServer {
     const count = (hash.get(field) ?? 0) + Number(by);
     hash.set(field, count);
     const expiresAtMs = this.#live(key)?.expiresAtMs ?? Number.POSITIVE_INFINITY;
-    this.#entries.set(key, { value: hash, madeBy: this.#actor, expiresAtMs });
+    this.#entries.set(key, { value: hash, createdBy: this.#actor, expiresAtMs });
     return count;
   }
 
@@ -186,5 +187,5 @@ function wrongType(): ReplyError {
 }
 
 function ownerOf(value: RedisValue): string {
-  return typeof value === "string" ? value : ([...value.keys()][0] ?? "nobody");
+  return typeof value === "string" ? value : ([...value.keys()][0] ?? "no holder");
 }

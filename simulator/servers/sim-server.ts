@@ -1,14 +1,14 @@
 import type { Reachable } from "../world/network";
 import type { World } from "../world/world";
 
-/** What all servers have: a name, a clock of their own, and times when they are gone. */
+/** The common part of all simulated servers: name, clock, restarts, and the checks of ownership. */
 export abstract class SimServer implements Reachable {
   readonly name: string;
   protected readonly world: World;
   readonly #rate: number;
   #jumpedMs = 0;
-  #upAgainAtMs = 0;
-  /** Holders whose release has taken effect. */
+  #downUntilMs = 0;
+  /** Holders whose release has been executed. */
   readonly #released = new Set<string>();
 
   constructor(world: World, name: string, rate: number) {
@@ -18,48 +18,52 @@ export abstract class SimServer implements Reachable {
   }
 
   get isDown(): boolean {
-    return this.world.nowMs < this.#upAgainAtMs;
+    return this.world.nowMs < this.#downUntilMs;
   }
 
-  /** On its own clock. */
+  /** On the server's clock. */
   get nowMs(): number {
     return this.world.nowMs * this.#rate + this.#jumpedMs;
   }
 
   jumpClock(byMs: number): void {
     this.#jumpedMs += byMs;
-    this.world.say(() => `${this.name}: clock jumps by ${byMs.toFixed(0)} ms`);
+    this.world.trace(() => `${this.name}: clock jumps by ${byMs.toFixed(0)} ms`);
   }
 
   restart(downMs: number, keepsData: boolean): void {
-    this.#upAgainAtMs = this.world.nowMs + downMs;
-    this.world.say(
+    this.#downUntilMs = this.world.nowMs + downMs;
+    this.world.trace(
       () => `${this.name}: restarts ${keepsData ? "with" : "WITHOUT"} its data, down for ${downMs.toFixed(0)} ms`,
     );
-    if (!keepsData) this.forget();
+    if (!keepsData) this.dropData();
     this.onRestart();
   }
 
-  protected abstract forget(): void;
+  protected abstract dropData(): void;
   protected onRestart(): void {}
 
-  /** The server's own log of what freed a hold. `actor` and `owner` name holders. */
-  protected noteFreed(actor: string, owner: string): void {
-    this.world.say(() => `${this.name}: ${brief(actor)} frees ${brief(owner)}`);
+  /** Records a release and reports one by a process that is not the owner. `actor` and `owner` are holder IDs. */
+  protected recordRelease(actor: string, owner: string): void {
+    this.world.trace(() => `${this.name}: ${shorten(actor)} releases the lock of ${shorten(owner)}`);
     if (actor !== owner)
-      this.world.violate("ownership", `${this.name}: ${brief(actor)} freed the hold of ${brief(owner)}`);
+      this.world.reportViolation("ownership", `${this.name}: ${shorten(actor)} released the lock of ${shorten(owner)}`);
     this.#released.add(owner);
   }
 
-  protected noteRenewed(actor: string, owner: string): void {
-    this.world.say(() => `${this.name}: ${brief(actor)} renews ${brief(owner)}`);
+  /** Records a renewal and reports one by a non-owner or after the release. */
+  protected recordRenewal(actor: string, owner: string): void {
+    this.world.trace(() => `${this.name}: ${shorten(actor)} renews the lock of ${shorten(owner)}`);
     if (actor !== owner)
-      this.world.violate("ownership", `${this.name}: ${brief(actor)} renewed the hold of ${brief(owner)}`);
+      this.world.reportViolation("ownership", `${this.name}: ${shorten(actor)} renewed the lock of ${shorten(owner)}`);
     if (this.#released.has(actor))
-      this.world.violate("renewal-after-release", `${this.name}: ${brief(actor)} renewed what it had released`);
+      this.world.reportViolation(
+        "renewal-after-release",
+        `${this.name}: ${shorten(actor)} renewed the lock after its release`,
+      );
   }
 }
 
-export function brief(holder: string): string {
+export function shorten(holder: string): string {
   return holder.length > 12 ? `${holder.slice(0, 8)}…${holder.slice(-4)}` : holder;
 }

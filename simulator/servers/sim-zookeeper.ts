@@ -6,18 +6,18 @@ import { SimServer } from "./sim-server";
 interface Node {
   readonly data: string;
   readonly czxid: bigint;
-  /** Session; null for a persistent node. */
+  /** Session of an ephemeral node; null for a persistent node. */
   readonly owner: string | null;
-  /** Children made so far: the number of the next sequential one. */
-  childrenMade: number;
+  /** Number of the next sequential child. */
+  childrenCreated: number;
 }
 
 interface Session {
   readonly timeoutMs: number;
   /** On the server's clock. */
-  heardAtMs: number;
-  /** Tells the client that its connection is closed. */
-  hangUp: () => void;
+  lastHeardAtMs: number;
+  /** Closes the connection of the client. */
+  closeConnection: () => void;
 }
 
 interface Watch {
@@ -26,13 +26,13 @@ interface Watch {
 }
 
 export interface SessionRequest {
-  /** Null for a new one. */
+  /** Null requests a new session. */
   readonly session: string | null;
   readonly timeoutMs: number;
-  readonly hangUp: () => void;
+  readonly closeConnection: () => void;
 }
 
-/** One ZooKeeper (an ensemble that answers as one): sessions, nodes, one-shot watches. */
+/** One ZooKeeper server, in place of an ensemble: sessions, nodes and one-shot watches. */
 export class SimZooKeeper extends SimServer {
   #nodes = new Map<string, Node>();
   #sessions = new Map<string, Session>();
@@ -42,45 +42,45 @@ export class SimZooKeeper extends SimServer {
 
   constructor(world: World, name: string, rate: number) {
     super(world, name, rate);
-    this.forget();
+    this.dropData();
   }
 
-  /** @returns the session that goes on, or a new one; null when the one asked for has expired */
-  connect({ session, timeoutMs, hangUp }: SessionRequest): string | null {
-    const known = session === null ? undefined : this.#sessions.get(session);
-    if (session !== null && !known) return null;
-    if (session !== null && known) {
+  /** @returns the resumed or new session; null if the requested session has expired */
+  connect({ session, timeoutMs, closeConnection }: SessionRequest): string | null {
+    const existing = session === null ? undefined : this.#sessions.get(session);
+    if (session !== null && !existing) return null;
+    if (session !== null && existing) {
       this.#dropWatches(session);
-      known.hangUp = hangUp;
-      known.heardAtMs = this.nowMs;
+      existing.closeConnection = closeConnection;
+      existing.lastHeardAtMs = this.nowMs;
       return session;
     }
     this.#sessionCount += 1;
     const id = `session-${this.#sessionCount}`;
-    this.#sessions.set(id, { timeoutMs, heardAtMs: this.nowMs, hangUp });
+    this.#sessions.set(id, { timeoutMs, lastHeardAtMs: this.nowMs, closeConnection });
     this.#watchExpiry(id, timeoutMs);
     return id;
   }
 
-  /** Every request shows that the client is alive. @returns false when the session is over */
-  hear(session: string): boolean {
-    const known = this.#sessions.get(session);
-    if (known) known.heardAtMs = this.nowMs;
-    return known !== undefined;
+  /** Extends the session; every request calls it. @returns false if the session has ended */
+  recordHeartbeat(session: string): boolean {
+    const existing = this.#sessions.get(session);
+    if (existing) existing.lastHeardAtMs = this.nowMs;
+    return existing !== undefined;
   }
 
   create(session: string, path: string, how: { readonly mode: ZkCreateMode; readonly data: string }): string {
     const parent = this.#nodes.get(parentOf(path));
     if (!parent) throw new ZkError("no-node", path);
     const isSequential = how.mode === "ephemeral-sequential";
-    const full = isSequential ? `${path}${String(parent.childrenMade).padStart(10, "0")}` : path;
+    const full = isSequential ? `${path}${String(parent.childrenCreated).padStart(10, "0")}` : path;
     if (this.#nodes.has(full)) throw new ZkError("node-exists", full);
     if (parent.owner) throw new ZkError("refused", `${path}: an ephemeral node has no children`);
-    parent.childrenMade += 1;
+    parent.childrenCreated += 1;
     this.#zxid += 1n;
     const owner = how.mode === "persistent" ? null : session;
-    this.#nodes.set(full, { data: how.data, czxid: this.#zxid, owner, childrenMade: 0 });
-    if (owner) this.world.say(() => `${this.name}: ${session} creates ${full}`);
+    this.#nodes.set(full, { data: how.data, czxid: this.#zxid, owner, childrenCreated: 0 });
+    if (owner) this.world.trace(() => `${this.name}: ${session} creates ${full}`);
     return full;
   }
 
@@ -112,7 +112,7 @@ export class SimZooKeeper extends SimServer {
     const node = this.#nodes.get(path);
     if (!node) return false;
     if (this.children(path).length > 0) throw new ZkError("refused", `${path} has children`);
-    if (node.owner) this.noteFreed(session, node.owner);
+    if (node.owner) this.recordRelease(session, node.owner);
     this.#delete(path);
     return true;
   }
@@ -121,8 +121,8 @@ export class SimZooKeeper extends SimServer {
     this.#end(session, "closed");
   }
 
-  protected override forget(): void {
-    this.#nodes = new Map([["", { data: "", czxid: 0n, owner: null, childrenMade: 0 }]]);
+  protected override dropData(): void {
+    this.#nodes = new Map([["", { data: "", czxid: 0n, owner: null, childrenCreated: 0 }]]);
     this.#sessions = new Map();
   }
 
@@ -136,7 +136,7 @@ export class SimZooKeeper extends SimServer {
       run: () => {
         const session = this.#sessions.get(id);
         if (!session) return;
-        const leftMs = session.heardAtMs + session.timeoutMs - this.nowMs;
+        const leftMs = session.lastHeardAtMs + session.timeoutMs - this.nowMs;
         if (leftMs > 0) this.#watchExpiry(id, leftMs + 0.01);
         else this.#end(id, "expired");
       },
@@ -146,11 +146,11 @@ export class SimZooKeeper extends SimServer {
   #end(id: string, why: string): void {
     const session = this.#sessions.get(id);
     if (!session) return;
-    this.world.say(() => `${this.name}: ${id} ${why}`);
+    this.world.trace(() => `${this.name}: ${id} ${why}`);
     this.#sessions.delete(id);
     this.#dropWatches(id);
     for (const [path, node] of this.#nodes) if (node.owner === id) this.#delete(path);
-    session.hangUp();
+    session.closeConnection();
   }
 
   #delete(path: string): void {

@@ -11,7 +11,7 @@ import type { SimProcess } from "../world/process";
 import type { World } from "../world/world";
 import type { SimZooKeeper } from "./sim-zookeeper";
 
-/** As lib/locks/zookeeper/zk-connection.ts has them. */
+/** The constants of lib/locks/zookeeper/zk-connection.ts. */
 const PINGS_PER_SESSION = 6;
 const LINK_SHARE = 2 / 3;
 const RECONNECT_SPREAD_MS = 20;
@@ -24,7 +24,7 @@ export interface ZkClientParts {
   readonly sessionTimeoutMs: number;
 }
 
-/** A client that opens a new session where the last one has ended, as `openZkSession` does. */
+/** A client that opens a new session after the previous one has ended, as `openZkSession` does. */
 export class SimZkSession implements ZkSession {
   readonly #parts: ZkClientParts;
   #current: SimZkConnection | null = null;
@@ -36,7 +36,7 @@ export class SimZkSession implements ZkSession {
 
   async connected(signal: AbortSignal): Promise<ZkConnection> {
     for (;;) {
-      if (this.#isClosed) throw new ZkError("refused", "the ZooKeeper session has been closed");
+      if (this.#isClosed) throw new ZkError("refused", "the ZooKeeper session is closed");
       if (!this.#current || this.#current.ended.aborted) this.#current = new SimZkConnection(this.#parts);
       if (this.#current.isUp) return this.#current;
       if (signal.aborted) throw new ZkError("unreachable", "no connection to ZooKeeper");
@@ -50,12 +50,12 @@ export class SimZkSession implements ZkSession {
   }
 }
 
-/** One session, with the real client's habits: pings, a limit on silence, refusal while the link is down. */
+/** One session. Like the real client, it sends pings, limits silence, and rejects requests while the link is down. */
 class SimZkConnection implements ZkConnection {
   readonly #parts: ZkClientParts;
   readonly #ended = new AbortController();
   readonly #listeners = new Set<(link: "up" | "down") => void>();
-  readonly #unanswered = new Set<(error: ZkError) => void>();
+  readonly #pending = new Set<(error: ZkError) => void>();
   #session: string | null = null;
   #timer: TimerHandle | null = null;
   #isUp = false;
@@ -64,7 +64,7 @@ class SimZkConnection implements ZkConnection {
 
   constructor(parts: ZkClientParts) {
     this.#parts = parts;
-    parts.link.onClose(() => this.#later(0, () => this.#lostLink()));
+    parts.link.onClose(() => this.#later(0, () => this.#onLinkLost()));
     this.#connect();
     this.#schedulePing();
   }
@@ -87,28 +87,28 @@ class SimZkConnection implements ZkConnection {
   }
 
   create(path: string, mode: ZkCreateMode, data = ""): Promise<string> {
-    return this.#ask((session) => this.#parts.server.create(session, path, { mode, data }));
+    return this.#send((session) => this.#parts.server.create(session, path, { mode, data }));
   }
 
   children(path: string): Promise<string[]> {
-    return this.#ask(() => this.#parts.server.children(path));
+    return this.#send(() => this.#parts.server.children(path));
   }
 
   watch(path: string, changed: () => void): Promise<boolean> {
     const { link, server } = this.#parts;
-    return this.#ask((session) => server.watch(session, path, () => link.push(changed)));
+    return this.#send((session) => server.watch(session, path, () => link.push(changed)));
   }
 
   read(path: string): Promise<string | null> {
-    return this.#ask(() => this.#parts.server.read(path));
+    return this.#send(() => this.#parts.server.read(path));
   }
 
   stat(path: string): Promise<ZkStat | null> {
-    return this.#ask(() => this.#parts.server.stat(path));
+    return this.#send(() => this.#parts.server.stat(path));
   }
 
   remove(path: string): Promise<boolean> {
-    return this.#ask((session) => this.#parts.server.remove(session, path));
+    return this.#send((session) => this.#parts.server.remove(session, path));
   }
 
   close(): void {
@@ -121,7 +121,7 @@ class SimZkConnection implements ZkConnection {
     const sentAtMs = process.nowMs();
     link
       .request(() =>
-        server.connect({ session, timeoutMs, hangUp: () => this.#parts.link.reset("closed by the server") }),
+        server.connect({ session, timeoutMs, closeConnection: () => this.#parts.link.reset("closed by the server") }),
       )
       .then(
         (granted) => this.#onConnected(granted, sentAtMs),
@@ -140,13 +140,13 @@ class SimZkConnection implements ZkConnection {
     this.#setUp(true);
   }
 
-  #lostLink(): void {
+  #onLinkLost(): void {
     if (this.#ended.signal.aborted) return;
     this.#setUp(false);
     this.#reconnectSoon();
   }
 
-  /** Once, whether the link was lost, or refused, or both. */
+  /** Schedules one reconnect; further calls are ignored until it runs. */
   #reconnectSoon(): void {
     if (this.#isReconnecting || this.#ended.signal.aborted) return;
     this.#isReconnecting = true;
@@ -156,33 +156,33 @@ class SimZkConnection implements ZkConnection {
     });
   }
 
-  #ask<T>(operation: (session: string) => T): Promise<T> {
+  #send<T>(operation: (session: string) => T): Promise<T> {
     const session = this.#session;
     if (!this.#isUp || session === null)
       return Promise.reject(new ZkError("unreachable", "no connection to ZooKeeper"));
     const { link, server, process } = this.#parts;
     const sentAtMs = process.nowMs();
     return new Promise((resolve, reject) => {
-      this.#unanswered.add(reject);
-      const answered = () => {
-        this.#unanswered.delete(reject);
+      this.#pending.add(reject);
+      const markReplied = () => {
+        this.#pending.delete(reject);
         this.#lastHeardMs = Math.max(this.#lastHeardMs, sentAtMs);
       };
       link
         .request(() => {
-          if (server.hear(session)) return operation(session);
-          link.reset("its session is over");
-          throw new ZkError("unreachable", "the session is over");
+          if (server.recordHeartbeat(session)) return operation(session);
+          link.reset("session expired");
+          throw new ZkError("unreachable", "the session has expired");
         })
         .then(
           (value) => {
-            answered();
+            markReplied();
             resolve(value);
           },
           (error: unknown) => {
             const failure = error instanceof ZkError ? error : new ZkError("unreachable", String(error));
-            if (failure.kind !== "unreachable") answered();
-            this.#unanswered.delete(reject);
+            if (failure.kind !== "unreachable") markReplied();
+            this.#pending.delete(reject);
             reject(failure);
           },
         );
@@ -198,10 +198,10 @@ class SimZkConnection implements ZkConnection {
     const { process, sessionTimeoutMs, link } = this.#parts;
     const silentMs = process.nowMs() - this.#lastHeardMs;
     if (silentMs >= sessionTimeoutMs) {
-      this.#end("no answer for a session timeout");
+      this.#end("no reply for a session timeout");
       return;
     }
-    if (this.#isUp && silentMs >= sessionTimeoutMs * LINK_SHARE) link.reset("silent for too long");
+    if (this.#isUp && silentMs >= sessionTimeoutMs * LINK_SHARE) link.reset("no reply for too long");
     else if (this.#isUp) void Promise.allSettled([this.stat("")]);
     this.#schedulePing();
   }
@@ -215,15 +215,15 @@ class SimZkConnection implements ZkConnection {
   #end(reason: string): void {
     if (this.#ended.signal.aborted) return;
     const { process, link, server, world } = this.#parts;
-    world.say(() => `${process.name}: session ended (${reason})`);
+    world.trace(() => `${process.name}: session ended (${reason})`);
     if (this.#timer) process.clearTimer(this.#timer);
     this.#ended.abort(new ZkError("session-ended", reason));
     this.#setUp(false);
-    for (const reject of this.#unanswered) reject(new ZkError("session-ended", reason));
-    this.#unanswered.clear();
+    for (const reject of this.#pending) reject(new ZkError("session-ended", reason));
+    this.#pending.clear();
     this.#listeners.clear();
     const session = this.#session;
-    // A goodbye; if it is lost the session runs out.
+    // If this request is lost, the session expires.
     if (session !== null) void Promise.allSettled([link.request(() => server.close(session))]);
   }
 

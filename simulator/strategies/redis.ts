@@ -6,33 +6,32 @@ import { shareSubscriber } from "../../lib/locks/redis/redis-subscriber";
 import { createRedlock } from "../../lib/locks/redlock/redlock";
 import type { RunnerDependencies } from "../../lib/locks/runner-context";
 import type { LockStrategy } from "../../lib/locks/types";
-import type { Cluster, Scale, SimStrategy } from "../sale/scenario";
+import type { Cluster, SimStrategy, WorldSettings } from "../sale/scenario";
 import { redisCommandsOver, SimPubSub } from "../servers/redis-clients";
 import { SimRedis } from "../servers/sim-redis";
 import { Link, type LinkLimits } from "../world/network";
 import type { SimProcess } from "../world/process";
 import type { World } from "../world/world";
+import { drawClockRate } from "./clock-rate";
 
-/** As `redisOptionsForLocks` sets them. */
-const REDIS_LIMITS: LinkLimits = { silenceMs: 2_000, connectMs: 1_500, straggles: true };
+/** The limits that `redisOptionsForLocks` sets. */
+const REDIS_LIMITS: LinkLimits = { silenceMs: 2_000, connectMs: 1_500, mayDeliverLate: true };
 const TTLS_MS = [80, 150, 300] as const;
-/** How wrong a server's clock may run; a process's as much. Together less than the drift taken off every lease. */
-const WORST_RATE = 0.0035;
 
 type CreateLock = (client: RedisCommands, dependencies: RunnerDependencies) => LockStrategy;
 
-export function oneRedis(id: string, isFenced: boolean, create: CreateLock): SimStrategy {
+export function redisStrategy(id: string, isFenced: boolean, create: CreateLock): SimStrategy {
   return {
     id,
     ttlsMs: TTLS_MS,
     isFenced,
-    freedAfterMs: (ttlMs) => ttlMs,
-    build: (world, { weather }) => {
+    maxHoldAfterCrashMs: (ttlMs) => ttlMs,
+    build: (world, { conditions }) => {
       const redis = newRedis(world, "redis");
       return {
         servers: [redis],
         open: (process, dependencies) => {
-          const link = new Link(world, { process, server: redis }, { weather, limits: REDIS_LIMITS });
+          const link = new Link(world, { process, server: redis }, { conditions, limits: REDIS_LIMITS });
           return { lock: create(redisCommandsOver(link, redis), dependencies), links: [link] };
         },
       };
@@ -45,20 +44,20 @@ type CreateReentrant = (
   dependencies: RunnerDependencies,
 ) => LockStrategy;
 
-export function redisWithChannels(id: string, create: CreateReentrant): SimStrategy {
+export function redisPubSubStrategy(id: string, create: CreateReentrant): SimStrategy {
   return {
     id,
     ttlsMs: TTLS_MS,
     isFenced: false,
-    freedAfterMs: (ttlMs) => ttlMs,
-    build: (world, { weather }) => {
-      // Its unlock counts down, so the protocol rests on a client that sends nothing twice.
-      const how = { weather: { ...weather, repeatChance: 0 }, limits: REDIS_LIMITS };
+    maxHoldAfterCrashMs: (ttlMs) => ttlMs,
+    build: (world, { conditions }) => {
+      // The unlock script decrements a counter, so the protocol requires a client that never sends a command twice.
+      const options = { conditions: { ...conditions, repeatChance: 0 }, limits: REDIS_LIMITS };
       const redis = newRedis(world, "redis");
       return {
         servers: [redis],
         open: (process, dependencies) => {
-          const links = [1, 2].map(() => new Link(world, { process, server: redis }, how));
+          const links = [1, 2].map(() => new Link(world, { process, server: redis }, options));
           const [commandLink, channelLink] = links as [Link, Link];
           const commands = redisCommandsOver(commandLink, redis);
           const subscriber = shareSubscriber(new SimPubSub(world, channelLink, redis));
@@ -71,34 +70,38 @@ export function redisWithChannels(id: string, create: CreateReentrant): SimStrat
 
 type CreateRedlock = (servers: readonly RedisCommands[], dependencies: RunnerDependencies) => LockStrategy;
 
-/** Mostly three servers, now and then five. */
-export function manyRedis(id: string, create: CreateRedlock): SimStrategy {
+/** Three servers in most worlds, five in one of five. */
+export function redlockStrategy(id: string, create: CreateRedlock): SimStrategy {
   return {
     id,
     ttlsMs: TTLS_MS,
     isFenced: false,
-    freedAfterMs: (ttlMs) => ttlMs,
+    maxHoldAfterCrashMs: (ttlMs) => ttlMs,
     build: (world, scale) => buildRedlock(world, scale, { count: world.random.chance(0.2) ? 5 : 3, create }),
   };
 }
 
-function buildRedlock(world: World, { weather }: Scale, how: { count: number; create: CreateRedlock }): Cluster {
-  const servers = Array.from({ length: how.count }, (_, at) => newRedis(world, `redlock-${at + 1}`));
+function buildRedlock(
+  world: World,
+  { conditions }: WorldSettings,
+  options: { count: number; create: CreateRedlock },
+): Cluster {
+  const servers = Array.from({ length: options.count }, (_, at) => newRedis(world, `redlock-${at + 1}`));
   return {
     servers,
     open: (process: SimProcess, dependencies) => {
-      const links = servers.map((server) => new Link(world, { process, server }, { weather, limits: REDIS_LIMITS }));
+      const links = servers.map((server) => new Link(world, { process, server }, { conditions, limits: REDIS_LIMITS }));
       const clients = servers.map((server, at) => redisCommandsOver(links[at] as Link, server));
-      return { lock: how.create(clients, dependencies), links };
+      return { lock: options.create(clients, dependencies), links };
     },
   };
 }
 
 function newRedis(world: World, name: string): SimRedis {
-  return new SimRedis(world, name, 1 + world.random.between(-WORST_RATE, WORST_RATE));
+  return new SimRedis(world, name, drawClockRate(world));
 }
 
-export const redisLock = oneRedis("redis-lock", false, createRedisLock);
-export const redisFenced = oneRedis("redis-fenced", true, createRedisFenced);
-export const redisReentrant = redisWithChannels("redis-reentrant", createRedisReentrant);
-export const redlock = manyRedis("redlock", createRedlock);
+export const redisLock = redisStrategy("redis-lock", false, createRedisLock);
+export const redisFenced = redisStrategy("redis-fenced", true, createRedisFenced);
+export const redisReentrant = redisPubSubStrategy("redis-reentrant", createRedisReentrant);
+export const redlock = redlockStrategy("redlock", createRedlock);

@@ -1,8 +1,10 @@
 import type { SimStrategy } from "../sale/scenario";
-import { etcdLock, memcachedAdd, zkExclusive, zkFenced, zkMutex } from "./others";
+import { etcdLock } from "./etcd";
+import { memcachedAdd } from "./memcached";
 import { redisFenced, redisLock, redisReentrant, redlock } from "./redis";
+import { zkExclusive, zkFenced, zkMutex } from "./zookeeper";
 
-/** Every lease and session strategy: one line each. */
+/** Every strategy whose lock is a lease or a session. Locks inside PostgreSQL are tested on a real server instead. */
 export const SIM_STRATEGIES: readonly SimStrategy[] = [
   redisLock,
   redisFenced,

@@ -1,7 +1,7 @@
 import type { SimProcess } from "./process";
 
-/** Order of what falls due at the same instant. After a stall a process runs its timers before it reads its sockets. */
-export const FIRST = 0;
+/** Priorities of events that are due at the same time. After a stall, Node runs timers before it reads sockets. */
+export const TIMER = 0;
 export const CHECK = 1;
 export const IO = 2;
 
@@ -9,13 +9,13 @@ export interface SimEvent {
   atMs: number;
   readonly priority: number;
   order: number;
-  /** Whose event it is: delayed by its pause, dropped by its crash. Null: a server's or the network's. */
+  /** The process that runs the event: its pause delays the event, its crash drops it. Null for servers and the network. */
   readonly process: SimProcess | null;
-  /** Null once cancelled. */
+  /** Null when cancelled. */
   run: (() => void) | null;
 }
 
-/** A binary heap by time, then priority, then order of arrival. */
+/** A binary heap ordered by time, then priority, then order of insertion. */
 export class EventQueue {
   readonly #heap: SimEvent[] = [];
   #order = 0;
@@ -35,7 +35,7 @@ export class EventQueue {
     heap[at] = event;
   }
 
-  /** The next one that is not cancelled, if it is due by then. */
+  /** Removes and returns the next event that is not cancelled, if it is due by `limitMs`. */
   popUntil(limitMs: number): SimEvent | undefined {
     for (;;) {
       const first = this.#heap[0];

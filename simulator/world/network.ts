@@ -1,30 +1,30 @@
 import type { SimProcess } from "./process";
 import type { World } from "./world";
 
-/** How long messages are on their way, and how clients find out that nothing comes back. */
-export interface Weather {
-  /** Longest delay of a message while nothing is wrong. */
+/** Delays and failures of the messages between processes and servers. */
+export interface NetworkConditions {
+  /** Longest delay of a message without a fault. */
   readonly slowestMs: number;
-  /** Of each request: its connection breaks before it arrives, or before its reply does. */
+  /** Per request: the probability that the connection breaks before the request or its reply arrives. */
   readonly breakChance: number;
-  /** Of each request: it is carried out twice, the second time right after. */
+  /** Per request: the probability that the server executes it twice in a row. */
   readonly repeatChance: number;
-  /** Of each message that a server sends unasked. */
+  /** Per pushed message: the probability that it is lost. */
   readonly dropChance: number;
 }
 
-/** What a server tells its links: whether it can be reached at all, and when it was gone. */
+/** The part of a server that a link needs. */
 export interface Reachable {
   readonly name: string;
   readonly isDown: boolean;
 }
 
 export interface LinkLimits {
-  /** A client gives a silent connection up after this long. */
+  /** A client closes a connection that was silent for this long. */
   readonly silenceMs: number;
   readonly connectMs: number;
-  /** Whether a request may still be carried out after its connection has been replaced. */
-  readonly straggles: boolean;
+  /** Whether the server may execute a request after its connection was replaced. */
+  readonly mayDeliverLate: boolean;
 }
 
 interface Pending {
@@ -34,18 +34,18 @@ interface Pending {
 }
 
 const CONNECT_MS = 2;
-/** How much later than its own connection's end a request may still reach the server. */
-const STRAGGLE_MS = 60;
+/** Longest time after the end of its connection at which a request can still reach the server. */
+const LATE_DELIVERY_MS = 60;
 
 /**
- * One TCP connection at a time between a process and a server. Messages arrive in the order they were sent; when the
- * connection breaks the next request goes over a new one, and may overtake what was still under way on the old one.
+ * One TCP connection at a time between a process and a server. A connection delivers messages in order. After it breaks, the
+ * next request uses a new connection and can overtake requests in flight on the old one.
  */
 export class Link {
   readonly #world: World;
   readonly process: SimProcess;
   readonly server: Reachable;
-  readonly #weather: Weather;
+  readonly #conditions: NetworkConditions;
   readonly #limits: LinkLimits;
   readonly #pending = new Set<Pending>();
   readonly #closeListeners = new Set<() => void>();
@@ -53,26 +53,26 @@ export class Link {
   #connectedAtMs = 0;
   #lastArrivalMs = 0;
   #lastReplyMs = 0;
-  /** Until then whatever is sent stays on its way. */
+  /** No message arrives before this time. */
   #blockedUntilMs = 0;
 
   constructor(
     world: World,
     ends: { process: SimProcess; server: Reachable },
-    how: { weather: Weather; limits: LinkLimits },
+    options: { conditions: NetworkConditions; limits: LinkLimits },
   ) {
     this.#world = world;
     this.process = ends.process;
     this.server = ends.server;
-    this.#weather = how.weather;
-    this.#limits = how.limits;
+    this.#conditions = options.conditions;
+    this.#limits = options.limits;
   }
 
   get isBlocked(): boolean {
     return this.#world.nowMs < this.#blockedUntilMs;
   }
 
-  /** Changes with every new connection. */
+  /** Number of the current connection. */
   get connection(): number {
     return this.#connection;
   }
@@ -81,7 +81,7 @@ export class Link {
     this.#closeListeners.add(listener);
   }
 
-  /** Sends; rejects when the connection is lost or silent, which leaves open whether the server has carried it out. */
+  /** Sends a request. Rejects when the connection is lost or silent; the server may have executed the request. */
   request<T>(execute: () => T): Promise<T> {
     const world = this.#world;
     return new Promise((resolve, reject) => {
@@ -107,25 +107,25 @@ export class Link {
     });
   }
 
-  /** A message nobody asked for, from the server. Lost with its connection. */
+  /** Delivers a message that the server pushes. The message is lost if its connection breaks. */
   push(run: () => void): void {
     const world = this.#world;
     const connection = this.#connection;
-    if (world.random.chance(this.#weather.dropChance)) return;
-    const delayMs = this.#travel("reply");
+    if (world.random.chance(this.#conditions.dropChance)) return;
+    const delayMs = this.#arrivalDelayMs("reply");
     world.schedule({ afterMs: delayMs, process: this.process, run: () => connection === this.#connection && run() });
   }
 
-  /** Messages stay on their way until then; clients that do not wait so long leave the connection. */
+  /** Partitions the link: delays all messages. A client whose silence limit is shorter closes the connection. */
   block(forMs: number): void {
     this.#blockedUntilMs = Math.max(this.#blockedUntilMs, this.#world.nowMs + forMs);
-    this.#world.say(() => `${this.process.name} cut off from ${this.server.name} for ${forMs.toFixed(0)} ms`);
+    this.#world.trace(() => `${this.process.name} partitioned from ${this.server.name} for ${forMs.toFixed(0)} ms`);
     for (const pending of this.#pending) this.#watchSilence(pending);
   }
 
-  /** The connection is gone; whoever waits for an answer is told. */
+  /** Breaks the connection and fails all pending requests. */
   reset(why = "connection reset"): void {
-    this.#world.say(() => `${this.process.name}: connection to ${this.server.name} lost (${why})`);
+    this.#world.trace(() => `${this.process.name}: connection to ${this.server.name} lost (${why})`);
     this.#connection += 1;
     this.#connectedAtMs = this.#world.nowMs + CONNECT_MS;
     this.#lastArrivalMs = 0;
@@ -142,20 +142,20 @@ export class Link {
     const world = this.#world;
     const connection = this.#connection;
     const { random } = world;
-    const fate = random.fraction();
-    const { breakChance, repeatChance } = this.#weather;
-    const isLost = fate < breakChance / 2;
-    const isReplyLost = !isLost && fate < breakChance;
-    const isRepeated = fate > 1 - repeatChance;
-    const delayMs = this.#travel("request");
+    const roll = random.fraction();
+    const { breakChance, repeatChance } = this.#conditions;
+    const isLost = roll < breakChance / 2;
+    const isReplyLost = !isLost && roll < breakChance;
+    const isRepeated = roll > 1 - repeatChance;
+    const delayMs = this.#arrivalDelayMs("request");
     if (this.isBlocked) this.#watchSilence(pending);
     const arrive = () => {
       if (connection !== this.#connection) return;
-      if (this.server.isDown || isLost) return this.reset(isLost ? "connection reset" : "server gone");
+      if (this.server.isDown || isLost) return this.reset(isLost ? "connection reset" : "server down");
       const outcome = attempt(execute);
       if (isRepeated) attempt(execute);
       if (isReplyLost) return this.reset();
-      const backMs = this.#travel("reply");
+      const backMs = this.#arrivalDelayMs("reply");
       if (this.isBlocked) this.#watchSilence(pending);
       world.schedule({
         afterMs: backMs,
@@ -168,14 +168,17 @@ export class Link {
         },
       });
     };
-    // What was under way on a connection that broke meanwhile is dropped, or comes late.
-    const straggles = this.#limits.straggles && random.chance(0.5);
+    // If the connection breaks while the request is in flight, the request is dropped or arrives late.
+    const arrivesLate = this.#limits.mayDeliverLate && random.chance(0.5);
     world.schedule({
       afterMs: delayMs,
       run: () => {
         if (connection === this.#connection) return arrive();
-        if (!straggles || isLost) return;
-        world.schedule({ afterMs: random.between(0, STRAGGLE_MS), run: () => this.server.isDown || attempt(execute) });
+        if (!arrivesLate || isLost) return;
+        world.schedule({
+          afterMs: random.between(0, LATE_DELIVERY_MS),
+          run: () => this.server.isDown || attempt(execute),
+        });
       },
     });
   }
@@ -189,12 +192,12 @@ export class Link {
       afterMs,
       process: this.process,
       run: () => {
-        if (!pending.isOver && connection === this.#connection) this.reset("no answer");
+        if (!pending.isOver && connection === this.#connection) this.reset("no reply");
       },
     });
   }
 
-  #travel(direction: "request" | "reply"): number {
+  #arrivalDelayMs(direction: "request" | "reply"): number {
     const { nowMs } = this.#world;
     const earliestMs = Math.max(nowMs, this.#blockedUntilMs, this.#connectedAtMs) + this.#delayMs();
     if (direction === "request") {
@@ -205,13 +208,13 @@ export class Link {
     return this.#lastReplyMs - nowMs;
   }
 
-  /** Mostly quick, sometimes slow, now and then very slow. */
+  /** 92 % fast, 7 % slow, 1 % very slow. */
   #delayMs(): number {
     const { random } = this.#world;
-    const luck = random.fraction();
-    const { slowestMs } = this.#weather;
-    if (luck < 0.92) return 0.2 + luck * 2;
-    return random.between(0.2, luck < 0.99 ? slowestMs / 4 : slowestMs);
+    const roll = random.fraction();
+    const { slowestMs } = this.#conditions;
+    if (roll < 0.92) return 0.2 + roll * 2;
+    return random.between(0.2, roll < 0.99 ? slowestMs / 4 : slowestMs);
   }
 }
 

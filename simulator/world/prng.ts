@@ -1,14 +1,14 @@
 import type { RandomSource } from "../../lib/locks/random";
 
-/** Of every 16-bit number: each acquire draws some. */
+/** Hex text of every 16-bit number. Precomputed because every acquire draws a holder ID. */
 const SHORT_HEX = Array.from({ length: 0x1_0000 }, (_, number) => number.toString(16).padStart(4, "0"));
 
-/** The one source of chance of a world (mulberry32): the same seed gives the same world. Not for secrets. */
+/** A world's only random source (mulberry32): the same seed gives the same world. Not for secrets. */
 export class Prng implements RandomSource {
   #state: number;
 
   constructor(seed: number) {
-    // Neighbouring seeds must not give neighbouring worlds.
+    // Mix the seed, so that consecutive seeds give unrelated sequences.
     this.#state = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) >>> 0;
     this.fraction();
     this.fraction();
@@ -32,7 +32,7 @@ export class Prng implements RandomSource {
     return from + this.fraction() * (to - from);
   }
 
-  /** A whole number from `from` to `to`, both included. */
+  /** A uniform integer in [from, to]. */
   whole(from: number, to: number): number {
     return from + Math.floor(this.fraction() * (to - from + 1));
   }

@@ -1,15 +1,15 @@
 import { type Clock, sleepOn, type TimerHandle } from "../../lib/locks/clock";
-import { CHECK, FIRST, type SimEvent } from "./event-queue";
+import { CHECK, type SimEvent, TIMER } from "./event-queue";
 import type { World } from "./world";
 
 export interface ProcessClock {
-  /** Its milliseconds per true one. */
+  /** Milliseconds that it counts per true millisecond. */
   readonly rate: number;
-  /** By how much its wall clock is wrong. */
+  /** Offset of its wall clock. */
   readonly skewMs: number;
 }
 
-/** A store node: its clocks and timers, its pauses, its death. */
+/** A store node, with its clocks and timers. It can pause and crash. */
 export class SimProcess implements Clock {
   readonly name: string;
   readonly #world: World;
@@ -17,7 +17,7 @@ export class SimProcess implements Clock {
   readonly #timers = new Set<SimEvent>();
   #pausedUntilMs = 0;
   #isCrashed = false;
-  /** Told when a pause is over and what fell due meanwhile has run. */
+  /** Called after a pause, once the timers that came due during it have run. */
   onResumed: () => void = () => {};
   onCrash: () => void = () => {};
 
@@ -51,13 +51,13 @@ export class SimProcess implements Clock {
     return 1_700_000_000_000 + this.nowMs() + this.#clock.skewMs;
   }
 
-  /** Whole milliseconds and up to one late, as Node's timers are. */
+  /** Rounds up to whole milliseconds and fires up to one millisecond late, as Node's timers do. */
   setTimer(delayMs: number, callback: () => void): TimerHandle {
     const waitMs = Math.max(1, Math.ceil(delayMs)) + this.#world.random.fraction();
     const event = this.#world.schedule({
       afterMs: waitMs / this.#clock.rate,
       process: this,
-      priority: FIRST,
+      priority: TIMER,
       run: () => {
         this.#timers.delete(event);
         callback();
@@ -76,16 +76,16 @@ export class SimProcess implements Clock {
     return sleepOn(this, delayMs, signal);
   }
 
-  /** Nothing of it runs meanwhile; timers and messages wait for it. */
+  /** Runs nothing of this process until the pause is over; its timers and messages are delayed until then. */
   pause(forMs: number): void {
     if (this.#isCrashed || this.isPaused) return;
     this.#pausedUntilMs = this.#world.nowMs + forMs;
-    this.#world.say(() => `${this.name} paused for ${forMs.toFixed(0)} ms`);
+    this.#world.trace(() => `${this.name} paused for ${forMs.toFixed(0)} ms`);
     this.#world.schedule({
       afterMs: forMs,
       priority: CHECK,
       run: () => {
-        this.#world.say(() => `${this.name} resumed`);
+        this.#world.trace(() => `${this.name} resumed`);
         if (!this.#isCrashed) this.onResumed();
       },
     });
@@ -94,7 +94,7 @@ export class SimProcess implements Clock {
   crash(): void {
     if (this.#isCrashed) return;
     this.#isCrashed = true;
-    this.#world.say(() => `${this.name} crashed`);
+    this.#world.trace(() => `${this.name} crashed`);
     this.onCrash();
   }
 }

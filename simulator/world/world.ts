@@ -8,7 +8,7 @@ export interface Violation {
   readonly detail: string;
 }
 
-export interface Happening {
+export interface PlannedEvent {
   readonly afterMs: number;
   readonly run: () => void;
   readonly process?: SimProcess;
@@ -16,13 +16,13 @@ export interface Happening {
 }
 
 /**
- * One seed's world: true time, what is going to happen, and what has gone wrong. Nothing in it reads a real clock or a
- * real source of chance, so that the same seed happens again in the same way.
+ * The world of one seed: true time, the queue of events and the violations found. It reads no real clock and no real random
+ * source, so a seed always replays the same way.
  */
 export class World {
   readonly random: Prng;
   readonly violations: Violation[] = [];
-  /** Filled when tracing. */
+  /** The readable trace; empty unless tracing. */
   readonly lines: string[] = [];
   readonly #isTracing: boolean;
   readonly #queue = new EventQueue();
@@ -35,17 +35,17 @@ export class World {
     this.#isTracing = isTracing;
   }
 
-  /** True time, which no process and no server can read. */
+  /** True time. Processes and servers read their own clocks instead. */
   get nowMs(): number {
     return this.#nowMs;
   }
 
-  /** Of every event so far: equal for equal histories. */
+  /** Hash over all events so far. Equal histories have equal hashes. */
   get hash(): string {
     return (this.#hash >>> 0).toString(16).padStart(8, "0");
   }
 
-  schedule({ afterMs, run, process, priority = IO }: Happening): SimEvent {
+  schedule({ afterMs, run, process, priority = IO }: PlannedEvent): SimEvent {
     const event: SimEvent = {
       atMs: this.#nowMs + Math.max(0, afterMs),
       priority,
@@ -57,20 +57,21 @@ export class World {
     return event;
   }
 
-  violate(property: string, detail: string): void {
+  reportViolation(property: string, detail: string): void {
     this.violations.push({ property, atMs: this.#nowMs, detail });
-    this.say(() => `VIOLATION of ${property}: ${detail}`);
+    this.trace(() => `VIOLATION of ${property}: ${detail}`);
   }
 
-  /** A line of the readable trace; costs nothing while nobody reads it. */
-  say(line: () => string): void {
+  /** Adds a line to the readable trace. The line is built only when tracing. */
+  trace(line: () => string): void {
     if (this.#isTracing) this.lines.push(`${this.#nowMs.toFixed(2).padStart(10)}  ${line()}`);
   }
 
   /**
-   * Lets things happen until it is done or that much time has passed.
-   * Between two events every promise settles: the next one is taken by a tick that a microtask asked for, and Node runs
-   * ticks only when no microtask is left.
+   * Runs events until `isDone`, or until `limitMs` of true time has passed.
+   * Every promise settles between two events: a microtask requests a tick for the next event, and Node runs ticks only when
+   * no microtask is left.
+   * @returns false when the time limit ended the run
    */
   run(isDone: () => boolean, limitMs: number): Promise<boolean> {
     const untilMs = this.#nowMs + limitMs;

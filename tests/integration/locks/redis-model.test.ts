@@ -6,7 +6,7 @@ import { readPropertySeed } from "../../../bin/testing/property-seed";
 import { openMemcached } from "../../../lib/locks/memcached/memcached-client";
 import type { MemcachedVersion } from "../../../lib/locks/memcached/memcached-port";
 import { runScript } from "../../../lib/locks/redis/script";
-import { redisScripts } from "../../../simulator/servers/redis-scripts";
+import { redisScripts } from "../../../simulator/servers/redis-script-models";
 import { SimMemcached } from "../../../simulator/servers/sim-memcached";
 import { SimRedis } from "../../../simulator/servers/sim-redis";
 import { Prng } from "../../../simulator/world/prng";

@@ -184,7 +184,7 @@ function realSide(root: string): Side {
 function modelSide(root: string): Side {
   const server = new SimZooKeeper(new World(1), "model", 1);
   return new Side(async () => {
-    const session = server.connect({ session: null, timeoutMs: SESSION_TIMEOUT_MS, hangUp: () => {} });
+    const session = server.connect({ session: null, timeoutMs: SESSION_TIMEOUT_MS, closeConnection: () => {} });
     assert.ok(session);
     return {
       sessionId: session,

@@ -4,30 +4,30 @@ import { availableParallelism, tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import type { RangeResult } from "../sale/run-seeds";
-import type { Order } from "./orders";
+import type { SeedRangeResult } from "../sale/run-seeds";
+import type { SeedBatch } from "./seed-batch";
 
 const MAIN = fileURLToPath(new URL("./runner-main.ts", import.meta.url));
-/** Worlds are short-lived: with room for a few, hardly anything lives until a collection. */
+/** Worlds are short-lived. In a large young generation most of their objects die before a collection. */
 const NODE_FLAGS = ["--enable-source-maps", "--max-semi-space-size=32"];
 
-interface Waiting {
-  readonly order: Order;
-  readonly settle: (result: RangeResult | Error) => void;
+interface QueuedBatch {
+  readonly batch: SeedBatch;
+  readonly settle: (result: SeedRangeResult | Error) => void;
 }
 
 /**
- * A process for each core that runs worlds, with the simulator and the locks bundled into one plain script. tsx gives
- * every closure its name when it is made, which is two fifths of a world's time, and loads a hundred files a process.
+ * A pool of processes, one per core, that run batches of worlds. The simulator and the locks are bundled into one script:
+ * under tsx, setting the name of every closure takes two fifths of a world's run time, and each process loads a hundred files.
  */
-export class Runners implements AsyncDisposable {
+export class RunnerPool implements AsyncDisposable {
   readonly #folder: string;
   readonly #children: readonly ChildProcess[];
   readonly #idle: ChildProcess[];
-  readonly #waiting: Waiting[] = [];
+  readonly #queue: QueuedBatch[] = [];
   #failure: Error | null = null;
 
-  static async start(count: number = availableParallelism()): Promise<Runners> {
+  static async start(count: number = availableParallelism()): Promise<RunnerPool> {
     const folder = await mkdtemp(path.join(tmpdir(), "simulator-"));
     const script = path.join(folder, "runner.mjs");
     await build({
@@ -40,7 +40,7 @@ export class Runners implements AsyncDisposable {
       sourcemap: true,
       logLevel: "error",
     });
-    return new Runners(folder, script, count);
+    return new RunnerPool(folder, script, count);
   }
 
   private constructor(folder: string, script: string, count: number) {
@@ -50,44 +50,44 @@ export class Runners implements AsyncDisposable {
     );
     this.#idle = [...this.#children];
     for (const child of this.#children)
-      child.once("exit", (code, signal) => this.#fail(new Error(`a simulator process ended with ${code ?? signal}`)));
+      child.once("exit", (code, signal) => this.#fail(new Error(`A simulator process exited with ${code ?? signal}.`)));
   }
 
-  /** Rejects when its process ends on the way, or has. */
-  run(order: Order): Promise<RangeResult> {
+  /** Queues a batch. Rejects if a process of the pool exits. */
+  run(batch: SeedBatch): Promise<SeedRangeResult> {
     return new Promise((resolve, reject) => {
-      const settle = (result: RangeResult | Error) => (result instanceof Error ? reject(result) : resolve(result));
-      this.#waiting.push({ order, settle });
+      const settle = (result: SeedRangeResult | Error) => (result instanceof Error ? reject(result) : resolve(result));
+      this.#queue.push({ batch, settle });
       this.#next();
     });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#fail(new Error("the simulator's processes have been stopped"));
+    this.#fail(new Error("The simulator processes were stopped."));
     for (const child of this.#children) child.kill();
     await rm(this.#folder, { recursive: true });
   }
 
   #next(): void {
     if (this.#failure) {
-      for (const { settle } of this.#waiting.splice(0)) settle(this.#failure);
+      for (const { settle } of this.#queue.splice(0)) settle(this.#failure);
       return;
     }
-    const child = this.#waiting.length > 0 ? this.#idle.pop() : undefined;
-    const waiting = child && this.#waiting.shift();
-    if (!child || !waiting) return;
-    const end = (result: RangeResult | Error) => {
+    const child = this.#queue.length > 0 ? this.#idle.pop() : undefined;
+    const queued = child && this.#queue.shift();
+    if (!child || !queued) return;
+    const end = (result: SeedRangeResult | Error) => {
       child.off("message", onMessage);
       child.off("exit", onExit);
       if (!(result instanceof Error)) this.#idle.push(child);
-      waiting.settle(result);
+      queued.settle(result);
       this.#next();
     };
-    const onMessage = (result: unknown) => end(result as RangeResult);
-    const onExit = () => end(this.#failure ?? new Error("a simulator process ended"));
+    const onMessage = (result: unknown) => end(result as SeedRangeResult);
+    const onExit = () => end(this.#failure ?? new Error("A simulator process exited."));
     child.once("message", onMessage);
     child.once("exit", onExit);
-    child.send(waiting.order);
+    child.send(queued.batch);
   }
 
   #fail(failure: Error): void {

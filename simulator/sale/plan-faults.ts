@@ -3,7 +3,7 @@ import type { SimProcess } from "../world/process";
 import type { World } from "../world/world";
 import type { Cluster, Profile } from "./scenario";
 
-export interface Stage {
+export interface FaultPlanInput {
   readonly world: World;
   readonly profile: Profile;
   readonly ttlMs: number;
@@ -12,19 +12,19 @@ export interface Stage {
   linksOf(process: SimProcess): readonly Link[];
 }
 
-/** Faults begin within this long from the start. */
-export const FAULTS_UNTIL_MS = 600;
+/** Harsh faults start within this time from the start of the world. */
+const FAULTS_UNTIL_MS = 600;
 
 /**
- * Draws what goes wrong and when. Benign faults come one at a time, each far shorter than what is left of a lease that
- * is renewed in time, and with room for two renewals before the next.
- * @returns when the last one has healed
+ * Draws the faults of a world and schedules them. Benign faults come one at a time. Each is much shorter than the remainder of
+ * a lease that is renewed on time, and two renewals fit between two faults.
+ * @returns when the last fault is over, in milliseconds from the start
  */
-export function planFaults(stage: Stage): number {
+export function planFaults(stage: FaultPlanInput): number {
   return stage.profile === "benign" ? planBenign(stage) : planHarsh(stage);
 }
 
-function planBenign(stage: Stage): number {
+function planBenign(stage: FaultPlanInput): number {
   const { world, ttlMs } = stage;
   const { random } = world;
   let atMs = random.between(0, 60);
@@ -35,20 +35,20 @@ function planBenign(stage: Stage): number {
   return atMs;
 }
 
-function drawBenign(stage: Stage): () => void {
+function drawBenign(stage: FaultPlanInput): () => void {
   const { world, ttlMs } = stage;
   const { random } = world;
   const process = anyOf(world, stage.processes);
-  const fate = random.fraction();
+  const roll = random.fraction();
   const shortMs = random.between(0, ttlMs * 0.1);
-  if (fate < 0.3 && process) return () => process.pause(shortMs);
-  if (fate < 0.5 && process) return () => process.crash();
+  if (roll < 0.3 && process) return () => process.pause(shortMs);
+  if (roll < 0.5 && process) return () => process.crash();
   const link = process && anyOf(world, stage.linksOf(process));
   if (!link) return () => {};
-  return fate < 0.8 ? () => link.block(shortMs) : () => link.reset();
+  return roll < 0.8 ? () => link.block(shortMs) : () => link.reset();
 }
 
-function planHarsh(stage: Stage): number {
+function planHarsh(stage: FaultPlanInput): number {
   const { world, ttlMs } = stage;
   const { random } = world;
   let healedMs = 0;
@@ -62,24 +62,24 @@ function planHarsh(stage: Stage): number {
   return healedMs + 10;
 }
 
-function drawHarsh(stage: Stage, forMs: number): () => void {
+function drawHarsh(stage: FaultPlanInput, forMs: number): () => void {
   const { world } = stage;
   const { random } = world;
   const process = anyOf(world, stage.processes);
   if (!process) return () => {};
-  const fate = random.fraction();
-  if (fate < 0.6) return () => process.pause(forMs);
-  if (fate < 0.7) return () => process.crash();
+  const roll = random.fraction();
+  if (roll < 0.6) return () => process.pause(forMs);
+  if (roll < 0.7) return () => process.crash();
   const links = stage.linksOf(process);
   const link = anyOf(world, links);
-  if (fate < 0.8) return () => link?.reset();
-  if (fate < 0.9) return () => link?.block(forMs);
+  if (roll < 0.8) return () => link?.reset();
+  if (roll < 0.9) return () => link?.block(forMs);
   return () => {
     for (const each of links) each.block(forMs);
   };
 }
 
-function drawAmnesia(stage: Stage): () => void {
+function drawAmnesia(stage: FaultPlanInput): () => void {
   const { world, ttlMs, cluster } = stage;
   const { random } = world;
   const server = anyOf(world, cluster.servers);
@@ -91,7 +91,7 @@ function drawAmnesia(stage: Stage): () => void {
   return () => {
     server?.restart(downMs, false);
     for (const process of stage.processes)
-      for (const link of stage.linksOf(process)) if (link.server === server) link.reset("server gone");
+      for (const link of stage.linksOf(process)) if (link.server === server) link.reset("server restarted");
   };
 }
 

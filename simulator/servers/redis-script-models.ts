@@ -12,11 +12,11 @@ export interface ScriptModel {
 type Texts = readonly string[];
 
 function release(redis: SimRedis, [lock = ""]: Texts, [holder = ""]: Texts): unknown {
-  return redis.command("GET", [lock]) === holder ? redis.freed(lock, holder) : 0;
+  return redis.command("GET", [lock]) === holder ? redis.releaseKey(lock, holder) : 0;
 }
 
 function renew(redis: SimRedis, [lock = ""]: Texts, [holder = "", ttlMs = ""]: Texts): unknown {
-  return redis.command("GET", [lock]) === holder ? redis.renewed(lock, holder, Number(ttlMs)) : 0;
+  return redis.command("GET", [lock]) === holder ? redis.renewKey(lock, holder, Number(ttlMs)) : 0;
 }
 
 function take(redis: SimRedis, [lock = "", counter = ""]: Texts, [holder = "", ttlMs = ""]: Texts): unknown {
@@ -33,7 +33,7 @@ function lockReentrant(redis: SimRedis, [lock = ""]: Texts, [ttlMs = "", field =
 
 function enterNested(redis: SimRedis, [lock = ""]: Texts, [ttlMs = "", field = ""]: Texts): unknown {
   if (redis.command("HEXISTS", [lock, field]) === 0) return 0;
-  redis.renewed(lock, field, Number(ttlMs));
+  redis.renewKey(lock, field, Number(ttlMs));
   return redis.command("HINCRBY", [lock, field, "1"]);
 }
 
@@ -44,19 +44,19 @@ function unlock(
 ): unknown {
   if (redis.command("HEXISTS", [lock, field]) === 0) return null;
   if (Number(redis.command("HINCRBY", [lock, field, "-1"])) > 0) {
-    redis.renewed(lock, field, Number(ttlMs));
+    redis.renewKey(lock, field, Number(ttlMs));
     return 0;
   }
-  redis.freed(lock, field);
+  redis.releaseKey(lock, field);
   redis.command("PUBLISH", [channel, message]);
   return 1;
 }
 
 function extend(redis: SimRedis, [lock = ""]: Texts, [ttlMs = "", field = ""]: Texts): unknown {
-  return redis.command("HEXISTS", [lock, field]) === 1 ? redis.renewed(lock, field, Number(ttlMs)) : 0;
+  return redis.command("HEXISTS", [lock, field]) === 1 ? redis.renewKey(lock, field, Number(ttlMs)) : 0;
 }
 
-/** What each script does, found by the script itself: one that changes is tested against the real server again. */
+/** The model of each script. redis-model.test.ts compares every model with a real server. */
 export const redisScripts: ScriptModel[] = [
   { script: releaseScript, run: release },
   { script: renewScript, run: renew },

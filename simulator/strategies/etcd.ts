@@ -1,0 +1,40 @@
+import { createEtcdLock } from "../../lib/locks/etcd/etcd-lock";
+import type { EtcdCommands } from "../../lib/locks/etcd/etcd-port";
+import type { RunnerDependencies } from "../../lib/locks/runner-context";
+import type { LockStrategy } from "../../lib/locks/types";
+import type { SimStrategy } from "../sale/scenario";
+import { etcdCommandsOver } from "../servers/etcd-client";
+import { SimEtcd } from "../servers/sim-etcd";
+import { Link, type LinkLimits, type NetworkConditions } from "../world/network";
+import { drawClockRate } from "./clock-rate";
+
+const LIMITS: LinkLimits = { silenceMs: 2_000, connectMs: 2_000, mayDeliverLate: true };
+
+type CreateLock = (etcd: EtcdCommands, dependencies: RunnerDependencies) => LockStrategy;
+
+/** @param overrides network conditions that replace the drawn ones */
+export function etcdStrategy(id: string, create: CreateLock, overrides: Partial<NetworkConditions> = {}): SimStrategy {
+  return {
+    id,
+    ttlsMs: [1_000, 2_000],
+    isFenced: true,
+    // 2 s lease, 0.5 s until the server notices its end, 2 s lease length until a waiter re-reads after a lost watch.
+    maxHoldAfterCrashMs: () => 4_500,
+    build: (world, { conditions }) => {
+      const server = new SimEtcd(world, "etcd", drawClockRate(world));
+      return {
+        servers: [server],
+        open: (process, dependencies) => {
+          const options = { conditions: { ...conditions, ...overrides }, limits: LIMITS };
+          const open = () => new Link(world, { process, server }, options);
+          const links: [Link, Link, Link] = [open(), open(), open()];
+          const watchLink = open();
+          const lock = create(etcdCommandsOver({ world, server, links, watchLink }), dependencies);
+          return { lock, links: [...links, watchLink] };
+        },
+      };
+    },
+  };
+}
+
+export const etcdLock = etcdStrategy("etcd-lock", createEtcdLock);
