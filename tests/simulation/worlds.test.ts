@@ -7,10 +7,10 @@ import { Sale, type SaleResult } from "../../simulator/sale/sale";
 import { PROFILES, type Profile, type SimStrategy } from "../../simulator/sale/scenario";
 import { SIM_STRATEGIES } from "../../simulator/strategies/simulated-strategies";
 
-/** 10,000 worlds per strategy. */
-const SEEDS: Readonly<Record<Profile, number>> = { benign: 5_000, pause: 4_000, amnesia: 1_000 };
+/** 1,000 worlds per strategy. `npm run simulate` runs more. */
+const SEEDS: Readonly<Record<Profile, number>> = { benign: 500, pause: 400, amnesia: 100 };
 /** Small batches keep every core busy until the end. */
-const SEEDS_PER_BATCH = 500;
+const SEEDS_PER_BATCH = 100;
 const REPLAYED_SEEDS = 20;
 
 /**
