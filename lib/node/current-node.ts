@@ -1,4 +1,5 @@
 import { env } from "../services/current-env";
+import { gauge } from "../services/metrics";
 import { postgresPool } from "../services/postgres";
 import { processSingleton } from "../services/singleton";
 import { createStockStrategy } from "../stock/stock-strategies";
@@ -11,7 +12,7 @@ export function currentNode(): StoreNode {
   return processSingleton("store-node", () => {
     const { STORE_NODE, LOCK_STRATEGY, HOLD_MS, LOCK_TTL_MS, WAIT_TIMEOUT_MS } = env();
     const pauses = new HolderPauses();
-    return new StoreNode({
+    const node = new StoreNode({
       name: STORE_NODE,
       activeStrategy: LOCK_STRATEGY,
       createStrategy: (id) =>
@@ -24,6 +25,12 @@ export function currentNode(): StoreNode {
       pauses,
       defaults: { holdMs: HOLD_MS, ttlMs: LOCK_TTL_MS, waitTimeoutMs: WAIT_TIMEOUT_MS },
     });
+    gauge({
+      name: "flash_sale_waiters",
+      help: "Purchases that are waiting for their lock.",
+      read: () => node.countWaiters(),
+    });
+    return node;
   });
 }
 

@@ -1,10 +1,11 @@
 import { type Phase, phaseSpans } from "../history/phases";
 import type { OperationOutcome } from "../history/types";
+import type { Metrics } from "../services/metrics";
 import type { OperationTrace } from "../stock/types";
 import { emptyCounts, type RunCounts } from "./figures";
 import { createHistogram, encodeHistogram, type LatencyHistogram, recordMs } from "./latency-histogram";
 
-/** What a node answers when it is asked how its run goes; histograms are base64 HdrHistogram V2, in microseconds. */
+/** One node's live figures of a run. Histograms are base64 HdrHistogram V2 in microseconds. */
 export interface NodeRunStats {
   readonly node: string;
   readonly runId: string;
@@ -17,7 +18,7 @@ export interface NodeRunStats {
   readonly histograms: { readonly latency: string } & { readonly [phase in Phase]: string };
 }
 
-const countOf: Record<OperationOutcome, keyof RunCounts> = {
+const COUNT_OF: Record<OperationOutcome, keyof RunCounts> = {
   sold: "sold",
   sold_out: "soldOut",
   contended: "contended",
@@ -25,46 +26,19 @@ const countOf: Record<OperationOutcome, keyof RunCounts> = {
   error: "errors",
   unknown: "unknown",
 };
+const PHASE_LABEL: Record<Phase, string> = { poolWait: "pool_wait", wait: "wait", hold: "hold", commit: "commit" };
 
-/** Live figures of one run on one node. Everything here is on the hot path: counters and histogram increments only. */
-export class PurchaseMeter {
+/** What one node measured of one run. */
+export class RunFigures {
   readonly counts = emptyCounts();
   peakInFlight = 0;
-  private readonly active = new Set<OperationTrace>();
-  private readonly latency = createHistogram();
-  private readonly phases: Record<Phase, LatencyHistogram> = {
+  readonly latency = createHistogram();
+  readonly phases: Record<Phase, LatencyHistogram> = {
     poolWait: createHistogram(),
     wait: createHistogram(),
     hold: createHistogram(),
     commit: createHistogram(),
   };
-
-  begin(trace: OperationTrace): void {
-    this.counts.requests += 1;
-    this.active.add(trace);
-    this.peakInFlight = Math.max(this.peakInFlight, this.active.size);
-  }
-
-  get inFlight(): number {
-    return this.active.size;
-  }
-
-  /** Purchases that have asked for their turn and not got it yet; counted when asked, so that serving costs nothing. */
-  countWaiters(): number {
-    let waiters = 0;
-    for (const trace of this.active) {
-      if (trace.waitNs !== undefined && trace.grantedNs === undefined && trace.readNs === undefined) waiters += 1;
-    }
-    return waiters;
-  }
-
-  end(trace: OperationTrace, outcome: OperationOutcome): void {
-    this.active.delete(trace);
-    this.counts[countOf[outcome]] += 1;
-    recordMs(this.latency, millis(trace.invokedNs, trace.answeredNs));
-    recordMs(this.phases.poolWait, Number(trace.poolWaitNs ?? 0n) / 1e6);
-    for (const [phase, durationMs] of phaseDurations(trace)) recordMs(this.phases[phase], durationMs);
-  }
 
   encode(): NodeRunStats["histograms"] {
     return {
@@ -77,14 +51,63 @@ export class PurchaseMeter {
   }
 }
 
-function millis(fromNs: bigint | undefined, toNs: bigint | undefined): number {
-  return fromNs === undefined || toNs === undefined ? 0 : Number(toNs - fromNs) / 1e6;
+/**
+ * Measures purchases, for Prometheus and, inside a run, for the run's figures. Every purchase has one meter: its run's,
+ * or the shop's. On the hot path, so it only adds to counters and histograms.
+ */
+export class PurchaseMeter {
+  readonly #active = new Set<OperationTrace>();
+
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly run: RunFigures | null,
+  ) {}
+
+  begin(trace: OperationTrace): void {
+    this.#active.add(trace);
+    if (!this.run) return;
+    this.run.counts.requests += 1;
+    this.run.peakInFlight = Math.max(this.run.peakInFlight, this.#active.size);
+  }
+
+  get inFlight(): number {
+    return this.#active.size;
+  }
+
+  /** Purchases that are waiting for their lock. Counted when read, so that the hot path does no extra work. */
+  countWaiters(): number {
+    let waiters = 0;
+    for (const { waitNs, grantedNs, readNs } of this.#active) {
+      if (waitNs !== undefined && grantedNs === undefined && readNs === undefined) waiters += 1;
+    }
+    return waiters;
+  }
+
+  end(strategyId: string, trace: OperationTrace, outcome: OperationOutcome): void {
+    const { purchases, purchaseSeconds, leasesLost } = this.metrics;
+    this.#active.delete(trace);
+    const latencyMs = millis(trace.invokedNs, trace.answeredNs ?? trace.invokedNs);
+    purchases.add(`${strategyId}|${outcome}`);
+    purchaseSeconds.record(strategyId, latencyMs / 1_000);
+    if (trace.leaseLostNs !== undefined) leasesLost.add(strategyId);
+    if (this.run) {
+      this.run.counts[COUNT_OF[outcome]] += 1;
+      recordMs(this.run.latency, latencyMs);
+    }
+    this.recordPhase(strategyId, "poolWait", Number(trace.poolWaitNs ?? 0n) / 1e6);
+    for (const [phase, fromNs, toNs] of phaseSpans(trace)) {
+      // A phase excludes its waits for pooled connections: those count as poolWait.
+      const pooledMs = Number(trace[`${phase}PoolNs`] ?? 0n) / 1e6;
+      this.recordPhase(strategyId, phase, Math.max(0, millis(fromNs, toNs) - pooledMs));
+    }
+  }
+
+  private recordPhase(strategyId: string, phase: Phase, durationMs: number): void {
+    this.metrics.phaseSeconds.record(`${strategyId}|${PHASE_LABEL[phase]}`, durationMs / 1_000);
+    if (this.run) recordMs(this.run.phases[phase], durationMs);
+  }
 }
 
-/** How long each phase took that a purchase went through, in milliseconds, without what it waited there for connections. */
-export function phaseDurations(trace: OperationTrace): readonly (readonly [Phase, number])[] {
-  return phaseSpans(trace).map(([phase, fromNs, toNs]) => {
-    const pooledMs = Number(trace[`${phase}PoolNs`] ?? 0n) / 1e6;
-    return [phase, Math.max(0, millis(fromNs, toNs) - pooledMs)];
-  });
+function millis(fromNs: bigint, toNs: bigint): number {
+  return Number(toNs - fromNs) / 1e6;
 }

@@ -1,8 +1,9 @@
+import { metrics } from "../services/metrics";
 import { clockName, nowNs } from "../services/monotonic";
 import type { OperationTrace, StockDrift, StockStrategy, StockTarget } from "../stock/types";
 import { resourceOf } from "../stock/types";
 import { HolderPauses } from "./holder-pauses";
-import { type NodeRunStats, PurchaseMeter } from "./purchase-meter";
+import { type NodeRunStats, PurchaseMeter, RunFigures } from "./purchase-meter";
 import { Recorder } from "./recorder";
 import type { RunAssignment, RunPreparation } from "./run-assignment";
 
@@ -40,6 +41,8 @@ export interface PurchasePlan {
   readonly resource: string;
   readonly strategy: StockStrategy;
   readonly run: ActiveRun | null;
+  /** The run's meter, or the shop's. */
+  readonly meter: PurchaseMeter;
   readonly holdMs: number;
   readonly ttlMs: number;
   readonly waitTimeoutMs: number;
@@ -50,6 +53,7 @@ export interface PurchasePlan {
 export interface ActiveRun {
   readonly assignment: RunAssignment;
   readonly meter: PurchaseMeter;
+  readonly figures: RunFigures;
   readonly recorder: Recorder;
   closed: boolean;
 }
@@ -66,6 +70,7 @@ export class StoreNode {
   private readonly runByResource = new Map<string, ActiveRun>();
   /** By resource the run that was closed here last, as long as it may not have been judged. */
   private readonly unjudged = new Map<string, string>();
+  private readonly shopMeter: PurchaseMeter;
   private operations = 0;
   readonly pauses: HolderPauses;
 
@@ -73,6 +78,7 @@ export class StoreNode {
     this.name = options.name;
     this.pauses = options.pauses ?? new HolderPauses();
     this.activeId = options.activeStrategy;
+    this.shopMeter = new PurchaseMeter(metrics(), null);
   }
 
   get activeStrategy(): string {
@@ -102,9 +108,11 @@ export class StoreNode {
   assign(assignment: RunAssignment): void {
     if (this.runs.has(assignment.runId)) return;
     this.strategy(assignment.strategy);
+    const figures = new RunFigures();
     const run: ActiveRun = {
       assignment,
-      meter: new PurchaseMeter(),
+      meter: new PurchaseMeter(metrics(), figures),
+      figures,
       recorder: new Recorder({
         node: this.name,
         host: clockName(),
@@ -156,9 +164,10 @@ export class StoreNode {
   plan(target: StockTarget): PurchasePlan {
     const resource = resourceOf(target);
     const run = this.runByResource.get(resource) ?? null;
-    if (!run) return { resource, strategy: this.strategy(this.activeId), run, fencing: true, ...this.options.defaults };
-    const { holdMs, ttlMs, waitTimeoutMs, fencing = true } = run.assignment;
-    return { resource, strategy: this.strategy(run.assignment.strategy), run, holdMs, ttlMs, waitTimeoutMs, fencing };
+    const meter = run?.meter ?? this.shopMeter;
+    const strategy = this.strategy(run?.assignment.strategy ?? this.activeId);
+    const { holdMs, ttlMs, waitTimeoutMs } = run?.assignment ?? this.options.defaults;
+    return { resource, strategy, run, meter, holdMs, ttlMs, waitTimeoutMs, fencing: run?.assignment.fencing ?? true };
   }
 
   /** False if a run of the target started or ended after the plan was made. */
@@ -177,14 +186,21 @@ export class StoreNode {
     return {
       node: this.name,
       runId,
-      counts: { ...run.meter.counts },
+      counts: { ...run.figures.counts },
       inFlight: run.meter.inFlight,
       waiters: run.meter.countWaiters(),
-      peakInFlight: run.meter.peakInFlight,
+      peakInFlight: run.figures.peakInFlight,
       recorded: run.recorder.size,
       dropped: run.recorder.dropped,
-      histograms: run.meter.encode(),
+      histograms: run.figures.encode(),
     };
+  }
+
+  /** Purchases on this node that are waiting for their lock. */
+  countWaiters(): number {
+    let waiters = this.shopMeter.countWaiters();
+    for (const { meter } of this.runs.values()) waiters += meter.countWaiters();
+    return waiters;
   }
 
   private forgetOldRuns(): void {

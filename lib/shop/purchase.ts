@@ -1,6 +1,6 @@
 import type { OperationOutcome } from "../history/types";
 import { isLockError } from "../locks/errors";
-import { purchaseMetrics } from "../node/purchase-metrics";
+import type { OperationFacts } from "../node/recorder";
 import type { PurchasePlan, StoreNode } from "../node/store-node";
 import { nowNs } from "../services/monotonic";
 import type { OperationTrace, OrderTerms, StockOutcome, StockTarget } from "../stock/types";
@@ -44,9 +44,9 @@ export class PurchaseFailure extends Error {
 export async function purchase(node: StoreNode, plan: PurchasePlan, input: PurchaseInput): Promise<PurchaseResult> {
   if (plan.run === null) await refuseWhileJudged(node, input.target);
   if (!node.isCurrent(plan)) throw planOutdated(plan);
+  const { buyerId, quantity, idempotencyKey } = input;
   const trace = node.newTrace();
-  purchaseMetrics().begin(trace);
-  plan.run?.meter.begin(trace);
+  plan.meter.begin(trace);
   try {
     const outcome = await plan.strategy.reduceStock({
       ...input,
@@ -58,10 +58,11 @@ export async function purchase(node: StoreNode, plan: PurchasePlan, input: Purch
       trace,
     });
     const orderId = outcome.status === "sold" ? outcome.orderId : undefined;
-    finish({ plan, trace, input, outcome: outcomeWord(outcome), orderId });
+    finish(plan, trace, { buyerId, quantity, idempotencyKey, outcome: outcomeWord(outcome), orderId });
     return { outcome, strategyId: plan.strategy.id, runId: plan.run?.assignment.runId ?? null };
   } catch (error) {
-    finish({ plan, trace, input, outcome: isLockError(error) && !error.isDefinite ? "unknown" : "error" });
+    const outcome = isLockError(error) && !error.isDefinite ? "unknown" : "error";
+    finish(plan, trace, { buyerId, quantity, idempotencyKey, outcome });
     throw new PurchaseFailure(plan.strategy.id, error);
   }
 }
@@ -75,21 +76,10 @@ function planOutdated({ resource }: PurchasePlan): ShopError {
   });
 }
 
-interface Finish {
-  readonly plan: PurchasePlan;
-  readonly trace: OperationTrace;
-  readonly input: PurchaseInput;
-  readonly outcome: OperationOutcome;
-  readonly orderId?: string | undefined;
-}
-
-function finish({ plan, trace, input, outcome, orderId }: Finish): void {
+function finish(plan: PurchasePlan, trace: OperationTrace, facts: OperationFacts): void {
   trace.answeredNs = nowNs();
-  purchaseMetrics().end(plan.strategy.id, trace, outcome);
-  if (!plan.run) return;
-  plan.run.meter.end(trace, outcome);
-  const { buyerId, quantity, idempotencyKey } = input;
-  plan.run.recorder.record(trace, { buyerId, quantity, outcome, orderId, idempotencyKey });
+  plan.meter.end(plan.strategy.id, trace, facts.outcome);
+  plan.run?.recorder.record(trace, facts);
 }
 
 function outcomeWord(outcome: StockOutcome): OperationOutcome {
