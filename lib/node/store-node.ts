@@ -7,31 +7,31 @@ import { type NodeRunStats, PurchaseMeter, RunFigures } from "./purchase-meter";
 import { Recorder } from "./recorder";
 import type { RunAssignment, RunPreparation } from "./run-assignment";
 
-/** Operations kept a run and node; past it the run is inconclusive. */
+/** Operations that a node keeps of one run. If a run has more, it is inconclusive. */
 export const HISTORY_CAPACITY = 200_000;
-/** Runs a node remembers after they were closed, so that a late reader still gets their history. */
+/** Closed runs whose history a node still serves. */
 const REMEMBERED_RUNS = 4;
 
-/** This life of the process, so that operations of one that ended are told from ours: in a container each has the same pid. */
-const PROCESS_LIFE = `${process.pid}.${Math.round(performance.timeOrigin).toString(36)}`;
+/** Tells our operations from those of an earlier process with the same pid: in a container every process has pid 1. */
+const PROCESS_INSTANCE_ID = `${process.pid}.${Math.round(performance.timeOrigin).toString(36)}`;
 
-const LIFE_AND_NUMBER = /^(\d+\.[0-9a-z]+)-\d+$/;
+const INSTANCE_AND_NUMBER = /^(\d+\.[0-9a-z]+)-\d+$/;
 
-/** Whether an operation of a node of this name was started by a process that is not this one. */
-export function isOfFormerLife(node: string, opId: string): boolean {
-  const [, life] = opId.startsWith(`${node}-`) ? (LIFE_AND_NUMBER.exec(opId.slice(node.length + 1)) ?? []) : [];
-  return life !== undefined && life !== PROCESS_LIFE;
+/** Whether an earlier process of this node started the operation. */
+export function isOfEarlierProcess(node: string, opId: string): boolean {
+  const [, instance] = opId.startsWith(`${node}-`) ? (INSTANCE_AND_NUMBER.exec(opId.slice(node.length + 1)) ?? []) : [];
+  return instance !== undefined && instance !== PROCESS_INSTANCE_ID;
 }
 
 export interface StoreNodeOptions {
   readonly name: string;
   readonly activeStrategy: string;
-  /** Makes a strategy; throws when its server is not configured. */
+  /** Creates a strategy. @throws LockError if its server is not configured */
   readonly createStrategy: (id: string) => StockStrategy;
   readonly defaults: { readonly holdMs: number; readonly ttlMs: number; readonly waitTimeoutMs: number };
-  /** Where its holders are stopped, if the strategies it makes pass by there. */
+  /** Pauses that faults inject; the strategies must be created with `pauses.pass` as their failpoint. */
   readonly pauses?: HolderPauses;
-  /** Room in a run's recorder, asked for each run; absent: `HISTORY_CAPACITY`. Without room no run is ever called safe. */
+  /** Capacity of each run's recorder. Default: `HISTORY_CAPACITY`. */
   readonly historyCapacity?: () => number;
 }
 
@@ -46,7 +46,7 @@ export interface PurchasePlan {
   readonly holdMs: number;
   readonly ttlMs: number;
   readonly waitTimeoutMs: number;
-  /** Whether fencing tokens are checked. */
+  /** Whether writes check fencing tokens. */
   readonly fencing: boolean;
 }
 
@@ -59,8 +59,8 @@ export interface ActiveRun {
 }
 
 /**
- * The state of one store node: which strategy is active, which runs it serves, what it measured of them.
- * Strategies are made at first use and kept until the process ends.
+ * The state of one store node: its active strategy, the runs it serves, and what it measured of them.
+ * It creates a strategy at first use and keeps it until the process ends.
  */
 export class StoreNode {
   readonly name: string;
@@ -68,8 +68,8 @@ export class StoreNode {
   private readonly strategies = new Map<string, StockStrategy>();
   private readonly runs = new Map<string, ActiveRun>();
   private readonly runByResource = new Map<string, ActiveRun>();
-  /** By resource the run that was closed here last, as long as it may not have been judged. */
-  private readonly unjudged = new Map<string, string>();
+  /** Resource -> ID of the run that closed here last and may still await its verdict. */
+  private readonly awaitingVerdict = new Map<string, string>();
   private readonly shopMeter: PurchaseMeter;
   private operations = 0;
   readonly pauses: HolderPauses;
@@ -85,7 +85,7 @@ export class StoreNode {
     return this.activeId;
   }
 
-  /** @throws when the strategy is unknown or its server is not configured; the active one then stays */
+  /** @throws Error if the strategy is unknown or its server is not configured; the active strategy then stays the same */
   switchStrategy(id: string): void {
     this.strategy(id);
     this.activeId = id;
@@ -99,12 +99,12 @@ export class StoreNode {
     return created;
   }
 
-  /** Has a strategy put a target's stock where it keeps it; nothing to do for those that sell from PostgreSQL's row. */
+  /** Lets a strategy that keeps its own stock count load it. Strategies that sell from PostgreSQL's row need no preparation. */
   async prepare({ strategy, target, stock }: RunPreparation): Promise<void> {
     await this.strategy(strategy).prepare?.(target, stock);
   }
 
-  /** Takes a run on; from now on purchases of its target follow it. Repeating it changes nothing. */
+  /** Assigns a run to this node: from now on, purchases of its target belong to the run. Idempotent. */
   assign(assignment: RunAssignment): void {
     if (this.runs.has(assignment.runId)) return;
     this.strategy(assignment.strategy);
@@ -122,11 +122,11 @@ export class StoreNode {
     };
     this.runs.set(assignment.runId, run);
     this.runByResource.set(resourceOf(assignment.target), run);
-    this.unjudged.delete(resourceOf(assignment.target));
+    this.awaitingVerdict.delete(resourceOf(assignment.target));
     this.forgetOldRuns();
   }
 
-  /** Ends a run on this node: new purchases of its target no longer count for it; those in flight still do. */
+  /** Closes a run on this node: purchases in flight still belong to it, new ones do not. @returns false if it is unknown */
   close(runId: string): boolean {
     const run = this.runs.get(runId);
     if (!run) return false;
@@ -135,32 +135,32 @@ export class StoreNode {
     const resource = resourceOf(run.assignment.target);
     if (this.runByResource.get(resource) === run) {
       this.runByResource.delete(resource);
-      this.unjudged.set(resource, runId);
-      for (const oldest of this.unjudged.keys()) if (this.unjudged.size > REMEMBERED_RUNS) this.unjudged.delete(oldest);
+      this.awaitingVerdict.set(resource, runId);
+      this.forgetOldestAwaiting();
     }
     return true;
   }
 
-  /** The run that sold this target and was closed, unless it is known to have been judged. */
-  unjudgedRun(target: StockTarget): string | null {
-    return this.unjudged.get(resourceOf(target)) ?? null;
+  /** ID of the closed run that sold this target last, unless its verdict is known. */
+  runAwaitingVerdict(target: StockTarget): string | null {
+    return this.awaitingVerdict.get(resourceOf(target)) ?? null;
   }
 
-  noteJudged(target: StockTarget): void {
-    this.unjudged.delete(resourceOf(target));
+  forgetAwaitingVerdict(target: StockTarget): void {
+    this.awaitingVerdict.delete(resourceOf(target));
   }
 
   run(runId: string): ActiveRun | undefined {
     return this.runs.get(runId);
   }
 
-  /** What a run's strategy counts outside of PostgreSQL, beside the row; null when it does not. */
+  /** Compares the stock count that a run's strategy keeps elsewhere with PostgreSQL's row; null if it keeps none. */
   async drift(runId: string): Promise<StockDrift | null> {
     const assignment = this.runs.get(runId)?.assignment;
     return (assignment && (await this.strategy(assignment.strategy).drift?.(assignment.target))) ?? null;
   }
 
-  /** Called once per purchase, after parsing; every later step takes the plan as an argument. */
+  /** Call once per purchase, after parsing: every later step takes the plan as an argument. */
   plan(target: StockTarget): PurchasePlan {
     const resource = resourceOf(target);
     const run = this.runByResource.get(resource) ?? null;
@@ -177,7 +177,7 @@ export class StoreNode {
 
   newTrace(): OperationTrace {
     this.operations += 1;
-    return { opId: `${this.name}-${PROCESS_LIFE}-${this.operations}`, invokedNs: nowNs() };
+    return { opId: `${this.name}-${PROCESS_INSTANCE_ID}-${this.operations}`, invokedNs: nowNs() };
   }
 
   stats(runId: string): NodeRunStats | undefined {
@@ -201,6 +201,13 @@ export class StoreNode {
     let waiters = this.shopMeter.countWaiters();
     for (const { meter } of this.runs.values()) waiters += meter.countWaiters();
     return waiters;
+  }
+
+  private forgetOldestAwaiting(): void {
+    for (const oldest of this.awaitingVerdict.keys()) {
+      if (this.awaitingVerdict.size <= REMEMBERED_RUNS) return;
+      this.awaitingVerdict.delete(oldest);
+    }
   }
 
   private forgetOldRuns(): void {

@@ -1,4 +1,4 @@
-import { isOfFormerLife, type StoreNode } from "../node/store-node";
+import { isOfEarlierProcess, type StoreNode } from "../node/store-node";
 import { missingService } from "../services/missing-service";
 import { postgresPool } from "../services/postgres";
 import { memcachedCasTraits } from "../stock/memcached-cas";
@@ -54,7 +54,7 @@ export async function reconcileCounters(
   request: ReconcileRequest & { readonly sparesRuns?: boolean } = {},
 ): Promise<ReconcileAnswer> {
   const { olderThanMs } = request;
-  const isDead = (opId: string) => isOfFormerLife(node.name, returnOf({ opId })?.opId ?? opId);
+  const isDead = (opId: string) => isOfEarlierProcess(node.name, returnOf({ opId })?.opId ?? opId);
   const options = { isDead, ...(olderThanMs === undefined ? {} : { olderThanMs }) };
   const settled: ReconcileAnswer["settled"] = [];
   const failed: string[] = [];

@@ -4,7 +4,7 @@ import type { OperationFacts } from "../node/recorder";
 import type { PurchasePlan, StoreNode } from "../node/store-node";
 import { nowNs } from "../services/monotonic";
 import type { OperationTrace, OrderTerms, StockOutcome, StockTarget } from "../stock/types";
-import { refuseWhileJudged } from "./judged-target";
+import { rejectWhileAwaitingVerdict } from "./run-awaiting-verdict";
 import { ShopError } from "./shop-error";
 
 export interface PurchaseInput {
@@ -42,7 +42,7 @@ export class PurchaseFailure extends Error {
  * @throws {PurchaseFailure} when a server was lost or the outcome is not known; the cause is the LockError
  */
 export async function purchase(node: StoreNode, plan: PurchasePlan, input: PurchaseInput): Promise<PurchaseResult> {
-  if (plan.run === null) await refuseWhileJudged(node, input.target);
+  if (plan.run === null) await rejectWhileAwaitingVerdict(node, input.target);
   if (!node.isCurrent(plan)) throw planOutdated(plan);
   const { buyerId, quantity, idempotencyKey } = input;
   const trace = node.newTrace();
