@@ -7,7 +7,7 @@ import { HolderPauses } from "./holder-pauses";
 import { lockDependencies } from "./lock-dependencies";
 import { StoreNode } from "./store-node";
 
-/** The store node this process is. */
+/** The store node of this process. */
 export function currentNode(): StoreNode {
   return processSingleton("store-node", () => {
     const { STORE_NODE, LOCK_STRATEGY, HOLD_MS, LOCK_TTL_MS, WAIT_TIMEOUT_MS } = env();

@@ -3,21 +3,21 @@ import { elapsedMs, nowNs } from "../services/monotonic";
 import type { Failpoint } from "../stock/failpoint";
 import { startResumeTimer } from "./resume-timer";
 
-/** Requests must outlive it: a buyer's waits 30 s for its answer, a control call half a minute. */
+/** Shorter than the 30 s after which a purchase's request and a control request time out. */
 export const LONGEST_PAUSE_MS = 15_000;
 
-/** A holder that is to be stopped; body of `PUT /api/node/runs/{id}/pauses`. */
+/** A pause for the next lock holder of a run; body of `PUT /api/node/runs/{id}/pauses`. */
 export const armedPauseSchema = z.strictObject({
-  /** Since the arrival of the first purchase that came to its write on this node. */
+  /** Counted from the arrival of the first purchase that reached its write on this node. */
   atMs: z.int().min(0),
   durationMs: z.int().min(1).max(LONGEST_PAUSE_MS),
 });
 export type ArmedPause = z.infer<typeof armedPauseSchema>;
 
-/** What became of it; times of the host's monotonic clock, as decimal strings. */
+/** Result of an armed pause. Times are nanoseconds of the host's monotonic clock as decimal strings. */
 export const pauseOutcomeSchema = z.discriminatedUnion("status", [
   z.object({ status: z.literal("armed") }),
-  /** Nobody came to a write at its time before it was called off. */
+  /** Disarmed before a holder reached its write at `atMs` or later. */
   z.object({ status: z.literal("disarmed") }),
   z.object({ status: z.literal("failed"), reason: z.string() }),
   z.object({
@@ -39,29 +39,29 @@ interface ArmedRun {
   readonly pauses: Pause[];
 }
 
-/** Stops this process for so long, and returns when it runs again. @throws Error when it cannot be */
-export type StandStill = (durationMs: number) => void;
+/** Stops this process and returns when it runs again. @throws Error if the process cannot be stopped */
+export type PauseProcess = (durationMs: number) => void;
 
 /**
- * Where a store node's holders are stopped: by SIGSTOP of the whole process, right before the write, when a holder has
- * looked at its lease for the last time. Each pause happens once; what is armed for a run ends with the run.
+ * Pauses lock holders of this store node: it stops the whole process with SIGSTOP right before the write, after the
+ * holder's last check of its lease. Each pause happens once. The pauses of a run end with the run.
  */
 export class HolderPauses {
   private readonly runs = new Map<string, ArmedRun>();
-  /** Pauses that wait for a holder: every purchase asks, so asking must cost nothing. */
-  private waiting = 0;
+  /** Armed pauses of all runs: every purchase checks it, so the check must be cheap. */
+  private armedCount = 0;
 
-  constructor(private readonly standStill: StandStill = stopThisProcess) {}
+  constructor(private readonly pauseProcess: PauseProcess = stopThisProcess) {}
 
-  /** @returns its place among the run's outcomes */
+  /** @returns the pause's index among the run's outcomes */
   arm(runId: string, pause: ArmedPause): number {
     const run = this.runs.get(runId) ?? { firstArrivalNs: null, pauses: [] };
     this.runs.set(runId, run);
-    this.waiting += 1;
+    this.armedCount += 1;
     return run.pauses.push({ ...pause, outcome: { status: "armed" } }) - 1;
   }
 
-  /** Calls off what has not happened. @returns what became of each, in the order in which they were armed */
+  /** Disarms the pauses that have not happened yet. @returns the outcome of each pause, in the order of arming */
   disarm(runId: string): PauseOutcome[] {
     const pauses = this.runs.get(runId)?.pauses ?? [];
     for (const pause of pauses) if (pause.outcome.status === "armed") this.settle(pause, { status: "disarmed" });
@@ -73,9 +73,9 @@ export class HolderPauses {
     this.runs.delete(runId);
   }
 
-  /** The failpoint of this node's strategies. */
+  /** Failpoint for this node's strategies. */
   readonly pass: Failpoint = (holder) => {
-    if (this.waiting === 0 || holder.runId === null) return;
+    if (this.armedCount === 0 || holder.runId === null) return;
     const run = this.runs.get(holder.runId);
     if (!run) return;
     run.firstArrivalNs ??= holder.trace.invokedNs;
@@ -87,7 +87,7 @@ export class HolderPauses {
   private pauseHere({ durationMs }: Pause, { trace, buyerId }: Parameters<Failpoint>[0]): PauseOutcome {
     const fromNs = nowNs();
     try {
-      this.standStill(durationMs);
+      this.pauseProcess(durationMs);
     } catch (error) {
       return { status: "failed", reason: (error as Error).message };
     }
@@ -103,15 +103,15 @@ export class HolderPauses {
 
   private settle(pause: Pause, outcome: PauseOutcome): void {
     pause.outcome = outcome;
-    this.waiting -= 1;
+    this.armedCount -= 1;
   }
 }
 
-/** The kernel stops a process that signals itself before the call returns. */
+/** The kernel stops a process that signals itself before the call to `kill` returns. */
 function stopThisProcess(durationMs: number): void {
-  // In a container without an init the kernel would ignore the signal.
-  if (process.pid === 1) throw new Error("the first process of a container cannot be stopped; run it under an init");
+  // The kernel ignores SIGSTOP for pid 1.
+  if (process.pid === 1) throw new Error("pid 1 of a container ignores SIGSTOP; run the node under an init process");
   if (!startResumeTimer(process.pid, durationMs))
-    throw new Error("the process that would wake it could not be started");
+    throw new Error("the node was not stopped, because the process that resumes it did not start");
   process.kill(process.pid, "SIGSTOP");
 }

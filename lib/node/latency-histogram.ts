@@ -23,10 +23,10 @@ export function recordMs(histogram: LatencyHistogram, durationMs: number): void 
   histogram.recordValue(Math.min(MAX_MICROS, Math.max(1, micros)));
 }
 
-/** Percentiles in milliseconds, three decimals; all null when nothing was recorded. */
+/** Percentiles in milliseconds, to the microsecond; all null if nothing was recorded. */
 export function percentilesOf(histogram: LatencyHistogram): Percentiles {
   if (histogram.totalCount === 0) return emptyPercentiles;
-  // A bucket answers with its upper edge, which may lie above the highest value seen.
+  // A bucket reports its upper bound, which may exceed the highest recorded value.
   const max = histogram.maxValue;
   const at = (percentile: number) => Math.min(max, histogram.getValueAtPercentile(percentile)) / MICROS_PER_MS;
   return {

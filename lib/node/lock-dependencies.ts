@@ -22,12 +22,12 @@ interface Clients {
   readonly close: () => Promise<void>;
 }
 
-/** The clients of this process's locks, made at first use and shared by all strategies. */
+/** Clients for the locks of this process. Each is created at first use; all strategies share them. */
 export function lockDependencies(): LockDependencies {
   return clients().dependencies;
 }
 
-/** Ends every connection a lock has opened. */
+/** Closes every connection that the locks opened. */
 export async function closeLockClients(): Promise<void> {
   await clients().close();
 }
@@ -37,30 +37,30 @@ function clients(): Clients {
 }
 
 function createClients(): Clients {
-  const opened: (() => Promise<void>)[] = [];
-  const postgres = once(() => postgresForLocks(opened));
-  const redis = once(() => openRedis(configured("redis", env().REDIS_URL), opened));
+  const closers: (() => Promise<void>)[] = [];
+  const postgres = once(() => postgresForLocks(closers));
+  const redis = once(() => openRedis(configured("redis", env().REDIS_URL), closers));
   const redisSubscriber = once(() =>
-    shareSubscriber(openRedis(configured("redis", env().REDIS_URL), opened, redisOptionsForSubscriber)),
+    shareSubscriber(openRedis(configured("redis", env().REDIS_URL), closers, redisOptionsForSubscriber)),
   );
   const redisSession = () => openRedisSession(configured("redis", env().REDIS_URL));
   const redlock = once(() => {
     const urls = configured("redlock", env().REDLOCK_URLS);
-    return urls.map((url) => openRedis(url, opened));
+    return urls.map((url) => openRedis(url, closers));
   });
   const zookeeper = once((): ZkSession => {
     const session = openZkSession(configured("zookeeper", env().ZOOKEEPER_HOSTS));
-    opened.push(async () => session[Symbol.asyncDispose]());
+    closers.push(async () => session[Symbol.asyncDispose]());
     return session;
   });
   const memcached = once(() => {
     const client = openMemcached(configured("memcached", env().MEMCACHED_URL));
-    opened.push(async () => client[Symbol.asyncDispose]());
+    closers.push(async () => client[Symbol.asyncDispose]());
     return client;
   });
   const etcd = once(() => {
     const client = openEtcd(configured("etcd", env().ETCD_URL));
-    opened.push(async () => client[Symbol.asyncDispose]());
+    closers.push(async () => client[Symbol.asyncDispose]());
     return client;
   });
   return {
@@ -78,27 +78,28 @@ function createClients(): Clients {
       onWatchEvent: ({ strategyId }) => metrics().watchEvents.add(strategyId),
     },
     close: async () => {
-      await Promise.allSettled(opened.splice(0).map((end) => end()));
+      await Promise.allSettled(closers.splice(0).map((close) => close()));
     },
   };
 }
 
-function openRedis(url: string, opened: (() => Promise<void>)[], options: RedisOptions = redisOptionsForLocks): Redis {
+function openRedis(url: string, closers: (() => Promise<void>)[], options: RedisOptions = redisOptionsForLocks): Redis {
   const client = new Redis(url, options);
-  // The lock reports every command that fails; here an outage is said once, not at every attempt to reconnect.
-  let saidSo = false;
+  // The lock reports each failed command. Log an outage once, not at every attempt to reconnect.
+  let isOutageLogged = false;
   client.on("connect", () => {
-    saidSo = false;
+    isOutageLogged = false;
   });
   client.on("error", (error: Error) => {
-    if (!saidSo) log().warn({ server: "redis", port: client.options.port, reason: error.message }, "Redis is away");
-    saidSo = true;
+    const facts = { server: "redis", port: client.options.port, reason: error.message };
+    if (!isOutageLogged) log().warn(facts, "lost the connection to Redis, reconnecting");
+    isOutageLogged = true;
   });
-  opened.push(async () => client.disconnect());
+  closers.push(async () => client.disconnect());
   return client;
 }
 
-/** @throws LockError `config_invalid` that says what would make the server available */
+/** @throws LockError `config_invalid` with the setting or command that makes the server available */
 function configured<T>(service: Exclude<ServiceName, "postgres">, value: T | undefined): T {
   if (value !== undefined) return value;
   throw new LockError({
@@ -111,9 +112,9 @@ function configured<T>(service: Exclude<ServiceName, "postgres">, value: T | und
 }
 
 function once<T>(create: () => T): () => T {
-  let made: { value: T } | null = null;
+  let created: { value: T } | null = null;
   return () => {
-    made ??= { value: create() };
-    return made.value;
+    created ??= { value: create() };
+    return created.value;
   };
 }

@@ -5,12 +5,12 @@ import { openPostgresPool, postgresPool } from "../services/postgres";
 import { stockTables } from "../stock/stock-sql";
 import type { StockTarget } from "../stock/types";
 
-/** Enough for one node's share of a queue; the rest of it waits in the pool. */
+/** Sessions for locks per node. Further lock requests queue for a pooled connection. */
 const SESSION_POOL_SIZE = 8;
 const RESOURCE = /^(product|coupon):([1-9][0-9]{0,9})$/;
 
-/** The lab's database as its locks see it. `opened` collects how to end what is opened here. */
-export function postgresForLocks(opened: (() => Promise<void>)[]): PostgresForLocks {
+/** The lab's database, as the locks' port. Adds to `closers` a function for each pool that it opens. */
+export function postgresForLocks(closers: (() => Promise<void>)[]): PostgresForLocks {
   const { SQL_ROW_LOCK, SQL_ADVISORY } = env();
   let sessions: Pool | null = null;
   return {
@@ -20,7 +20,7 @@ export function postgresForLocks(opened: (() => Promise<void>)[]): PostgresForLo
     sessionPool: () => {
       if (!sessions) {
         const pool = openPostgresPool({ max: SESSION_POOL_SIZE, use: "lock sessions" });
-        opened.push(() => pool.end());
+        closers.push(() => pool.end());
         sessions = pool;
       }
       return sessions;
@@ -31,13 +31,13 @@ export function postgresForLocks(opened: (() => Promise<void>)[]): PostgresForLo
   };
 }
 
-/** The target of `resourceOf(target)`; null for a resource that stands for none. */
+/** Inverse of `resourceOf`; null if the resource names no target. */
 export function targetOf(resource: string): StockTarget | null {
   const [, kind, id] = RESOURCE.exec(resource) ?? [];
   return kind === "product" || kind === "coupon" ? { kind, id: Number(id) } : null;
 }
 
-/** The row of `resourceOf(target)`. */
+/** The stock row that a resource names; null if it names none. */
 export function lockableRow(resource: string): LockableRow | null {
   const target = targetOf(resource);
   return target && { table: stockTables(target.kind).stock, id: target.id };

@@ -1,7 +1,7 @@
 import type { HistoryOpLine, OperationOutcome } from "../history/types";
 import type { OperationTrace } from "../stock/types";
 
-/** What is known of a purchase beside its trace. */
+/** The facts of a purchase that its trace does not hold. */
 export interface OperationFacts {
   readonly buyerId: string;
   readonly quantity: number;
@@ -16,8 +16,8 @@ interface Entry {
 }
 
 /**
- * Collects the operations of one run on one node. Recording is one array push; the lines are made when somebody asks.
- * Bounded: past `capacity` operations are counted as dropped, which makes the run inconclusive.
+ * Collects the operations of one run on one node. Recording is one array push; `lines` formats them later.
+ * Beyond `capacity`, operations are counted as dropped, which makes the run inconclusive.
  */
 export class Recorder {
   private readonly entries: Entry[] = [];
@@ -73,7 +73,7 @@ export class Recorder {
       outcome: facts.outcome,
       orderId: facts.orderId,
     };
-    // JSON.stringify leaves undefined fields out; the cast says that absent and undefined are one here.
+    // JSON.stringify omits undefined fields, so absent and undefined mean the same here.
     return line as HistoryOpLine;
   }
 }

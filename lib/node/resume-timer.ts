@@ -1,18 +1,18 @@
 import { spawn } from "node:child_process";
 
 /**
- * Starts a process that wakes a stopped one after `afterMs` and ends. It belongs to nobody: it does its work also when
- * the stopped process's parent, its group or the whole lab has died meanwhile.
- * @returns false when it could not be started; nobody may be stopped then
+ * Starts a detached process that sends SIGCONT to `pid` after `afterMs` and exits. It survives the death of the stopped
+ * process's parent, of its process group and of the lab.
+ * @returns false if it did not start; then do not stop the process
  */
 export function startResumeTimer(pid: number, afterMs: number): boolean {
   const seconds = (afterMs / 1_000).toFixed(3);
-  const healer = spawn("/bin/sh", ["-c", 'sleep "$1"; kill -CONT "$2"', "healer", seconds, String(pid)], {
-    // Out of the process group, which `lab down` and Ctrl-C end as a whole.
+  const timer = spawn("/bin/sh", ["-c", 'sleep "$1"; kill -CONT "$2"', "resume-timer", seconds, String(pid)], {
+    // `lab down` and Ctrl-C end the lab's whole process group.
     detached: true,
     stdio: "ignore",
   });
-  healer.on("error", () => {});
-  healer.unref();
-  return healer.pid !== undefined;
+  timer.on("error", () => {});
+  timer.unref();
+  return timer.pid !== undefined;
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What a node must know of a run; body of `PUT /api/node/runs/{id}`. */
+/** A run's settings for one node; body of `PUT /api/node/runs/{id}`. */
 export const assignmentSchema = z.strictObject({
   runId: z.string().min(1).max(64),
   strategy: z.string().min(1).max(64),
@@ -8,14 +8,14 @@ export const assignmentSchema = z.strictObject({
   holdMs: z.int().min(0),
   ttlMs: z.int().min(1),
   waitTimeoutMs: z.int().min(0),
-  /** Whoever sends it with a purchase of this target is this run's load, and not held to a buyer's rate. */
+  /** Purchases of the target that carry this key are the run's load: they are not rate-limited per buyer. */
   runKey: z.string().min(16).max(64).optional(),
-  /** False: fencing tokens are not checked. */
+  /** False: writes do not check fencing tokens. Default: true. */
   fencing: z.boolean().optional(),
 });
 export type RunAssignment = z.infer<typeof assignmentSchema>;
 
-/** What one node does for all of them before a run opens; body of `POST /api/node/runs/{id}/prepare`. */
+/** Before a run opens, one node prepares its stock for all nodes; body of `POST /api/node/runs/{id}/prepare`. */
 export const preparationSchema = assignmentSchema
   .pick({ strategy: true, target: true })
   .extend({ stock: z.int().min(0) });
