@@ -4,7 +4,7 @@ import type { PurchasePlan, StoreNode } from "../node/store-node";
 import { env } from "../services/current-env";
 import { postgresPool } from "../services/postgres";
 import { PLACE_WITHOUT_STOCK } from "../stock/order-sql";
-import { rowRefusal } from "../stock/row-refusal";
+import { rowRejectionOf } from "../stock/row-rejection";
 import { type OrderTerms, resourceOf, type StockOutcome, type StockTarget } from "../stock/types";
 import { type PurchaseResult, purchase } from "./purchase";
 import { checkPurchaseToken } from "./purchase-tokens";
@@ -109,7 +109,7 @@ async function placeWithoutStock({ request, node, opId, order, plan }: Placing):
     const { rows } = await client.query<{ order_id: string }>(statement);
     return rows[0] ? { status: "sold", orderId: rows[0].order_id } : { status: "sold_out" };
   } catch (error) {
-    const refusal = rowRefusal(error);
+    const refusal = rowRejectionOf(error);
     if (refusal) return refusal;
     if (!isRefusal(error)) broken = error as Error;
     throw failed(error as Error, broken === undefined);

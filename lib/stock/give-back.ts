@@ -2,7 +2,7 @@ import type { StockStore } from "./stock-store";
 import type { GiveBackOutcome, GiveBackRequest } from "./types";
 
 /** Returns units by adding to whatever the stock is: for strategies whose own writes hold against that. */
-export async function releaseRelative(
+export async function giveBackRelative(
   store: StockStore,
   request: GiveBackRequest,
   strategyId: string,

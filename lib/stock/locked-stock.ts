@@ -3,19 +3,19 @@ import { LockError } from "../locks/errors";
 import type { Grant, LockRequest, LockStrategy, LockTimings } from "../locks/types";
 import { nowNs } from "../services/monotonic";
 import { type Failpoint, unarmed } from "./failpoint";
-import { isRowRefusal, rowRefusal } from "./row-refusal";
+import { isRowRejection, rowRejectionOf } from "./row-rejection";
 import { sleepMs } from "./sleep";
 import type { Released, Statement, StockRow, StockStore } from "./stock-store";
 import {
   type GiveBackOutcome,
   type GiveBackRequest,
   type OperationTrace,
-  type RowRefusal,
+  type RowRejection,
   resourceOf,
+  type StockOperation,
   type StockOutcome,
   type StockRequest,
   type StockStrategy,
-  type StockWork,
 } from "./types";
 
 /** What else happens inside the critical section. */
@@ -60,7 +60,7 @@ export class LockedStock implements StockStrategy {
         trace.attempts = outcome.attempts;
         return { status: "contended", waitedMs: outcome.waitedMs, attempts: outcome.attempts };
       }
-      noteTimings(trace, outcome.timings);
+      recordTimings(trace, outcome.timings);
       // Where the lock lives in a transaction, the sale counts from its commit, which is through now.
       if (outcome.value.status === "sold") trace.committedNs ??= nowNs();
       return outcome.value;
@@ -125,9 +125,9 @@ export class LockedStock implements StockStrategy {
     trace.writeNs = nowNs();
     trace.writtenValue = stock - request.quantity;
     const row = await this.write(request, grant, trace.writtenValue);
-    trace.writeAccepted = row !== undefined && !isRowRefusal(row);
+    trace.writeAccepted = row !== undefined && !isRowRejection(row);
     // Thrown, so that a lock that lives in a transaction rolls it back.
-    if (isRowRefusal(row)) throw new Refused(row);
+    if (isRowRejection(row)) throw new Refused(row);
     if (row?.order_id === undefined) throw this.fenceStale(request);
     if (grant.tx === null) trace.committedNs = nowNs();
     return { status: "sold", orderId: row.order_id };
@@ -139,7 +139,7 @@ export class LockedStock implements StockStrategy {
     return row.stock;
   }
 
-  private readStatement(request: StockWork, grant: Grant): Statement {
+  private readStatement(request: StockOperation, grant: Grant): Statement {
     const token = fencingTokenOf(request, grant);
     return {
       name: token === null ? "read" : "readFenced",
@@ -149,7 +149,11 @@ export class LockedStock implements StockStrategy {
     };
   }
 
-  private async write(request: StockRequest, grant: Grant, value: number): Promise<StockRow | undefined | RowRefusal> {
+  private async write(
+    request: StockRequest,
+    grant: Grant,
+    value: number,
+  ): Promise<StockRow | undefined | RowRejection> {
     const order = this.store.orderValues(request, this.id);
     const token = fencingTokenOf(request, grant);
     try {
@@ -160,13 +164,13 @@ export class LockedStock implements StockStrategy {
         tx: grant.tx as PoolClient | undefined,
       });
     } catch (error) {
-      const refusal = rowRefusal(error);
+      const refusal = rowRejectionOf(error);
       if (refusal) return refusal;
       throw error;
     }
   }
 
-  private leaseLost(request: StockWork): LockError {
+  private leaseLost(request: StockOperation): LockError {
     return new LockError({
       code: "lease_lost",
       strategyId: this.id,
@@ -176,7 +180,7 @@ export class LockedStock implements StockStrategy {
     });
   }
 
-  private fenceStale(request: StockWork): LockError {
+  private fenceStale(request: StockOperation): LockError {
     return new LockError({
       code: "fence_stale",
       strategyId: this.id,
@@ -193,17 +197,17 @@ export class LockedStock implements StockStrategy {
 
 /** Ends the critical section of a buyer whom the row refused. */
 class Refused extends Error {
-  constructor(readonly refusal: RowRefusal) {
+  constructor(readonly refusal: RowRejection) {
     super(refusal.status);
   }
 }
 
-function lockRequestOf({ target, waitTimeoutMs, ttlMs, signal }: StockWork): LockRequest {
+function lockRequestOf({ target, waitTimeoutMs, ttlMs, signal }: StockOperation): LockRequest {
   return { resource: resourceOf(target), waitTimeoutMs, ttlMs, ...(signal ? { signal } : {}) };
 }
 
 /** Waiting for a pooled connection is not waiting for the lock: the latter began when the connection was there. */
-function noteTimings(trace: OperationTrace, { attempts, poolWaitMs }: LockTimings): void {
+function recordTimings(trace: OperationTrace, { attempts, poolWaitMs }: LockTimings): void {
   trace.attempts = attempts;
   if (poolWaitMs === 0) return;
   const poolWaitNs = BigInt(Math.round(poolWaitMs * 1e6));
@@ -212,6 +216,6 @@ function noteTimings(trace: OperationTrace, { attempts, poolWaitMs }: LockTiming
 }
 
 /** The token PostgreSQL is to check; null where there is none, or where it is to be left out. */
-function fencingTokenOf(request: StockWork, grant: Grant): bigint | null {
+function fencingTokenOf(request: StockOperation, grant: Grant): bigint | null {
   return request.fencing === false ? null : grant.fencingToken;
 }

@@ -2,16 +2,16 @@ import { isLockError } from "../locks/errors";
 import type { MemcachedCommands } from "../locks/memcached/memcached-port";
 import type { StrategyTraits } from "../locks/types";
 import { elapsedMs, nowNs } from "../services/monotonic";
-import { BuyerClaims } from "./buyer-claims";
-import type { CountedRows } from "./counted-rows";
-import { releaseRelative } from "./give-back";
+import { BuyerMutex } from "./buyer-mutex";
+import type { CounterQueries } from "./counter-queries";
+import { giveBackRelative } from "./give-back";
+import { JournalWriter } from "./journal-writer";
 import { type CounterReading, MemcachedCounter } from "./memcached-counter";
-import { MemcachedEntries } from "./memcached-entries";
+import { missingRowError } from "./missing-row";
 import { SETTLED_BY_MS } from "./reconcile";
-import { limitOf } from "./redis-counter";
-import { retryPauseMs } from "./retry-pause";
-import { rowGone } from "./row-gone";
-import { isRowRefusal, rowRefusal } from "./row-refusal";
+import { limitPerBuyerOf } from "./redis-counter";
+import { retryDelayMs } from "./retry-delay";
+import { isRowRejection, rowRejectionOf } from "./row-rejection";
 import { sleepMs } from "./sleep";
 import type { StockRow, StockStore } from "./stock-store";
 import type {
@@ -19,7 +19,7 @@ import type {
   GiveBackRequest,
   ReconcileOptions,
   Reconciliation,
-  RowRefusal,
+  RowRejection,
   StockDrift,
   StockOutcome,
   StockRequest,
@@ -51,7 +51,7 @@ const SHOP_EXPIRY_SECONDS = 30;
 /** What a strategy that keeps its stock elsewhere is made of. */
 export interface MemcachedCasParts {
   readonly store: StockStore;
-  readonly rows: CountedRows;
+  readonly queries: CounterQueries;
   readonly client: MemcachedCommands;
   /** Uniform in [0, 1): backoff jitter. */
   readonly random: () => number;
@@ -77,13 +77,13 @@ export class MemcachedCas implements StockStrategy {
   readonly id = memcachedCasTraits.id;
   readonly traits = memcachedCasTraits;
 
-  private readonly entries: MemcachedEntries;
-  private readonly claims: BuyerClaims;
+  private readonly entries: JournalWriter;
+  private readonly claims: BuyerMutex;
 
   constructor(private readonly parts: MemcachedCasParts) {
     const { client, store, random } = parts;
-    this.entries = new MemcachedEntries({ client, strategyId: this.id, node: store.node });
-    this.claims = new BuyerClaims(client, (attempt) => retryPauseMs(attempt, random));
+    this.entries = new JournalWriter({ client, strategyId: this.id, node: store.node });
+    this.claims = new BuyerMutex(client, (attempt) => retryDelayMs(attempt, random));
   }
 
   async prepare(target: StockTarget, stock: number): Promise<void> {
@@ -91,12 +91,12 @@ export class MemcachedCas implements StockStrategy {
   }
 
   async reduceStock(request: StockRequest): Promise<StockOutcome> {
-    const limit = limitOf(request);
+    const limit = limitPerBuyerOf(request);
     if (limit === 0) return this.takeAndWrite(request);
     const { target, buyerId, quantity } = request;
-    const done = this.counterOf(target).asked(
+    const done = this.counterOf(target).withTypedErrors(
       this.claims.inTurn(request, async (): Promise<StockOutcome> => {
-        const { units } = await this.parts.rows.bought(target, buyerId);
+        const { units } = await this.parts.queries.bought(target, buyerId);
         if (units + quantity <= limit) return this.takeAndWrite(request);
         return { status: target.kind === "coupon" ? "already_claimed" : "limit_reached" };
       }),
@@ -111,20 +111,20 @@ export class MemcachedCas implements StockStrategy {
     const quantity = orders.reduce((sum, order) => sum + order.quantity, 0);
     const counter = this.counterOf(target);
     const { opId } = trace;
-    await this.entries.enter(counter, { opId, quantity, buyerId: "" });
-    const outcome = await this.entries.striking(target, opId, () =>
-      releaseRelative(this.parts.store, request, this.id),
+    await this.entries.add(counter, { opId, quantity, buyerId: "" });
+    const outcome = await this.entries.removingOnDefiniteFailure(target, opId, () =>
+      giveBackRelative(this.parts.store, request, this.id),
     );
     const back = outcome.orders.reduce((sum, order) => sum + order.quantity, 0);
-    if (back > 0) await this.entries.leaveToReconcile(counter.giveBack(back));
-    await this.entries.strike(target, opId);
+    if (back > 0) await this.entries.bestEffort(counter.giveBack(back));
+    await this.entries.remove(target, opId);
     return outcome;
   }
 
   private async takeAndWrite(request: StockRequest): Promise<StockOutcome> {
     const { target, trace } = request;
-    const outcome = await this.entries.striking(target, trace.opId, () => this.takeThenWrite(request));
-    await this.entries.strike(target, trace.opId);
+    const outcome = await this.entries.removingOnDefiniteFailure(target, trace.opId, () => this.takeThenWrite(request));
+    await this.entries.remove(target, trace.opId);
     return outcome;
   }
 
@@ -139,11 +139,11 @@ export class MemcachedCas implements StockStrategy {
       if (taken === "sold_out") return { status: "sold_out" };
       if (taken === "taken") return this.writeOrder(request, counter);
       const waitedMs = elapsedMs(startedNs);
-      const pauseMs = retryPauseMs(attempt, this.parts.random);
-      if (waitedMs + pauseMs >= request.waitTimeoutMs || request.signal?.aborted) {
+      const delayMs = retryDelayMs(attempt, this.parts.random);
+      if (waitedMs + delayMs >= request.waitTimeoutMs || request.signal?.aborted) {
         return { status: "contended", waitedMs, attempts: attempt };
       }
-      await sleepMs(pauseMs);
+      await sleepMs(delayMs);
     }
   }
 
@@ -151,8 +151,11 @@ export class MemcachedCas implements StockStrategy {
   async drift(target: StockTarget): Promise<StockDrift> {
     const counted = this.counterOf(target);
     const reading = await counted.read();
-    const entries = await counted.asked(this.entries.journalOf(target).read(), "its journal could not be read");
-    const stock = await this.parts.rows.stock(target);
+    const entries = await counted.withTypedErrors(
+      this.entries.journalOf(target).read(),
+      "its journal could not be read",
+    );
+    const stock = await this.parts.queries.stock(target);
     const pending = entries.reduce((sum, { quantity }) => sum + quantity, 0);
     const counter = reading?.stock ?? null;
     return { counter, stock, pending, drift: counter === null ? 0 : counter - stock };
@@ -168,7 +171,7 @@ export class MemcachedCas implements StockStrategy {
     const counter = this.counterOf(target);
     const journal = this.entries.journalOf(target);
     const reading = await counter.read();
-    const entries = await counter.asked(journal.read(), "its journal could not be read");
+    const entries = await counter.withTypedErrors(journal.read(), "its journal could not be read");
     const nowEpochMs = Date.now();
     const isOver = ({ opId, takenAtEpochMs }: (typeof entries)[number]) =>
       nowEpochMs - takenAtEpochMs >= olderThanMs || isDead(opId);
@@ -176,13 +179,13 @@ export class MemcachedCas implements StockStrategy {
     if (open.length > 0) return { ...nothing, pending: open.reduce((sum, { quantity }) => sum + quantity, 0) };
     const corrected = reading === null ? 0 : await this.correct(counter, reading);
     const settled = entries.map(({ opId }) => opId);
-    if (settled.length > 0) await counter.asked(journal.strike(settled), "its journal could not be written");
+    if (settled.length > 0) await counter.withTypedErrors(journal.remove(settled), "its journal could not be written");
     return { ...nothing, corrected };
   }
 
   /** @returns by how much the counter was moved */
   private async correct(counter: MemcachedCounter, reading: CounterReading): Promise<number> {
-    const stock = await this.parts.rows.stock(counter.target);
+    const stock = await this.parts.queries.stock(counter.target);
     if (stock === reading.stock) return 0;
     const outcome = await counter.replace(reading, { stock, expirySeconds: RUN_EXPIRY_SECONDS });
     return outcome === "replaced" ? stock - reading.stock : 0;
@@ -196,8 +199,8 @@ export class MemcachedCas implements StockStrategy {
     trace.readValue = reading.stock;
     if (reading.stock < quantity) return "sold_out";
     // Written down while the business logic works, and only once: the counter is not touched before.
-    const isEntered = (trace.attempts ?? 1) > 1 || this.entries.enter(counter, { ...request, opId: trace.opId });
-    await Promise.all([isEntered, sleepMs(request.holdMs)]);
+    const journaled = (trace.attempts ?? 1) > 1 || this.entries.add(counter, { ...request, opId: trace.opId });
+    await Promise.all([journaled, sleepMs(request.holdMs)]);
 
     trace.writeNs = nowNs();
     trace.writtenValue = reading.stock - quantity;
@@ -212,34 +215,34 @@ export class MemcachedCas implements StockStrategy {
 
   /** A counter made from the row in mid-run would sell again what is sold but not yet written: a run stops instead. */
   private async seed(request: StockRequest, counter: MemcachedCounter): Promise<CounterReading | null> {
-    if (request.runId !== null) throw counter.gone();
+    if (request.runId !== null) throw counter.lostError();
     const read = { name: "read", values: [request.target.id], strategyId: this.id } as const;
     const row = await this.parts.store.run(request, read);
-    if (row?.stock === undefined) throw rowGone(this.id, request.target);
+    if (row?.stock === undefined) throw missingRowError(this.id, request.target);
     await counter.seed(Math.max(0, row.stock), SHOP_EXPIRY_SECONDS);
     return counter.read();
   }
 
   private async writeOrder(request: StockRequest, counter: MemcachedCounter): Promise<StockOutcome> {
     const row = await this.insertOrder(request, counter);
-    if (!isRowRefusal(row) && row?.order_id !== undefined) {
+    if (!isRowRejection(row) && row?.order_id !== undefined) {
       request.trace.committedNs = nowNs();
       return { status: "sold", orderId: row.order_id };
     }
     await counter.giveBack(request.quantity);
-    return isRowRefusal(row) ? row : { status: "sold_out" };
+    return isRowRejection(row) ? row : { status: "sold_out" };
   }
 
   private async insertOrder(
     request: StockRequest,
     counter: MemcachedCounter,
-  ): Promise<StockRow | undefined | RowRefusal> {
+  ): Promise<StockRow | undefined | RowRejection> {
     const { store } = this.parts;
     const values = [request.target.id, ...store.orderValues(request, this.id)];
     try {
       return await store.run(request, { name: "takeGuarded", values, strategyId: this.id });
     } catch (error) {
-      const refusal = rowRefusal(error);
+      const refusal = rowRejectionOf(error);
       if (refusal) return refusal;
       // Where the order may have been written all the same, its unit is not there to be given back.
       if (isLockError(error) && error.isDefinite) await counter.giveBack(request.quantity);

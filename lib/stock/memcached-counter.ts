@@ -32,7 +32,7 @@ export class MemcachedCounter {
 
   /** @returns null when there is no counter */
   async read(): Promise<CounterReading | null> {
-    const version = await this.asked(this.client.gets(this.key), "the stock could not be read");
+    const version = await this.withTypedErrors(this.client.gets(this.key), "the stock could not be read");
     if (version === null) return null;
     if (/^\d+\s*$/.test(version.value)) return { stock: Number(version.value), version };
     throw this.failure("config_invalid", `what is under ${this.key} is no number`);
@@ -46,34 +46,40 @@ export class MemcachedCounter {
     const { stock, expirySeconds } = written;
     const item = { key: this.key, value: String(stock), expirySeconds };
     const problem = `the counter may have gone from ${reading.stock} to ${stock}, without an order`;
-    const outcome = await this.asked(this.client.cas(item, reading.version), problem);
+    const outcome = await this.withTypedErrors(this.client.cas(item, reading.version), problem);
     return outcome === "stored" ? "replaced" : outcome;
   }
 
   /** Puts units back whose order was refused, in one step. Where the counter has vanished, they have with it. */
   async giveBack(quantity: number): Promise<void> {
     const problem = `${quantity} taken off the counter could not be given back`;
-    await this.asked(this.client.increment(this.key, quantity), problem);
+    await this.withTypedErrors(this.client.increment(this.key, quantity), problem);
   }
 
   /** Makes the counter where there is none. */
   async seed(stock: number, expirySeconds: number): Promise<void> {
-    await this.asked(this.client.add({ key: this.key, value: String(stock), expirySeconds }), "no counter was made");
+    await this.withTypedErrors(
+      this.client.add({ key: this.key, value: String(stock), expirySeconds }),
+      "no counter was made",
+    );
   }
 
   /** Makes the counter, whatever there is. */
   async reset(stock: number, expirySeconds: number): Promise<void> {
-    await this.asked(this.client.set({ key: this.key, value: String(stock), expirySeconds }), "no counter was made");
+    await this.withTypedErrors(
+      this.client.set({ key: this.key, value: String(stock), expirySeconds }),
+      "no counter was made",
+    );
   }
 
-  gone(): LockError {
+  lostError(): LockError {
     const problem =
       "the stock itself has vanished from Memcached (flushed, restarted or evicted); this run cannot sell on";
     return this.failure("backend_unavailable", problem);
   }
 
   /** @throws {LockError} where the command fails with Memcached's own error */
-  async asked<T>(command: Promise<T>, problem: string): Promise<T> {
+  async withTypedErrors<T>(command: Promise<T>, problem: string): Promise<T> {
     try {
       return await command;
     } catch (error) {

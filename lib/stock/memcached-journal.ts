@@ -28,14 +28,14 @@ export class MemcachedJournal {
   ) {}
 
   /** Resolves when the entry is on the server. */
-  async enter(entry: JournalEntry): Promise<void> {
+  async add(entry: JournalEntry): Promise<void> {
     const entries = await this.open();
     entries.set(entry.opId, entry);
     await this.flush();
   }
 
   /** The purchase is over, one way or the other. The server learns of it with the next write, at once when it was the last. */
-  async strike(opIds: readonly string[]): Promise<void> {
+  async remove(opIds: readonly string[]): Promise<void> {
     const entries = await this.open();
     const before = entries.size;
     for (const opId of opIds) entries.delete(opId);

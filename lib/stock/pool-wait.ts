@@ -8,7 +8,7 @@ export type PoolWaitPhase = "wait" | "hold" | "commit";
  * Notes a wait for a pooled connection and the phase it fell into, so that each phase can be told without it. One before
  * the turn makes all earlier ones part of the wait for that turn: they were of attempts that came to nothing.
  */
-export function notePoolWait(trace: OperationTrace, sinceNs: bigint, phase: PoolWaitPhase): void {
+export function recordPoolWait(trace: OperationTrace, sinceNs: bigint, phase: PoolWaitPhase): void {
   const waitedNs = nowNs() - sinceNs;
   trace.poolWaitNs = (trace.poolWaitNs ?? 0n) + waitedNs;
   const { waitPoolNs = 0n, holdPoolNs = 0n, commitPoolNs = 0n } = trace;

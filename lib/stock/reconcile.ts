@@ -1,4 +1,4 @@
-import type { CountedRows } from "./counted-rows";
+import type { CounterQueries } from "./counter-queries";
 import type { RedisCounter } from "./redis-counter";
 import { type JournalEntry, returnOf } from "./redis-journal";
 import type { ReconcileOptions, Reconciliation, StockDrift } from "./types";
@@ -7,9 +7,9 @@ import type { ReconcileOptions, Reconciliation, StockDrift } from "./types";
 export const SETTLED_BY_MS = 60_000;
 
 /** Counter and row side by side, without changing either. Exact while nobody buys. */
-export async function readDrift(counter: RedisCounter, rows: CountedRows): Promise<StockDrift> {
-  const { left, journal } = await counter.look();
-  const stock = await rows.stock(counter.target);
+export async function readDrift(counter: RedisCounter, queries: CounterQueries): Promise<StockDrift> {
+  const { left, journal } = await counter.snapshot();
+  const stock = await queries.stock(counter.target);
   return { counter: left, stock, pending: unitsOf(journal), drift: left === null ? 0 : left - stock };
 }
 
@@ -22,36 +22,36 @@ export async function readDrift(counter: RedisCounter, rows: CountedRows): Promi
  */
 export async function reconcile(
   counter: RedisCounter,
-  rows: CountedRows,
+  queries: CounterQueries,
   { olderThanMs = SETTLED_BY_MS, isDead = () => false }: ReconcileOptions,
 ): Promise<Reconciliation> {
-  const { journal, atEpochMs } = await counter.look();
+  const { journal, atEpochMs } = await counter.snapshot();
   const old = journal.filter(
     (entry) => atEpochMs - entry.takenAtEpochMs >= olderThanMs || isDead(returnOf(entry)?.opId ?? entry.opId),
   );
-  const isDone = await whatIsDone(counter, rows, old);
+  const isCompleted = await findCompleted(counter, queries, old);
   let kept = 0;
   let givenBack = 0;
   for (const entry of old) {
-    if (isDone(entry)) {
-      await counter.settle(entry.opId);
+    if (isCompleted(entry)) {
+      await counter.removeEntry(entry.opId);
       kept += entry.quantity;
-    } else if (await counter.giveBack(entry, "forget")) givenBack += entry.quantity;
+    } else if (await counter.giveBack(entry, "remove_buyer")) givenBack += entry.quantity;
   }
   const pending = unitsOf(journal) - unitsOf(old);
-  return { kept, givenBack, pending, corrected: await correct(counter, rows) };
+  return { kept, givenBack, pending, corrected: await correct(counter, queries) };
 }
 
 /** Whether the counter is right as it is: the order is there that units were taken for, or was not ended after all. */
-async function whatIsDone(
+async function findCompleted(
   counter: RedisCounter,
-  rows: CountedRows,
+  queries: CounterQueries,
   entries: readonly JournalEntry[],
 ): Promise<(entry: JournalEntry) => boolean> {
   const takes = entries.filter((entry) => returnOf(entry) === null).map(({ opId }) => opId);
   const returns = entries.flatMap((entry) => returnOf(entry) ?? []);
-  const ordered = await rows.withOrder(counter.target, takes);
-  const ended = await rows.endedBy(counter.target, returns);
+  const ordered = await queries.withOrder(counter.target, takes);
+  const ended = await queries.endedBy(counter.target, returns);
   return (entry) => {
     const announced = returnOf(entry);
     return announced ? !ended.has(announced.orderId) : ordered.has(entry.opId);
@@ -63,10 +63,10 @@ function unitsOf(entries: readonly JournalEntry[]): number {
 }
 
 /** @returns by how much the counter was moved */
-async function correct(counter: RedisCounter, rows: CountedRows): Promise<number> {
-  const { left, journal } = await counter.look();
+async function correct(counter: RedisCounter, queries: CounterQueries): Promise<number> {
+  const { left, journal } = await counter.snapshot();
   if (left === null || journal.length > 0) return 0;
-  const stock = await rows.stock(counter.target);
+  const stock = await queries.stock(counter.target);
   if (stock === left || !(await counter.correct(left, stock))) return 0;
   return stock - left;
 }

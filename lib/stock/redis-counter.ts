@@ -21,11 +21,11 @@ export function counterKeys(target: StockTarget): CounterKeys {
 }
 
 /** What taking units came to; `uncounted`: there is no counter yet. */
-export type Taken =
+export type TakeResult =
   | { readonly status: "taken"; readonly left: number }
   | { readonly status: "sold_out"; readonly left: number }
   | { readonly status: "at_limit" }
-  | { readonly status: "uncounted" };
+  | { readonly status: "no_counter" };
 
 export interface Take {
   readonly opId: string;
@@ -34,17 +34,17 @@ export interface Take {
 }
 
 /** Units one buyer may have; 0: as many as there are. Coupons are one each. */
-export function limitOf({ target, limitPerBuyer }: Pick<StockRequest, "target" | "limitPerBuyer">): number {
+export function limitPerBuyerOf({ target, limitPerBuyer }: Pick<StockRequest, "target" | "limitPerBuyer">): number {
   return target.kind === "coupon" ? 1 : (limitPerBuyer ?? 0);
 }
 
 /** What a buyer has of a target. */
-export interface Bought {
+export interface BuyerUnits {
   readonly buyer: string;
   readonly units: number;
 }
 
-const UNCOUNTED = -1;
+const NO_COUNTER = -1;
 const AT_LIMIT = -2;
 const SOLD_OUT = -3;
 
@@ -55,7 +55,7 @@ const SOLD_OUT = -3;
  */
 const takeScript = defineScript(`
 local left = tonumber(redis.call("GET", KEYS[1]))
-if not left then return {0, ${UNCOUNTED}} end
+if not left then return {0, ${NO_COUNTER}} end
 local limit = tonumber(ARGV[3])
 if limit > 0 then
   local had = tonumber(redis.call("HGET", KEYS[2], ARGV[2]) or "0")
@@ -99,7 +99,7 @@ end
  * Starts counting, unless somebody has: the units PostgreSQL has, less those in the journal, which it may not know of.
  * KEYS[1] counter · KEYS[2] journal · ARGV[1] stock · ARGV[2] seconds it may be trusted for · returns nothing · atomic.
  */
-const startScript = defineScript(`
+const initializeScript = defineScript(`
 local left = tonumber(ARGV[1])
 for _, entry in ipairs(redis.call("HVALS", KEYS[2])) do
   left = left - tonumber(string.match(entry, "^%d+"))
@@ -130,7 +130,7 @@ return 1
  * Counter and journal as of one moment, and that moment on the server's clock.
  * KEYS[1] counter · KEYS[2] journal · returns {counter or nil, journal fields and values, seconds, microseconds} · atomic.
  */
-const lookScript = defineScript(`
+const snapshotScript = defineScript(`
 local now = redis.call("TIME")
 return {redis.call("GET", KEYS[1]), redis.call("HGETALL", KEYS[2]), now[1], now[2]}
 `);
@@ -165,7 +165,7 @@ export async function listJournals(commands: RedisCommands, strategyId: string):
   return [...found.values()];
 }
 
-export interface CounterView {
+export interface CounterSnapshot {
   /** Null: not counted yet. */
   readonly left: number | null;
   readonly journal: readonly JournalEntry[];
@@ -186,47 +186,47 @@ export class RedisCounter {
     this.calls = new RedisCalls(commands, { strategyId, resource: resourceOf(target) });
   }
 
-  async take({ opId, buyerId, quantity }: Take, limit: number): Promise<Taken> {
+  async take({ opId, buyerId, quantity }: Take, limit: number): Promise<TakeResult> {
     const { counter, buyers, journal } = this.keys;
     const reply = await this.calls.run(takeScript, [counter, buyers, journal], [quantity, buyerId, limit, opId]);
     const [left, code] = reply as [number, number];
-    if (code === UNCOUNTED) return { status: "uncounted" };
+    if (code === NO_COUNTER) return { status: "no_counter" };
     if (code === AT_LIMIT) return { status: "at_limit" };
     return { status: code === SOLD_OUT ? "sold_out" : "taken", left };
   }
 
   /** @returns false when the entry had been settled before */
-  async giveBack({ opId, buyerId, quantity }: Take, buyer: "forget" | "remember"): Promise<boolean> {
+  async giveBack({ opId, buyerId, quantity }: Take, buyer: "remove_buyer" | "keep_buyer"): Promise<boolean> {
     const { counter, buyers, journal } = this.keys;
-    const forgotten = buyer === "forget" ? buyerId : "";
+    const forgotten = buyer === "remove_buyer" ? buyerId : "";
     return (await this.calls.run(giveBackScript, [counter, buyers, journal], [opId, quantity, forgotten])) === 1;
   }
 
   /** Enters units that are about to come back; `giveBack` then returns them, `settle` says that they did not come. */
-  async announce(entries: readonly Take[]): Promise<void> {
+  async announceReturn(entries: readonly Take[]): Promise<void> {
     const values = entries.flatMap(({ opId, quantity, buyerId }) => [opId, quantity, buyerId]);
     await this.calls.run(announceScript, [this.keys.journal], values);
   }
 
   /** The order is in PostgreSQL: the entry has done its work. */
-  async settle(opId: string): Promise<void> {
+  async removeEntry(opId: string): Promise<void> {
     await this.calls.call("HDEL", this.keys.journal, opId);
   }
 
   /** Two steps: buyers first, so that nobody is sold a second one in between. */
-  async start(stock: number, buyers: readonly Bought[]): Promise<void> {
-    await this.remember(buyers);
-    await this.calls.run(startScript, [this.keys.counter, this.keys.journal], [stock, SHOP_COUNTER_SECONDS]);
+  async initialize(stock: number, buyers: readonly BuyerUnits[]): Promise<void> {
+    await this.storeBuyers(buyers);
+    await this.calls.run(initializeScript, [this.keys.counter, this.keys.journal], [stock, SHOP_COUNTER_SECONDS]);
   }
 
   /** Two steps, for a target that nobody is buying from. */
-  async reset(stock: number, buyers: readonly Bought[]): Promise<void> {
+  async reset(stock: number, buyers: readonly BuyerUnits[]): Promise<void> {
     await this.calls.run(
       resetScript,
       [this.keys.counter, this.keys.buyers, this.keys.journal],
       [stock, RUN_COUNTER_SECONDS],
     );
-    await this.remember(buyers);
+    await this.storeBuyers(buyers);
   }
 
   /** @returns whether it was corrected: nothing was under way, and the counter still was what was read */
@@ -234,8 +234,8 @@ export class RedisCounter {
     return (await this.calls.run(correctScript, [this.keys.counter, this.keys.journal], [read, right])) === 1;
   }
 
-  async look(): Promise<CounterView> {
-    const reply = await this.calls.run(lookScript, [this.keys.counter, this.keys.journal]);
+  async snapshot(): Promise<CounterSnapshot> {
+    const reply = await this.calls.run(snapshotScript, [this.keys.counter, this.keys.journal]);
     const [left, fields, seconds, micros] = reply as [string | null, string[], string, string];
     return {
       left: left === null ? null : Number(left),
@@ -258,7 +258,7 @@ export class RedisCounter {
   }
 
   /** Takes over what PostgreSQL says that buyers have. */
-  async remember(buyers: readonly Bought[]): Promise<void> {
+  async storeBuyers(buyers: readonly BuyerUnits[]): Promise<void> {
     for (let from = 0; from < buyers.length; from += BUYERS_A_COMMAND) {
       const fields = buyers.slice(from, from + BUYERS_A_COMMAND).flatMap(({ buyer, units }) => [buyer, units]);
       await this.calls.call("HSET", this.keys.buyers, ...fields);

@@ -1,9 +1,9 @@
 import type { RedisCommands } from "../locks/redis/redis-port";
 import type { StrategyTraits } from "../locks/types";
 import { nowNs } from "../services/monotonic";
-import type { CountedRows } from "./counted-rows";
-import { CountedStock, type CounterTaker } from "./counted-stock";
-import { limitOf } from "./redis-counter";
+import type { CounterQueries } from "./counter-queries";
+import { type CounterTaker, RedisCountedStock } from "./redis-counted-stock";
+import { limitPerBuyerOf } from "./redis-counter";
 import { sleepMs } from "./sleep";
 import type { StockStore } from "./stock-store";
 
@@ -25,7 +25,7 @@ export const redisDecrementTraits: StrategyTraits = {
 
 export interface CountedDependencies {
   readonly store: StockStore;
-  readonly rows: CountedRows;
+  readonly queries: CounterQueries;
   readonly redis: RedisCommands;
 }
 
@@ -36,7 +36,7 @@ const taker: CounterTaker = {
     trace.attempts = 1;
     trace.readNs = nowNs();
     trace.writeNs = trace.readNs;
-    return counter.take({ opId: trace.opId, buyerId, quantity }, limitOf(request));
+    return counter.take({ opId: trace.opId, buyerId, quantity }, limitPerBuyerOf(request));
   },
   async [Symbol.asyncDispose]() {
     // The client belongs to whoever injected it.
@@ -58,6 +58,6 @@ const taker: CounterTaker = {
  * @throws {LockError} `backend_unavailable` when nothing was sold, `outcome_unknown` when the order's reply was lost
  * @see https://redis.io/docs/latest/develop/programmability/eval-intro/
  */
-export function createRedisDecrement(dependencies: CountedDependencies): CountedStock {
-  return new CountedStock({ traits: redisDecrementTraits, taker, ...dependencies });
+export function createRedisDecrement(dependencies: CountedDependencies): RedisCountedStock {
+  return new RedisCountedStock({ traits: redisDecrementTraits, taker, ...dependencies });
 }

@@ -2,12 +2,12 @@ import type { RedisSession } from "../locks/redis/redis-port";
 import { asRedisError } from "../locks/redis/script";
 import type { StrategyTraits } from "../locks/types";
 import { elapsedMs, nowNs } from "../services/monotonic";
-import { type Contended, CountedStock, type CounterTaker } from "./counted-stock";
-import { notePoolWait } from "./pool-wait";
-import { limitOf, type RedisCounter, type Taken } from "./redis-counter";
+import { recordPoolWait } from "./pool-wait";
+import { type Contended, type CounterTaker, RedisCountedStock } from "./redis-counted-stock";
+import { limitPerBuyerOf, type RedisCounter, type TakeResult } from "./redis-counter";
 import type { CountedDependencies } from "./redis-decrement";
 import { RedisSessionPool } from "./redis-session-pool";
-import { retryPauseMs } from "./retry-pause";
+import { retryDelayMs } from "./retry-delay";
 import { sleepMs } from "./sleep";
 import { resourceOf, type StockRequest } from "./types";
 
@@ -45,7 +45,7 @@ class WatchTaker implements CounterTaker {
     this.sessions = new RedisSessionPool(openSession, SESSIONS);
   }
 
-  async take(request: StockRequest, counter: RedisCounter): Promise<Taken | Contended> {
+  async take(request: StockRequest, counter: RedisCounter): Promise<TakeResult | Contended> {
     const { trace, signal } = request;
     trace.waitNs ??= nowNs();
     const startedNs = trace.waitNs;
@@ -54,11 +54,11 @@ class WatchTaker implements CounterTaker {
       const taken = await this.tryOnSession(request, counter, request.waitTimeoutMs - elapsedMs(startedNs));
       if (taken !== "conflict" && taken !== "no session") return taken;
       const waitedMs = elapsedMs(startedNs);
-      const pauseMs = retryPauseMs(attempt, this.random);
-      if (taken === "no session" || waitedMs + pauseMs >= request.waitTimeoutMs || signal?.aborted) {
+      const delayMs = retryDelayMs(attempt, this.random);
+      if (taken === "no session" || waitedMs + delayMs >= request.waitTimeoutMs || signal?.aborted) {
         return { status: "contended", waitedMs, attempts: attempt };
       }
-      await sleepMs(pauseMs);
+      await sleepMs(delayMs);
     }
   }
 
@@ -66,11 +66,11 @@ class WatchTaker implements CounterTaker {
     request: StockRequest,
     counter: RedisCounter,
     limitMs: number,
-  ): Promise<Taken | "conflict" | "no session"> {
+  ): Promise<TakeResult | "conflict" | "no session"> {
     const { trace, signal } = request;
-    const askedNs = nowNs();
+    const requestedNs = nowNs();
     const session = await this.sessions.borrow({ limitMs, signal });
-    notePoolWait(trace, askedNs, "wait");
+    recordPoolWait(trace, requestedNs, "wait");
     if (!session) return "no session";
     try {
       return await tryOnce(session, request, counter);
@@ -93,10 +93,10 @@ async function tryOnce(
   session: RedisSession,
   request: StockRequest,
   counter: RedisCounter,
-): Promise<Taken | "conflict"> {
+): Promise<TakeResult | "conflict"> {
   const { trace, buyerId, quantity } = request;
   const { counter: key, buyers } = counter.keys;
-  const limit = limitOf(request);
+  const limit = limitPerBuyerOf(request);
   const [, read, had, time] = await Promise.all([
     session.call("WATCH", key, buyers),
     session.call("GET", key),
@@ -105,9 +105,9 @@ async function tryOnce(
   ]);
   trace.readNs = nowNs();
   const left = Number(read);
-  const refused: Taken | null =
+  const refused: TakeResult | null =
     read === null
-      ? { status: "uncounted" }
+      ? { status: "no_counter" }
       : limit > 0 && Number(had ?? 0) + quantity > limit
         ? { status: "at_limit" }
         : left < quantity
@@ -147,7 +147,7 @@ async function tryOnce(
  * @throws {LockError} `backend_unavailable` when nothing was sold, `outcome_unknown` when the order's reply was lost
  * @see https://redis.io/docs/latest/develop/using-commands/transactions/
  */
-export function createRedisWatch({ openSession, random, ...dependencies }: RedisWatchDependencies): CountedStock {
+export function createRedisWatch({ openSession, random, ...dependencies }: RedisWatchDependencies): RedisCountedStock {
   const taker = new WatchTaker(openSession, random);
-  return new CountedStock({ traits: redisWatchTraits, taker, ...dependencies });
+  return new RedisCountedStock({ traits: redisWatchTraits, taker, ...dependencies });
 }

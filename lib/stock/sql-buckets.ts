@@ -3,8 +3,8 @@ import { unavailable } from "../locks/postgres/sql-state";
 import type { StrategyTraits } from "../locks/types";
 import { nowNs } from "../services/monotonic";
 import { BUCKETS, splitStock } from "./buckets";
-import { releaseRelative } from "./give-back";
-import { rowRefusal } from "./row-refusal";
+import { giveBackRelative } from "./give-back";
+import { rowRejectionOf } from "./row-rejection";
 import { sleepMs } from "./sleep";
 import type { StockRow, StockStore } from "./stock-store";
 import {
@@ -85,10 +85,10 @@ export class SqlBuckets implements StockStrategy {
       trace.writeAccepted = row?.order_id !== undefined;
       if (row?.order_id === undefined) return { status: "sold_out" };
       trace.committedNs = nowNs();
-      if (typeof row.stock === "number") this.noteRow(request, row.stock);
+      if (typeof row.stock === "number") this.recordRow(request, row.stock);
       return { status: "sold", orderId: row.order_id };
     } catch (error) {
-      const refusal = rowRefusal(error);
+      const refusal = rowRejectionOf(error);
       if (!refusal) throw error;
       trace.writeAccepted = false;
       return refusal;
@@ -97,7 +97,7 @@ export class SqlBuckets implements StockStrategy {
 
   /** To the row: whoever finds the buckets empty looks there before saying "sold out". */
   async giveBack(request: GiveBackRequest): Promise<GiveBackOutcome> {
-    return releaseRelative(this.parts.store, request, this.id);
+    return giveBackRelative(this.parts.store, request, this.id);
   }
 
   private async take(request: StockRequest): Promise<StockRow | undefined> {
@@ -115,7 +115,7 @@ export class SqlBuckets implements StockStrategy {
     return this.parts.store.run(request, { name: "takeFromAll", values: order, strategyId });
   }
 
-  private noteRow({ trace, quantity }: StockRequest, stock: number): void {
+  private recordRow({ trace, quantity }: StockRequest, stock: number): void {
     trace.readNs = trace.writeNs as bigint;
     trace.readValue = stock + quantity;
     trace.writtenValue = stock;

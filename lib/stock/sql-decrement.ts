@@ -1,11 +1,18 @@
 import type { StrategyTraits } from "../locks/types";
 import { nowNs } from "../services/monotonic";
-import { releaseRelative } from "./give-back";
-import { rowGone } from "./row-gone";
-import { isRowRefusal, rowRefusal } from "./row-refusal";
+import { giveBackRelative } from "./give-back";
+import { missingRowError } from "./missing-row";
+import { isRowRejection, rowRejectionOf } from "./row-rejection";
 import { sleepMs } from "./sleep";
 import type { StockRow, StockStore } from "./stock-store";
-import type { GiveBackOutcome, GiveBackRequest, RowRefusal, StockOutcome, StockRequest, StockStrategy } from "./types";
+import type {
+  GiveBackOutcome,
+  GiveBackRequest,
+  RowRejection,
+  StockOutcome,
+  StockRequest,
+  StockStrategy,
+} from "./types";
 
 export const sqlDecrementTraits: StrategyTraits = {
   id: "sql-decrement",
@@ -46,7 +53,7 @@ export class SqlDecrement implements StockStrategy {
     const { trace, target, quantity } = request;
     trace.attempts = 1;
     const read = await this.store.run(request, { name: "read", values: [target.id], strategyId: this.id });
-    if (read?.stock === undefined) throw rowGone(this.id, request.target);
+    if (read?.stock === undefined) throw missingRowError(this.id, request.target);
     trace.readNs = nowNs();
     trace.readValue = read.stock;
     if (read.stock < quantity) return { status: "sold_out" };
@@ -54,24 +61,24 @@ export class SqlDecrement implements StockStrategy {
 
     trace.writeNs = nowNs();
     const row = await this.decrement(request);
-    trace.writeAccepted = !isRowRefusal(row) && row?.order_id !== undefined;
-    if (isRowRefusal(row)) return row;
-    if (row?.order_id === undefined || row.stock === undefined) throw rowGone(this.id, request.target);
+    trace.writeAccepted = !isRowRejection(row) && row?.order_id !== undefined;
+    if (isRowRejection(row)) return row;
+    if (row?.order_id === undefined || row.stock === undefined) throw missingRowError(this.id, request.target);
     trace.committedNs = nowNs();
     trace.writtenValue = row.stock;
     return { status: "sold", orderId: row.order_id };
   }
 
   async giveBack(request: GiveBackRequest): Promise<GiveBackOutcome> {
-    return releaseRelative(this.store, request, this.id);
+    return giveBackRelative(this.store, request, this.id);
   }
 
-  private async decrement(request: StockRequest): Promise<StockRow | undefined | RowRefusal> {
+  private async decrement(request: StockRequest): Promise<StockRow | undefined | RowRejection> {
     const values = [request.target.id, ...this.store.orderValues(request, this.id)];
     try {
       return await this.store.run(request, { name: "takeUnguarded", values, strategyId: this.id });
     } catch (error) {
-      const refusal = rowRefusal(error);
+      const refusal = rowRejectionOf(error);
       if (refusal) return refusal;
       throw error;
     }

@@ -1,7 +1,7 @@
 import type { StrategyTraits } from "../locks/types";
 import { nowNs } from "../services/monotonic";
-import { releaseRelative } from "./give-back";
-import { rowRefusal } from "./row-refusal";
+import { giveBackRelative } from "./give-back";
+import { rowRejectionOf } from "./row-rejection";
 import { sleepMs } from "./sleep";
 import type { StockStore } from "./stock-store";
 import type { GiveBackOutcome, GiveBackRequest, StockOutcome, StockRequest, StockStrategy } from "./types";
@@ -58,7 +58,7 @@ export class SqlGuarded implements StockStrategy {
       trace.writtenValue = row.stock;
       return { status: "sold", orderId: row.order_id };
     } catch (error) {
-      const refusal = rowRefusal(error);
+      const refusal = rowRejectionOf(error);
       if (!refusal) throw error;
       trace.writeAccepted = false;
       return refusal;
@@ -66,7 +66,7 @@ export class SqlGuarded implements StockStrategy {
   }
 
   async giveBack(request: GiveBackRequest): Promise<GiveBackOutcome> {
-    return releaseRelative(this.store, request, this.id);
+    return giveBackRelative(this.store, request, this.id);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

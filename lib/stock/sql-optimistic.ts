@@ -1,18 +1,18 @@
 import type { StrategyTraits } from "../locks/types";
 import { elapsedMs, nowNs } from "../services/monotonic";
-import { retryPauseMs } from "./retry-pause";
-import { rowGone } from "./row-gone";
-import { isRowRefusal, rowRefusal } from "./row-refusal";
+import { missingRowError } from "./missing-row";
+import { retryDelayMs } from "./retry-delay";
+import { isRowRejection, rowRejectionOf } from "./row-rejection";
 import { sleepMs } from "./sleep";
 import type { StockRow, StockStore } from "./stock-store";
 import type {
   GiveBackOutcome,
   GiveBackRequest,
-  RowRefusal,
+  RowRejection,
+  StockOperation,
   StockOutcome,
   StockRequest,
   StockStrategy,
-  StockWork,
 } from "./types";
 
 export const sqlOptimisticTraits: StrategyTraits = {
@@ -53,14 +53,17 @@ export class SqlOptimistic implements StockStrategy {
   ) {}
 
   reduceStock(request: StockRequest): Promise<StockOutcome> {
-    return this.untilItHolds(request, () => this.tryOnce(request));
+    return this.retryOnConflict(request, () => this.tryOnce(request));
   }
 
   giveBack(request: GiveBackRequest): Promise<GiveBackOutcome> {
-    return this.untilItHolds(request, () => this.tryToGiveBack(request));
+    return this.retryOnConflict(request, () => this.tryToGiveBack(request));
   }
 
-  private async untilItHolds<T>(request: StockWork, tryOnce: () => Promise<T | "conflict">): Promise<T | Contended> {
+  private async retryOnConflict<T>(
+    request: StockOperation,
+    tryOnce: () => Promise<T | "conflict">,
+  ): Promise<T | Contended> {
     const { trace } = request;
     const startedNs = nowNs();
     trace.waitNs = startedNs;
@@ -69,18 +72,18 @@ export class SqlOptimistic implements StockStrategy {
       const outcome = await tryOnce();
       if (outcome !== "conflict") return outcome;
       const waitedMs = elapsedMs(startedNs);
-      const pauseMs = retryPauseMs(attempt, this.random);
-      if (waitedMs + pauseMs >= request.waitTimeoutMs || request.signal?.aborted) {
+      const delayMs = retryDelayMs(attempt, this.random);
+      if (waitedMs + delayMs >= request.waitTimeoutMs || request.signal?.aborted) {
         return { status: "contended", waitedMs, attempts: attempt };
       }
-      await sleepMs(pauseMs);
+      await sleepMs(delayMs);
     }
   }
 
   private async tryOnce(request: StockRequest): Promise<StockOutcome | "conflict"> {
     const { trace, target, quantity } = request;
     const read = await this.store.run(request, { name: "read", values: [target.id], strategyId: this.id });
-    if (read?.stock === undefined || read.version === undefined) throw rowGone(this.id, request.target);
+    if (read?.stock === undefined || read.version === undefined) throw missingRowError(this.id, request.target);
     trace.readNs = nowNs();
     trace.readValue = read.stock;
     if (read.stock < quantity) return { status: "sold_out" };
@@ -89,8 +92,8 @@ export class SqlOptimistic implements StockStrategy {
     trace.writeNs = nowNs();
     trace.writtenValue = read.stock - quantity;
     const written = await this.write(request, trace.writtenValue, read.version);
-    trace.writeAccepted = written !== undefined && !isRowRefusal(written);
-    if (isRowRefusal(written)) return written;
+    trace.writeAccepted = written !== undefined && !isRowRejection(written);
+    if (isRowRejection(written)) return written;
     if (written?.order_id === undefined) return "conflict";
     trace.committedNs = nowNs();
     return { status: "sold", orderId: written.order_id };
@@ -100,7 +103,7 @@ export class SqlOptimistic implements StockStrategy {
     request: StockRequest,
     value: number,
     version: number,
-  ): Promise<StockRow | undefined | RowRefusal> {
+  ): Promise<StockRow | undefined | RowRejection> {
     try {
       return await this.store.run(request, {
         name: "writeVersioned",
@@ -108,7 +111,7 @@ export class SqlOptimistic implements StockStrategy {
         strategyId: this.id,
       });
     } catch (error) {
-      const refusal = rowRefusal(error);
+      const refusal = rowRejectionOf(error);
       if (refusal) return refusal;
       throw error;
     }
@@ -117,7 +120,7 @@ export class SqlOptimistic implements StockStrategy {
   private async tryToGiveBack(request: GiveBackRequest): Promise<GiveBackOutcome | "conflict"> {
     const strategyId = this.id;
     const read = await this.store.read(request, { name: "read", values: [request.target.id], strategyId });
-    if (read?.stock === undefined || read.version === undefined) throw rowGone(this.id, request.target);
+    if (read?.stock === undefined || read.version === undefined) throw missingRowError(this.id, request.target);
     const values = [read.stock, read.version];
     const { due, released } = await this.store.release(request, { name: "releaseVersioned", values, strategyId });
     if (due > 0 && released.length === 0) return "conflict";

@@ -7,9 +7,9 @@ import { isBusy, isRefusal, SQL_STATE, sqlStateOf, unavailable } from "../locks/
 import type { RunnerDependencies } from "../locks/runner-context";
 import type { StrategyTraits } from "../locks/types";
 import { elapsedMs, nowNs } from "../services/monotonic";
-import { releaseRelative } from "./give-back";
-import { notePoolWait } from "./pool-wait";
-import { rowRefusal } from "./row-refusal";
+import { giveBackRelative } from "./give-back";
+import { recordPoolWait } from "./pool-wait";
+import { rowRejectionOf } from "./row-rejection";
 import type { StatementName } from "./stock-sql";
 import type { StockRow, StockStore } from "./stock-store";
 import {
@@ -39,7 +39,7 @@ export const sqlSerializableTraits: StrategyTraits = {
 /** Full jitter between nothing and a ceiling that doubles: those who collided once should not meet again. */
 const RETRY_BACKOFF = { minMs: 0, startMs: 8, growth: 2, perWaiterMs: 128, maxMs: 128 };
 /** A wait that is over at once still gets this long to find a free connection. */
-const LEAST_POOL_WAIT_MS = 1_000;
+const MIN_POOL_WAIT_MS = 1_000;
 const CANCEL_LIMIT_MS = 300;
 
 export interface SqlSerializableParts {
@@ -82,16 +82,16 @@ export class SqlSerializable implements StockStrategy {
       const outcome = await this.tryOnce(request, request.waitTimeoutMs - elapsedMs(startedNs));
       if (outcome !== "conflict") return outcome;
       const waitedMs = elapsedMs(startedNs);
-      const pauseMs = backoff.nextMs(1);
-      if (waitedMs + pauseMs >= request.waitTimeoutMs) return { status: "contended", waitedMs, attempts: attempt };
-      await clock.sleep(pauseMs, request.signal);
+      const delayMs = backoff.nextMs(1);
+      if (waitedMs + delayMs >= request.waitTimeoutMs) return { status: "contended", waitedMs, attempts: attempt };
+      await clock.sleep(delayMs, request.signal);
       this.throwIfAborted(request);
     }
   }
 
   /** One statement: where it meets a transaction under way, that one is rolled back and starts again. */
   async giveBack(request: GiveBackRequest): Promise<GiveBackOutcome> {
-    return releaseRelative(this.parts.store, request, this.id);
+    return giveBackRelative(this.parts.store, request, this.id);
   }
 
   private async tryOnce(request: StockRequest, leftMs: number): Promise<StockOutcome | "conflict"> {
@@ -105,7 +105,7 @@ export class SqlSerializable implements StockStrategy {
     } catch (error) {
       this.throwIfAborted(request);
       if (isRefusal(error)) request.trace.writeAccepted = false;
-      const refusal = rowRefusal(error);
+      const refusal = rowRejectionOf(error);
       if (refusal) return refusal;
       if (sqlStateOf(error) === SQL_STATE.serializationFailure || isBusy(error)) return "conflict";
       throw isLockError(error)
@@ -159,9 +159,9 @@ export class SqlSerializable implements StockStrategy {
   /** @returns null when every connection stayed in use for as long as the caller may wait */
   private async pin(request: StockRequest, leftMs: number): Promise<PinnedClient | null> {
     const { trace, signal } = request;
-    const limitMs = Math.max(LEAST_POOL_WAIT_MS, leftMs);
+    const limitMs = Math.max(MIN_POOL_WAIT_MS, leftMs);
     const bounds = { clock: this.parts.dependencies.clock, limitMs, ...(signal ? { signal } : {}) };
-    const askedNs = nowNs();
+    const requestedNs = nowNs();
     try {
       const client = await pinClient(this.parts.pool, bounds);
       if (!client) this.throwIfAborted(request);
@@ -170,7 +170,7 @@ export class SqlSerializable implements StockStrategy {
       if (isLockError(error)) throw error;
       throw unavailable(error, { strategyId: this.id, resource: resourceOf(request.target) });
     } finally {
-      notePoolWait(trace, askedNs, "wait");
+      recordPoolWait(trace, requestedNs, "wait");
     }
   }
 

@@ -3,9 +3,9 @@ import { LockError } from "../locks/errors";
 import { isRefusal } from "../locks/postgres/sql-state";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import type { OrderVariant } from "./order-sql";
-import { notePoolWait, type PoolWaitPhase } from "./pool-wait";
+import { type PoolWaitPhase, recordPoolWait } from "./pool-wait";
 import type { ReleaseSql } from "./release-sql";
-import { rowRefusal } from "./row-refusal";
+import { rowRejectionOf } from "./row-rejection";
 import { type StatementName, stockStatement } from "./stock-sql";
 import {
   type GiveBackRequest,
@@ -13,8 +13,8 @@ import {
   type OperationTrace,
   type OrderTerms,
   resourceOf,
+  type StockOperation,
   type StockRequest,
-  type StockWork,
 } from "./types";
 
 /** A row of any of the hot statements; each returns some of these columns. */
@@ -50,7 +50,7 @@ export class StockStore {
   }
 
   /** Reads the stock for work that is no purchase. */
-  read(work: StockWork, statement: Statement): Promise<StockRow | undefined> {
+  read(work: StockOperation, statement: Statement): Promise<StockRow | undefined> {
     return this.query(work, statement, "plain");
   }
 
@@ -64,7 +64,7 @@ export class StockStore {
   }
 
   private async query<Row extends object = StockRow>(
-    request: StockWork,
+    request: StockOperation,
     statement: Statement,
     variant: OrderVariant,
   ): Promise<Row | undefined> {
@@ -80,7 +80,7 @@ export class StockStore {
       return result.rows[0];
     } catch (error) {
       failure = error as Error;
-      throw this.translate(request, statement, failure);
+      throw this.toLockError(request, statement, failure);
     } finally {
       // A connection that failed otherwise than by an answer is not used again.
       if (!statement.tx) client.release(failure && !isRefusal(failure) ? failure : undefined);
@@ -92,8 +92,8 @@ export class StockStore {
     return [request.buyerId, request.quantity, request.trace.opId, request.runId, this.node, strategyId];
   }
 
-  private async checkOut(request: StockWork, { name, strategyId }: Statement): Promise<PoolClient> {
-    const askedNs = nowNs();
+  private async checkOut(request: StockOperation, { name, strategyId }: Statement): Promise<PoolClient> {
+    const requestedNs = nowNs();
     try {
       return await this.pool.connect();
     } catch (error) {
@@ -106,12 +106,12 @@ export class StockStore {
         cause: error,
       });
     } finally {
-      notePoolWait(request.trace, askedNs, phaseOf(request.trace, name));
+      recordPoolWait(request.trace, requestedNs, phaseOf(request.trace, name));
     }
   }
 
-  private translate(request: StockWork, statement: Statement, error: Error): Error {
-    if (rowRefusal(error)) return error;
+  private toLockError(request: StockOperation, statement: Statement, error: Error): Error {
+    if (rowRejectionOf(error)) return error;
     // A read sells nothing, nor does a statement the server refused, nor one whose transaction is yet to be committed;
     // a lost reply leaves it open. A lock without a transaction says so with null.
     const isDefinite = isRefusal(error) || READS.has(statement.name) || Boolean(statement.tx);
@@ -133,11 +133,11 @@ function phaseOf(trace: OperationTrace, name: StatementName): PoolWaitPhase {
 }
 
 /** A purchase that waited its turn to the end still gets this long to read and write. */
-const LEAST_STATEMENT_MS = 2_000;
+const MIN_STATEMENT_MS = 2_000;
 
-function remainingMs(request: StockWork): number {
+function remainingMs(request: StockOperation): number {
   const leftMs = request.waitTimeoutMs - elapsedMs(request.trace.invokedNs);
-  return Math.max(LEAST_STATEMENT_MS, Math.ceil(leftMs));
+  return Math.max(MIN_STATEMENT_MS, Math.ceil(leftMs));
 }
 
 export interface Statement {

@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import { createLock, type LockDependencies, lockEntries } from "../locks/create-lock";
 import type { StrategyTraits } from "../locks/types";
-import { CountedRows } from "./counted-rows";
+import { CounterQueries } from "./counter-queries";
 import type { Failpoint } from "./failpoint";
 import { LockedStock } from "./locked-stock";
 import { MemcachedCas, memcachedCasTraits } from "./memcached-cas";
@@ -51,7 +51,7 @@ const atomicEntries: readonly StockEntry[] = [
     create: (store, { pool, locks }) =>
       new MemcachedCas({
         store,
-        rows: new CountedRows(pool, memcachedCasTraits.id),
+        queries: new CounterQueries(pool, memcachedCasTraits.id),
         client: locks.memcached(),
         random: () => locks.random.fraction(),
       }),
@@ -72,7 +72,7 @@ const countedEntries: readonly StockEntry[] = [
     create: (store, { pool, locks }) =>
       createRedisWatch({
         store,
-        rows: new CountedRows(pool, redisWatchTraits.id),
+        queries: new CounterQueries(pool, redisWatchTraits.id),
         redis: locks.redis(),
         openSession: () => locks.redisSession(),
         random: () => locks.random.fraction(),
@@ -81,7 +81,7 @@ const countedEntries: readonly StockEntry[] = [
   {
     traits: redisDecrementTraits,
     create: (store, { pool, locks }) =>
-      createRedisDecrement({ store, rows: new CountedRows(pool, redisDecrementTraits.id), redis: locks.redis() }),
+      createRedisDecrement({ store, queries: new CounterQueries(pool, redisDecrementTraits.id), redis: locks.redis() }),
   },
 ];
 

@@ -45,7 +45,7 @@ export interface OperationTrace {
 }
 
 /** How anything that changes a hot row waits, holds, and writes down what it does. */
-export interface StockWork {
+export interface StockOperation {
   readonly target: StockTarget;
   readonly ttlMs: number;
   readonly waitTimeoutMs: number;
@@ -55,7 +55,7 @@ export interface StockWork {
   readonly trace: OperationTrace;
 }
 
-export interface StockRequest extends StockWork {
+export interface StockRequest extends StockOperation {
   readonly quantity: number;
   readonly buyerId: string;
   /** The run this purchase counts for; null outside of runs. */
@@ -82,14 +82,14 @@ export type OrderTerms =
   | { readonly kind: "pending"; readonly orderId: string };
 
 /** What the order's row itself refused, whatever lock there was: nothing was written. */
-export type RowRefusal = {
+export type RowRejection = {
   readonly status: "already_claimed" | "limit_reached" | "token_used" | "repeated_key";
 };
 
 export type StockOutcome =
   | { readonly status: "sold"; readonly orderId: string }
   | { readonly status: "sold_out" }
-  | RowRefusal
+  | RowRejection
   | { readonly status: "contended"; readonly waitedMs: number; readonly attempts: number };
 
 /** An order whose units are off the stock. */
@@ -100,7 +100,7 @@ export interface HeldOrder {
 }
 
 /** Ends pending orders of one product and returns their units. Orders that have ended or are paid stay as they are. */
-export interface GiveBackRequest extends StockWork {
+export interface GiveBackRequest extends StockOperation {
   readonly orders: readonly HeldOrder[];
   readonly as: "cancelled" | "expired";
   readonly reason: string | null;
@@ -146,7 +146,7 @@ export interface StockDrift {
   /** Null: nothing is counted there yet. */
   readonly counter: number | null;
   readonly stock: number;
-  /** Taken from the counter for orders that are on their way, or were lost on it. */
+  /** TakeResult from the counter for orders that are on their way, or were lost on it. */
   readonly pending: number;
   /** counter - stock. Below zero: units that nobody can buy. Above: units promised that the row does not have. */
   readonly drift: number;

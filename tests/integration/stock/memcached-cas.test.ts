@@ -7,7 +7,7 @@ import type { MemcachedCommands } from "../../../lib/locks/memcached/memcached-p
 import { systemRandom } from "../../../lib/locks/random";
 import { nowNs } from "../../../lib/services/monotonic";
 import { postgresPool } from "../../../lib/services/postgres";
-import { CountedRows } from "../../../lib/stock/counted-rows";
+import { CounterQueries } from "../../../lib/stock/counter-queries";
 import { MemcachedCas } from "../../../lib/stock/memcached-cas";
 import { StockStore } from "../../../lib/stock/stock-store";
 import type { OperationTrace, StockRequest, StockTarget } from "../../../lib/stock/types";
@@ -44,7 +44,7 @@ describe("memcached-cas", () => {
   const strategyOf = (commands: MemcachedCommands) =>
     new MemcachedCas({
       store: new StockStore(postgresPool(), "stock-test"),
-      rows: new CountedRows(postgresPool(), "memcached-cas"),
+      queries: new CounterQueries(postgresPool(), "memcached-cas"),
       client: commands,
       random: systemRandom.fraction,
     });

@@ -6,7 +6,7 @@ import { isLockError } from "../../../lib/locks/errors";
 import { closeLockClients, lockDependencies } from "../../../lib/node/lock-dependencies";
 import { nowNs } from "../../../lib/services/monotonic";
 import { postgresPool, prisma } from "../../../lib/services/postgres";
-import type { CountedStock } from "../../../lib/stock/counted-stock";
+import type { RedisCountedStock } from "../../../lib/stock/redis-counted-stock";
 import { counterKeys } from "../../../lib/stock/redis-counter";
 import { createStockStrategy } from "../../../lib/stock/stock-strategies";
 import type { OperationTrace, StockOutcome, StockTarget } from "../../../lib/stock/types";
@@ -34,14 +34,14 @@ const countOf = (outcomes: readonly StockOutcome[], status: StockOutcome["status
 for (const id of ["redis-decrement", "redis-watch"]) {
   describe(id, () => {
     let redis: Redis;
-    let strategy: CountedStock;
+    let strategy: RedisCountedStock;
     let relay: TcpRelay;
     let relayedPool: pg.Pool;
-    let relayed: CountedStock;
+    let relayed: RedisCountedStock;
 
     const create = (pool: pg.Pool) =>
-      createStockStrategy(id, { pool, node: "counted-test", locks: lockDependencies() }) as CountedStock;
-    const buy = (target: StockTarget, buyerId: string, overrides: { by?: CountedStock; quantity?: number } = {}) =>
+      createStockStrategy(id, { pool, node: "counted-test", locks: lockDependencies() }) as RedisCountedStock;
+    const buy = (target: StockTarget, buyerId: string, overrides: { by?: RedisCountedStock; quantity?: number } = {}) =>
       (overrides.by ?? strategy).reduceStock({
         target,
         quantity: overrides.quantity ?? 1,

@@ -10,10 +10,10 @@ const GRACE_SECONDS = 5;
  * Purchases of one target by one buyer take turns, by a key of his in Memcached that only one of them can add. It saves the
  * counter from duplicate clicks and promises nothing: two that are in between all the same meet PostgreSQL's index.
  */
-export class BuyerClaims {
+export class BuyerMutex {
   constructor(
     private readonly client: MemcachedCommands,
-    private readonly pauseMs: (attempt: number) => number,
+    private readonly delayMs: (attempt: number) => number,
   ) {}
 
   /** @returns `contended` when another purchase of his was under way for as long as this one may wait */
@@ -28,11 +28,11 @@ export class BuyerClaims {
     const startedNs = nowNs();
     for (let attempt = 1; !(await this.client.add(item)); attempt += 1) {
       const waitedMs = elapsedMs(startedNs);
-      const pauseMs = this.pauseMs(attempt);
-      if (waitedMs + pauseMs >= waitTimeoutMs || signal?.aborted) {
+      const delayMs = this.delayMs(attempt);
+      if (waitedMs + delayMs >= waitTimeoutMs || signal?.aborted) {
         return { status: "contended", waitedMs, attempts: attempt };
       }
-      await sleepMs(pauseMs);
+      await sleepMs(delayMs);
     }
     try {
       return await work();

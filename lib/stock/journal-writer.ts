@@ -9,7 +9,7 @@ import { resourceOf, type StockTarget } from "./types";
 /** Targets whose journal a process keeps at hand. */
 const MAX_JOURNALS = 256;
 
-export interface MemcachedEntriesParts {
+export interface JournalWriterParts {
   readonly client: MemcachedCommands;
   readonly strategyId: string;
   /** Whose entries these are. */
@@ -17,13 +17,13 @@ export interface MemcachedEntriesParts {
 }
 
 /** What a node enters into the journals of its targets, and strikes again. */
-export class MemcachedEntries {
-  readonly #parts: MemcachedEntriesParts;
+export class JournalWriter {
+  readonly #parts: JournalWriterParts;
   /** One a target this process has sold. */
   readonly #journals = new Map<string, MemcachedJournal>();
-  #saidUnsettled = false;
+  #hasWarned = false;
 
-  constructor(parts: MemcachedEntriesParts) {
+  constructor(parts: JournalWriterParts) {
     this.#parts = parts;
   }
 
@@ -40,38 +40,38 @@ export class MemcachedEntries {
   }
 
   /** Before the counter is touched. @throws {LockError} when the entry is not known to be on the server */
-  async enter(counter: MemcachedCounter, take: Omit<JournalEntry, "takenAtEpochMs">): Promise<void> {
+  async add(counter: MemcachedCounter, take: Omit<JournalEntry, "takenAtEpochMs">): Promise<void> {
     const { opId, quantity, buyerId } = take;
-    const entered = this.journalOf(counter.target).enter({ opId, quantity, buyerId, takenAtEpochMs: Date.now() });
-    await counter.asked(entered, "nothing was taken");
+    const added = this.journalOf(counter.target).add({ opId, quantity, buyerId, takenAtEpochMs: Date.now() });
+    await counter.withTypedErrors(added, "nothing was taken");
   }
 
   /** Work that failed for certain leaves no entry; of one whose outcome is not known it stays. */
-  async striking<T>(target: StockTarget, opId: string, work: () => Promise<T>): Promise<T> {
+  async removingOnDefiniteFailure<T>(target: StockTarget, opId: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (!isLockError(error) || error.isDefinite) await this.strike(target, opId);
+      if (!isLockError(error) || error.isDefinite) await this.remove(target, opId);
       throw error;
     }
   }
 
-  strike(target: StockTarget, opId: string): Promise<void> {
-    return this.leaveToReconcile(this.journalOf(target).strike([opId]));
+  remove(target: StockTarget, opId: string): Promise<void> {
+    return this.bestEffort(this.journalOf(target).remove([opId]));
   }
 
   /** Nobody's answer hangs on it: an entry that stays, or a unit that is not given back, is found by `reconcile`. */
-  async leaveToReconcile(work: Promise<unknown>): Promise<void> {
+  async bestEffort(work: Promise<unknown>): Promise<void> {
     try {
       await work;
-      this.#saidUnsettled = false;
+      this.#hasWarned = false;
     } catch (error) {
-      if (!this.#saidUnsettled)
+      if (!this.#hasWarned)
         log().warn(
           { strategy: this.#parts.strategyId, reason: (error as Error).message },
           "something is left to reconcile",
         );
-      this.#saidUnsettled = true;
+      this.#hasWarned = true;
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import { LockError, type LockErrorOptions } from "../locks/errors";
-import type { Bought } from "./redis-counter";
+import type { BuyerUnits } from "./redis-counter";
 import { stockTables } from "./stock-sql";
 import { type HeldOrder, resourceOf, type StockTarget } from "./types";
 
@@ -10,7 +10,7 @@ const BOUGHT: Readonly<Record<StockTarget["kind"], string>> = {
 };
 
 /** What PostgreSQL has to say to a counter that is kept elsewhere. Not for the hot path. */
-export class CountedRows {
+export class CounterQueries {
   constructor(
     private readonly pool: Pool,
     private readonly strategyId: string,
@@ -25,15 +25,17 @@ export class CountedRows {
   }
 
   /** Those who have some, where a buyer may not have as many as there are; nobody elsewhere. */
-  async buyers(target: StockTarget): Promise<Bought[]> {
-    return this.query<Bought>(target, BOUGHT[target.kind], []);
+  async buyers(target: StockTarget): Promise<BuyerUnits[]> {
+    return this.query<BuyerUnits>(target, BOUGHT[target.kind], []);
   }
 
   /** What one of them has. */
-  async bought(target: StockTarget, buyerId: string): Promise<Bought> {
-    const [row] = await this.query<Bought>(target, `SELECT * FROM (${BOUGHT[target.kind]}) b WHERE buyer = $2::text`, [
-      buyerId,
-    ]);
+  async bought(target: StockTarget, buyerId: string): Promise<BuyerUnits> {
+    const [row] = await this.query<BuyerUnits>(
+      target,
+      `SELECT * FROM (${BOUGHT[target.kind]}) b WHERE buyer = $2::text`,
+      [buyerId],
+    );
     return row ?? { buyer: buyerId, units: 0 };
   }
 
