@@ -22,6 +22,7 @@ const COMMANDS = {
   k6: "find or build k6 and run it (also `npm run k6`)",
   migrate: "apply the migrations, or write a new one",
   generate: "generate the Prisma client",
+  build: "build the pages and bundle the server",
   "loss-to-signal": "time how long a holder takes to learn that its hold is lost, and write docs/loss-to-signal.md",
   docs: "write the tables of strategies and faults in README and docs from the code",
   screenshots: "photograph the dashboard for the README, with real runs on it",

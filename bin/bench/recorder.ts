@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 import { type MedianInterval, medianInterval } from "../../lib/runs/median-interval";
+import { bundle, SOURCE_MAP_FLAG } from "../build/bundle";
 import { ROOT } from "../supervisor/paths";
 import {
   type Block,
@@ -56,9 +57,11 @@ export interface BenchResults {
 const CALL_LIMIT_MS = 60_000;
 
 export async function measureRecorder(settings: BenchSettings): Promise<BenchResults> {
-  const child = fork(path.join(ROOT, "bin", "bench", "recorder-server.ts"), {
+  const outDir = path.join(ROOT, ".lab", "bench", "programs");
+  await bundle({ entryPoints: { "recorder-server": "bin/bench/recorder-server.ts" }, outDir });
+  const child = fork(path.join(outDir, "recorder-server.mjs"), {
     cwd: ROOT,
-    execArgv: ["--expose-gc", "--import", "tsx"],
+    execArgv: ["--expose-gc", SOURCE_MAP_FLAG],
     env: { ...process.env, ...settings.env, STORE_NODE: "bench", NODE_ENV: "production" },
   });
   try {

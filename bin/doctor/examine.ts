@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { hashOfInputs } from "../build/build";
 import { describeK6, findK6 } from "../k6/find";
 import { DEFAULT_PORTS, isPortFree, PORT_NAMES, wantedPort } from "../provision/ports";
 import type { ServerKind } from "../provision/server-kind";
 import { SERVER_KINDS } from "../provision/servers";
 import { findInstaller, type Installer, installAdvice, isDebian } from "../provision/system-packages";
 import { clientIsCurrent, packagesAreCurrent } from "../shared/ensure-packages.mjs";
-import { hashOfInputs } from "../supervisor/next-build";
 import { DEFAULT_INSTANCE, instancePaths, ROOT } from "../supervisor/paths";
 import { readLiveState } from "../supervisor/state";
 import { currentCommit } from "../supervisor/version";

@@ -1,4 +1,5 @@
 import path from "node:path";
+import { programArgs } from "../build/programs";
 import type { ProcessSpec } from "./owned-process";
 import { type InstancePaths, ROOT } from "./paths";
 import type { LabState } from "./state";
@@ -32,7 +33,7 @@ export function storeNodeSpec(
   return {
     name: node.name,
     command: process.execPath,
-    args: ["--import", "tsx", "server.ts"],
+    args: programArgs(context.distDir, "server"),
     cwd: ROOT,
     env: storeNodeEnv(context, node),
     logFile: path.join(paths.logsDir, `${node.name}.log`),

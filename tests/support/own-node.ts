@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { programArgs } from "../../bin/build/programs";
 import { ROOT } from "../../bin/supervisor/paths";
 import { freePort } from "./free-port";
 import { waitUntil } from "./wait-until";
@@ -19,7 +20,7 @@ export interface OwnNode extends AsyncDisposable {
 export async function startOwnNode(env: Readonly<Record<string, string>>): Promise<OwnNode> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const child = spawn(process.execPath, ["--import", "tsx", "server.ts"], {
+  const child = spawn(process.execPath, programArgs(process.env.NEXT_DIST_DIR ?? ".next", "server"), {
     cwd: ROOT,
     env: {
       ...process.env,

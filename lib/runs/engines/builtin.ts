@@ -8,7 +8,11 @@ import type { LoadEngine, LoadOptions, LoadResult } from "./types";
  * its name stands in the run document, so that nobody takes its figures for k6's.
  */
 
-const SCRIPT = join("bin", "load", "builtin.ts");
+/** In production the build holds a bundle of the generator; elsewhere the TypeScript file runs through its loader. */
+const PROGRAM =
+  process.env.NODE_ENV === "production"
+    ? ["--enable-source-maps", join(process.env.NEXT_DIST_DIR ?? ".next", "programs", "load-generator.mjs")]
+    : ["--import", "tsx", join("bin", "load", "builtin.ts")];
 const GRACE_MS = 3_000;
 
 export function createBuiltinEngine({ rootDir }: { readonly rootDir: string }): LoadEngine {
@@ -27,7 +31,7 @@ export function builtinVersion(): string {
 async function startBuiltin(rootDir: string, options: LoadOptions): Promise<LoadResult> {
   const result = await runChild({
     command: process.execPath,
-    args: ["--import", "tsx", SCRIPT],
+    args: PROGRAM,
     env: {
       ...baseEnvironment(),
       BASE_URL: options.dashboardUrl,

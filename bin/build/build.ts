@@ -3,9 +3,10 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import path from "node:path";
 import { runCommand } from "../provision/commands";
 import { withFileLock } from "../shared/file-lock.mjs";
-import { DEFAULT_INSTANCE, type InstancePaths, ROOT } from "./paths";
+import { DEFAULT_INSTANCE, type InstancePaths, ROOT } from "../supervisor/paths";
+import { bundlePrograms, PROGRAM_SOURCES } from "./programs";
 
-/** `next build`, only when something it reads has changed since the last one. */
+/** Next's pages and the bundled programs, built only if a file that they are made from has changed. */
 
 const BUILD_TIMEOUT_MS = 10 * 60_000;
 const STAMP = "lab-build-hash";
@@ -18,7 +19,11 @@ const INPUTS = [
   "package-lock.json",
   "postcss.config.mjs",
   "tsconfig.json",
-  "prisma/schema.prisma",
+  "prisma",
+  "bin/build",
+  "bin/load",
+  "bin/runs/lab-client.ts",
+  ...PROGRAM_SOURCES,
 ];
 
 export interface Build {
@@ -27,8 +32,8 @@ export interface Build {
 }
 
 /**
- * The main instance builds into `.next`. Another one uses that build when it is current, and else makes one of its own,
- * so that a test run never changes the files a running lab is served from.
+ * The main instance builds into `.next`. Another instance uses that build if it is current, and otherwise builds into a
+ * folder of its own, so that a test run never changes the files that a running lab serves.
  */
 export async function buildIfStale(paths: InstancePaths, signal?: AbortSignal): Promise<Build> {
   const lock = { file: path.join(ROOT, ".lab", "build.lock"), waitTimeoutMs: BUILD_TIMEOUT_MS };
@@ -37,13 +42,14 @@ export async function buildIfStale(paths: InstancePaths, signal?: AbortSignal): 
     if (stampOf(DEFAULT_DIST_DIR) === hash) return { distDir: DEFAULT_DIST_DIR, detail: "up to date" };
     const distDir = paths.instance === DEFAULT_INSTANCE ? DEFAULT_DIST_DIR : `${DEFAULT_DIST_DIR}-${paths.instance}`;
     if (stampOf(distDir) === hash) return { distDir, detail: "up to date" };
-    await keepingTsconfig(() => build(paths, { distDir, signal }));
+    await keepingTsconfig(() => buildPages(paths, { distDir, signal }));
+    await bundlePrograms(distDir); // After Next, which empties the folder first.
     writeFileSync(path.join(ROOT, distDir, STAMP), hash);
-    return { distDir, detail: "built, because the sources have changed" };
+    return { distDir, detail: "built, because the sources changed" };
   });
 }
 
-/** Next adds the types of every folder it builds into; those of a second build are nobody's business but its own. */
+/** Next adds the types of each build folder to tsconfig.json; those of a second build do not belong there. */
 async function keepingTsconfig(work: () => Promise<void>): Promise<void> {
   const file = path.join(ROOT, "tsconfig.json");
   const before = readFileSync(file, "utf8");
@@ -59,7 +65,7 @@ function stampOf(distDir: string): string | null {
   return existsSync(file) ? readFileSync(file, "utf8") : null;
 }
 
-async function build(paths: InstancePaths, options: { distDir: string; signal?: AbortSignal }): Promise<void> {
+async function buildPages(paths: InstancePaths, options: { distDir: string; signal?: AbortSignal }): Promise<void> {
   const result = await runCommand(
     process.execPath,
     [path.join("node_modules", "next", "dist", "bin", "next"), "build"],
@@ -74,13 +80,15 @@ async function build(paths: InstancePaths, options: { distDir: string; signal?: 
   const logFile = path.join(paths.logsDir, "build.log");
   writeFileSync(logFile, output);
   if (result.code === 0) return;
-  // Its first lines say what is wrong; the last ones are a stack.
-  const telling = output.split("\n").filter((line) => line.trim() !== "" && !/^\s+at /.test(line));
-  const excerpt = telling.slice(0, 20).join("\n");
-  throw new Error(`next build ended with ${result.code ?? "a time-out"}:\n${excerpt}\nwhole output: ${logFile}`);
+  // The first lines say what is wrong; the last lines are a stack trace.
+  const lines = output.split("\n").filter((line) => line.trim() !== "" && !/^\s+at /.test(line));
+  const excerpt = lines.slice(0, 20).join("\n");
+  throw new Error(
+    `next build ${result.code === null ? "timed out" : `failed with exit code ${result.code}`}:\n${excerpt}\nWhole output: ${logFile}`,
+  );
 }
 
-/** One hash over names and contents of all files the build reads; tests are no part of it. */
+/** One hash over the names and contents of all files that the build reads, without tests. */
 export function hashOfInputs(root: string): string {
   const hash = createHash("sha256");
   for (const input of INPUTS) addTo(hash, { root, file: input });

@@ -1,0 +1,40 @@
+import { build, type Plugin } from "esbuild";
+import { ROOT } from "../supervisor/paths";
+
+/** TypeScript programs as plain JavaScript files that start without a loader. */
+
+export interface BundleOptions {
+  /** Paths from the checkout's root, by the names of their output files without the extension. */
+  readonly entryPoints: Readonly<Record<string, string>>;
+  readonly outDir: string;
+  /** Moves modules that several entry points share into files of their own, so that a process loads them once. */
+  readonly splitting?: boolean;
+  readonly plugins?: readonly Plugin[];
+}
+
+/**
+ * Writes `<outDir>/<name>.mjs` with a source map for each entry point. Packages stay outside: the files import them from
+ * node_modules, so that a package which Next loads too exists once in a process.
+ */
+export async function bundle({ entryPoints, outDir, splitting = false, plugins = [] }: BundleOptions): Promise<void> {
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: { ...entryPoints },
+    outdir: outDir,
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    splitting,
+    chunkNames: "chunks/[name]-[hash]",
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    packages: "external",
+    sourcemap: "linked",
+    sourcesContent: false,
+    logLevel: "warning",
+    plugins: [...plugins],
+  });
+}
+
+/** What Node.js needs to name TypeScript files and lines in stack traces of a bundle. */
+export const SOURCE_MAP_FLAG = "--enable-source-maps";

@@ -1,0 +1,17 @@
+import { mkdirSync } from "node:fs";
+import type { Command } from "commander";
+import { buildIfStale } from "../build/build";
+import { DEFAULT_INSTANCE, instancePaths } from "../supervisor/paths";
+
+/** `npm run lab -- build`: what `npm start` does when the build is stale, and what the container image does once. */
+export function addBuildCommand(program: Command): void {
+  program
+    .command("build")
+    .description("build the pages and bundle the server, if their sources changed")
+    .action(async () => {
+      const paths = instancePaths(DEFAULT_INSTANCE);
+      mkdirSync(paths.logsDir, { recursive: true });
+      const { distDir, detail } = await buildIfStale(paths);
+      console.log(`${distDir}: ${detail}`);
+    });
+}
