@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, it } from "node:test";
-import { ROOT } from "../../../bin/supervisor/paths";
 import { matchHotPath } from "../hot-path";
 import { errorCodes } from "./error-codes";
 import { matchRoute } from "./match";
 import { codesOf, openApiDocument } from "./openapi";
 import { routes } from "./route-table";
 
+const ROOT = path.resolve(import.meta.dirname, "../../..");
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 /** For paths that are no route. */
 const CATCH_ALL = "/api/{...path}";
