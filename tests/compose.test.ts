@@ -10,6 +10,8 @@ import { ROOT } from "../bin/supervisor/paths";
 import { DASHBOARD, STORE_NODE_NAMES } from "../bin/supervisor/store-nodes";
 import { ENV_NAMES, type Env, parseEnv } from "../lib/services/env";
 import { readSettings } from "../load-tests/lib/settings.js";
+import { serverKinds } from "../servers/all-servers";
+import { endpointsOf } from "../servers/server-kind";
 
 /** No container engine is needed: the file is held to the code that reads its settings. */
 
@@ -44,9 +46,10 @@ function environmentOf(service: Service): Record<string, string> {
 const NOT_OURS = ["NODE_ENV"];
 
 function hostsOf(parsed: Env): string[] {
-  const urls = [parsed.DATABASE_URL, parsed.REDIS_URL ?? "", ...(parsed.REDLOCK_URLS ?? []), parsed.ETCD_URL ?? ""];
-  const bare = [parsed.MEMCACHED_URL ?? "", parsed.ZOOKEEPER_HOSTS ?? ""].map((host) => `tcp://${host}`);
-  return [...urls, ...bare].map((url) => new URL(url).hostname);
+  const values = new Map<string, unknown>(Object.entries(parsed));
+  return serverKinds.flatMap((kind) =>
+    endpointsOf(kind, String(values.get(kind.variable) ?? "")).map(({ host }) => host),
+  );
 }
 
 describe("docker-compose.yml", () => {
@@ -92,7 +95,7 @@ describe("docker-compose.yml", () => {
 
   it("gives Redlock five servers of their own", () => {
     const [, first] = labServices[0] ?? assert.fail("no lab service");
-    const urls = parseEnv(environmentOf(first)).REDLOCK_URLS ?? [];
+    const urls = (parseEnv(environmentOf(first)).REDLOCK_URLS ?? "").split(",");
     assert.equal(urls.length, 5);
     assert.equal(new Set(urls.map((url) => new URL(url).hostname)).size, 5);
     assert.ok(!urls.some((url) => new URL(url).hostname === "redis"));

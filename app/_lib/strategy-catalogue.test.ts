@@ -13,6 +13,8 @@ function strategy(id: string, family: CatalogueStrategy["family"]): CatalogueStr
   return {
     id,
     family,
+    familyLabel: family,
+    needsLabels: [],
     kind: "lock",
     mechanism: "",
     remark: "",

@@ -22,6 +22,9 @@ export interface CatalogueFault {
 }
 
 export interface CatalogueStrategy extends StrategyTraits {
+  readonly familyLabel: string;
+  /** The servers that it needs besides PostgreSQL. */
+  readonly needsLabels: readonly string[];
   readonly available: boolean;
   /** The one line that would make it available. */
   readonly unavailableReason: string | null;
@@ -41,16 +44,6 @@ export interface CatalogueEngine {
   readonly reason: string | null;
 }
 
-export const FAMILY_LABELS: Record<StrategyFamily, string> = {
-  baseline: "No lock, one process",
-  sql: "SQL",
-  redis: "Redis",
-  redlock: "Redis, five servers",
-  memcached: "Memcached",
-  zookeeper: "ZooKeeper",
-  etcd: "etcd",
-};
-
 export interface FamilyGroup {
   readonly family: StrategyFamily;
   readonly label: string;
@@ -59,10 +52,10 @@ export interface FamilyGroup {
 
 /** Families in the catalogue's own order, each with its strategies. */
 export function byFamily(strategies: readonly CatalogueStrategy[]): FamilyGroup[] {
-  const families = [...new Set(strategies.map((strategy) => strategy.family))];
-  return families.map((family) => ({
+  const labels = new Map(strategies.map(({ family, familyLabel }) => [family, familyLabel]));
+  return [...labels].map(([family, label]) => ({
     family,
-    label: FAMILY_LABELS[family],
+    label,
     strategies: strategies.filter((strategy) => strategy.family === family),
   }));
 }

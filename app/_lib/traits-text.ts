@@ -1,4 +1,4 @@
-import type { ServiceId, StrategyTraits, Survival } from "@/lib/locks/types";
+import type { StrategyTraits, Survival } from "@/lib/locks/types";
 
 /** The catalogue's terms as the pages say them. */
 
@@ -30,17 +30,7 @@ export function waiterText({ waiting, fair }: Pick<StrategyTraits, "waiting" | "
   return fair ? `${WAITING_TEXT[waiting]}, first come, first served` : WAITING_TEXT[waiting];
 }
 
-const SERVICE_TEXT: Record<ServiceId, string> = {
-  postgres: "PostgreSQL",
-  redis: "Redis",
-  redlock: "five Redis servers",
-  memcached: "Memcached",
-  zookeeper: "ZooKeeper",
-  etcd: "etcd",
-};
-
-/** PostgreSQL holds the stock, so everything needs it; what is said is what is needed besides. */
-export function needsText(needs: readonly ServiceId[]): string {
-  const besides = needs.filter((need) => need !== "postgres").map((need) => SERVICE_TEXT[need]);
-  return besides.length === 0 ? "PostgreSQL only" : besides.join(", ");
+/** PostgreSQL holds the stock, so every strategy needs it; the text names the other servers. */
+export function needsText(labels: readonly string[]): string {
+  return labels.length === 0 ? "PostgreSQL only" : labels.join(", ");
 }

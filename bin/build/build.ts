@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { runCommand } from "../provision/commands";
+import { runCommand } from "../../servers/commands";
 import { withFileLock } from "../shared/file-lock.mjs";
 import { DEFAULT_INSTANCE, type InstancePaths, ROOT } from "../supervisor/paths";
 import { bundlePrograms, PROGRAM_SOURCES } from "./programs";
@@ -14,6 +14,7 @@ const DEFAULT_DIST_DIR = ".next";
 const INPUTS = [
   "app",
   "lib",
+  "servers",
   "public",
   "next.config.ts",
   "package-lock.json",

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Command } from "commander";
+import { findExecutable } from "../../servers/commands";
 import { describeK6, K6_VERSION } from "../k6/find";
 import { ensureK6 } from "../k6/install";
-import { findExecutable } from "../provision/commands";
 import { ROOT } from "../supervisor/paths";
 
 /** `npm run k6 -- run load-tests/flash-sale.js`: finds k6, or gets it, and runs it with these arguments. */

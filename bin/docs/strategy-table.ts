@@ -1,16 +1,7 @@
 import type { StrategyTraits } from "../../lib/locks/types";
+import { familyLabel } from "../../servers/families";
 
 /** Builds the strategy tables of README.md and docs/strategies.md from the traits. */
-
-const FAMILY_TITLES: Record<StrategyTraits["family"], string> = {
-  baseline: "No lock, and a lock inside one process",
-  sql: "SQL",
-  redis: "Redis, one server",
-  redlock: "Redis, five servers",
-  memcached: "Memcached",
-  zookeeper: "ZooKeeper",
-  etcd: "etcd",
-};
 
 const WAITING: Record<StrategyTraits["waiting"], string> = {
   none: "does not wait",
@@ -49,7 +40,7 @@ export function fullTables(strategies: readonly StrategyTraits[]): string {
   return families
     .map((family) => {
       const members = strategies.filter((strategy) => strategy.family === family);
-      return `### ${FAMILY_TITLES[family]}\n\n${[HEAD, RULE, ...members.map(fullRow)].join("\n")}`;
+      return `### ${familyLabel(family)}\n\n${[HEAD, RULE, ...members.map(fullRow)].join("\n")}`;
     })
     .join("\n\n");
 }

@@ -1,11 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { serverKinds } from "../../servers/all-servers";
+import { loadProvisioner } from "../../servers/provisioning";
+import type { ServerKind } from "../../servers/server-kind";
 import { hashOfInputs } from "../build/build";
 import { describeK6, findK6 } from "../k6/find";
-import { DEFAULT_PORTS, isPortFree, PORT_NAMES, wantedPort } from "../provision/ports";
-import type { ServerKind } from "../provision/server-kind";
-import { SERVER_KINDS } from "../provision/servers";
+import { defaultPort, isPortFree, PORT_NAMES, wantedPort } from "../provision/ports";
 import { findInstaller, type Installer, installAdvice, isDebian } from "../provision/system-packages";
 import { clientIsCurrent, packagesAreCurrent } from "../shared/ensure-packages.mjs";
 import { DEFAULT_INSTANCE, instancePaths, ROOT } from "../supervisor/paths";
@@ -27,7 +28,7 @@ const ENOUGH_MEMORY_MB = 2_048;
 
 export async function examine(): Promise<Finding[]> {
   const installer = await findInstaller();
-  const servers = await Promise.all(SERVER_KINDS.map((kind) => examineServer(kind, installer)));
+  const servers = await Promise.all(serverKinds.map((kind) => examineServer(kind, installer)));
   return [
     ...(await examineMachine()),
     ...servers,
@@ -59,10 +60,10 @@ async function examineMachine(): Promise<Finding[]> {
 }
 
 async function examineServer(kind: ServerKind, installer: Installer): Promise<Finding> {
-  const given = process.env[kind.envName];
+  const given = process.env[kind.variable];
   if (given) return examineGiven(kind, given);
-  const name = kind.title;
-  const found = await kind.find();
+  const name = kind.label;
+  const found = await (await loadProvisioner(kind.id)).find();
   if (found) {
     const origin = found.origin ? ` (${found.origin})` : "";
     return { name, status: "ok", detail: `${found.version}${origin}, ${found.binary}` };
@@ -73,23 +74,27 @@ async function examineServer(kind: ServerKind, installer: Installer): Promise<Fi
   const why = installer.kind === "none" ? `, and npm start cannot install it: ${installer.reason}` : "";
   return {
     name,
-    status: kind.service === "postgres" ? "broken" : "missing",
+    status: kind.isRequired ? "broken" : "missing",
     detail: `not here${why}; its strategies stay unavailable`,
-    fix: `${installAdvice(kind.packages)}, or set ${kind.envName}`,
+    fix: `${installAdvice(kind.packages)}, or set ${kind.variable}`,
   };
 }
 
 async function examineGiven(kind: ServerKind, given: string): Promise<Finding> {
-  const name = kind.title;
+  const name = kind.label;
   try {
-    return { name, status: "ok", detail: `${await kind.probe(given)}, given by ${kind.envName}` };
+    return {
+      name,
+      status: "ok",
+      detail: `${await (await loadProvisioner(kind.id)).probe(given)}, given by ${kind.variable}`,
+    };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return {
       name,
-      status: kind.service === "postgres" ? "broken" : "missing",
-      detail: `${kind.envName} is set, but ${reason}`,
-      fix: `start that server, or unset ${kind.envName}`,
+      status: kind.isRequired ? "broken" : "missing",
+      detail: `${kind.variable} is set, but ${reason}`,
+      fix: `start that server, or unset ${kind.variable}`,
     };
   }
 }
@@ -102,7 +107,7 @@ async function examinePorts(): Promise<Finding> {
   const states = await Promise.all(wanted.map(async (one) => ({ ...one, isFree: await isPortFree(one.number) })));
   const busy = states.filter(({ isFree }) => !isFree);
   if (busy.length === 0) {
-    return { name, status: "ok", detail: `all ${states.length} free, from dashboard ${DEFAULT_PORTS.dashboard} on` };
+    return { name, status: "ok", detail: `all ${states.length} free, from dashboard ${defaultPort("dashboard")} on` };
   }
   const list = busy.map(({ port, number }) => `${number} (${port})`).join(", ");
   return { name, status: "note", detail: `busy: ${list}`, fix: "none needed: the next free port is taken" };

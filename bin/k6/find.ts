@@ -1,6 +1,6 @@
 import os from "node:os";
 import path from "node:path";
-import { findExecutable, isExecutable, runCommand } from "../provision/commands";
+import { findExecutable, isExecutable, runCommand } from "../../servers/commands";
 
 /** Which k6 is here already. */
 

@@ -1,7 +1,7 @@
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { findExecutable, runCommand } from "../provision/commands";
+import { findExecutable, runCommand } from "../../servers/commands";
 import { withFileLock } from "../shared/file-lock.mjs";
 import { cachedK6, type FoundK6, findK6, K6_VERSION } from "./find";
 import { downloadRelease } from "./release";

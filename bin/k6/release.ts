@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { runCommand } from "../provision/commands";
+import { runCommand } from "../../servers/commands";
 import { K6_VERSION } from "./find";
 import type { Say } from "./install";
 

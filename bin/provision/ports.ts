@@ -1,48 +1,25 @@
 import { connect, createServer } from "node:net";
+import { serverKinds } from "../../servers/all-servers";
+import type { ServerPort } from "../../servers/server-kind";
+
+const NODE_PORTS: Readonly<Record<string, ServerPort>> = {
+  dashboard: { port: 3000, offset: 0 },
+  "node-1": { port: 3001, offset: 1 },
+  "node-2": { port: 3002, offset: 2 },
+  "node-3": { port: 3003, offset: 3 },
+};
 
 /**
- * Where everything listens. All below 32768: above it the system hands ports to outgoing connections, which makes a
- * server's port busy at random.
+ * Every port, by name. The defaults are below 32768: the kernel hands higher ports to outgoing connections, which makes a server's port
+ * busy at random. With `--port-base`, the offsets place a whole lab into a block of 100.
  */
-export const DEFAULT_PORTS = {
-  dashboard: 3000,
-  "node-1": 3001,
-  "node-2": 3002,
-  "node-3": 3003,
-  postgres: 15432,
-  redis: 16379,
-  "redlock-1": 16380,
-  "redlock-2": 16381,
-  "redlock-3": 16382,
-  "redlock-4": 16383,
-  "redlock-5": 16384,
-  zookeeper: 12181,
-  memcached: 11311,
-  etcd: 12379,
-  "etcd-peer": 12380,
-} as const;
+const PORTS: Readonly<Record<string, ServerPort>> = Object.assign(
+  {},
+  NODE_PORTS,
+  ...serverKinds.map(({ ports }) => ports),
+);
 
-export type PortName = keyof typeof DEFAULT_PORTS;
-export const PORT_NAMES = Object.keys(DEFAULT_PORTS) as PortName[];
-
-/** Offsets from `--port-base`, so that a whole lab fits into a block of 100. */
-const OFFSETS: Readonly<Record<PortName, number>> = {
-  dashboard: 0,
-  "node-1": 1,
-  "node-2": 2,
-  "node-3": 3,
-  postgres: 10,
-  redis: 20,
-  "redlock-1": 21,
-  "redlock-2": 22,
-  "redlock-3": 23,
-  "redlock-4": 24,
-  "redlock-5": 25,
-  zookeeper: 30,
-  memcached: 40,
-  etcd: 50,
-  "etcd-peer": 51,
-};
+export const PORT_NAMES = Object.keys(PORTS);
 
 const LAST_PORT = 32_767;
 const MAX_STEPS = 200;
@@ -50,21 +27,33 @@ const PROBE_TIMEOUT_MS = 500;
 
 export interface PlannedPort {
   readonly port: number;
-  /** The port that was asked for, when that was busy. */
+  /** The requested port, if it was busy. */
   readonly busy: number | null;
 }
 
-export type PortPlan = Readonly<Record<PortName, PlannedPort>>;
+export type PortPlan = Readonly<Record<string, PlannedPort>>;
 
-/** The port asked for: `LAB_PORT_NODE_1` and the like, else from the base, else the default. */
+/** The default of a port name. @throws Error for an unknown name */
+export function defaultPort(name: string): number {
+  return portOf(name).port;
+}
+
+function portOf(name: string): ServerPort {
+  const known = PORTS[name];
+  if (known) return known;
+  throw new Error(`"${name}" is no port name; valid names: ${PORT_NAMES.join(", ")}`);
+}
+
+/** The requested port: from `LAB_PORT_NODE_1` and the like, else from the base, else the default. */
 export function wantedPort(
-  name: PortName,
+  name: string,
   options: { readonly base?: number; readonly env: Readonly<Record<string, string | undefined>> },
 ): number {
   const variable = `LAB_PORT_${name.replaceAll("-", "_").toUpperCase()}`;
   const given = options.env[variable];
   if (given === undefined || given === "") {
-    return options.base === undefined ? DEFAULT_PORTS[name] : options.base + OFFSETS[name];
+    const { port, offset } = portOf(name);
+    return options.base === undefined ? port : options.base + offset;
   }
   const port = Number(given);
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
@@ -73,11 +62,11 @@ export function wantedPort(
 }
 
 /**
- * Settles a port for each name: the one asked for, or the next free one that nobody else asked for.
- * @throws Error when 200 ports in a row are busy
+ * Chooses a port for each name: the requested one, or the next free one that no other name requested.
+ * @throws Error if 200 consecutive ports are busy
  */
 export async function planPorts(
-  names: readonly PortName[],
+  names: readonly string[],
   options: {
     readonly base?: number;
     readonly env: Readonly<Record<string, string | undefined>>;
@@ -88,7 +77,7 @@ export async function planPorts(
   const wanted = new Map(names.map((name) => [name, wantedPort(name, options)]));
   const reserved = new Set(wanted.values());
   const taken = new Set<number>();
-  const plan: Partial<Record<PortName, PlannedPort>> = {};
+  const plan: Record<string, PlannedPort> = {};
   for (const [name, first] of wanted) {
     let port = first;
     for (let step = 0; taken.has(port) || (port !== first && reserved.has(port)) || !(await isFree(port)); step += 1) {
@@ -98,7 +87,7 @@ export async function planPorts(
     taken.add(port);
     plan[name] = { port, busy: port === first ? null : first };
   }
-  return plan as PortPlan;
+  return plan;
 }
 
 /** True when nothing listens on the port and it can be bound on the loopback interface. */

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { findExecutable, runCommand } from "./commands";
+import { findExecutable, runCommand } from "../../servers/commands";
 
 /** Installing what is missing from the system's own packages, where that is allowed without asking. */
 

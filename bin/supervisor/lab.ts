@@ -2,13 +2,15 @@ import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { applyMigrations } from "../../lib/services/migrations";
 import { seed } from "../../prisma/seed";
+import { serverKinds } from "../../servers/all-servers";
+import type { ProcessSpec } from "../../servers/provisioning";
 import { buildIfStale } from "../build/build";
 import { cachedK6, describeK6, findK6 } from "../k6/find";
 import { PORT_NAMES, type PortPlan, planPorts } from "../provision/ports";
-import { provisionServers, SERVER_KINDS } from "../provision/servers";
+import { provisionServers } from "../provision/servers";
 import { withFileLock } from "../shared/file-lock.mjs";
 import { self } from "../shared/process-identity.mjs";
-import { OwnedProcess, type ProcessSpec } from "./owned-process";
+import { OwnedProcess } from "./owned-process";
 import type { InstancePaths } from "./paths";
 import { reapOrphans } from "./reaper";
 import { type LabState, readLiveState, readState, type Step, writeState } from "./state";
@@ -181,9 +183,11 @@ export class Lab {
     writeState(this.options.paths, this.state);
   }
 
-  private port(name: keyof PortPlan): number {
+  private port(name: string): number {
     if (!this.ports) throw new Error("ports are settled by startServers()");
-    return this.ports[name].port;
+    const planned = this.ports[name];
+    if (!planned) throw new Error(`no port is planned for "${name}"`);
+    return planned.port;
   }
 
   private env(name: string): string {
@@ -229,5 +233,5 @@ function initialState(instance: string, commit: string): LabState {
   };
 }
 
-/** The names of the variables that give a server. */
-export const SERVER_ENV_NAMES: readonly string[] = SERVER_KINDS.map(({ envName }) => envName);
+/** The variables that configure servers. */
+export const SERVER_ENV_NAMES: readonly string[] = serverKinds.map(({ variable }) => variable);

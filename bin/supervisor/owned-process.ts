@@ -1,29 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import path from "node:path";
+import type { ProcessSpec } from "../../servers/provisioning";
 import { startOf } from "../shared/process-identity.mjs";
 import type { RecordedProcess } from "./state";
 import { waitFor } from "./wait-for";
 
 /** One process that the lab started, with all its descendants in a process group of their own. */
-
-export interface ProcessSpec {
-  readonly name: string;
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly logFile: string;
-  /** Runs as another user; only root may ask for that. */
-  readonly user?: { readonly uid: number; readonly gid: number };
-  /** Asks for an orderly end; SIGTERM unless said otherwise. */
-  readonly stopSignal?: NodeJS.Signals;
-  /** How long an orderly end may take before SIGKILL. */
-  readonly stopTimeoutMs?: number;
-  readonly readyTimeoutMs: number;
-  /** True once the process does its work. */
-  readonly isReady: () => Promise<boolean>;
-}
 
 export interface ProcessEvents {
   /** Its pid changed: started, restarted or gone. */

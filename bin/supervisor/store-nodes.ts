@@ -1,6 +1,7 @@
 import path from "node:path";
+import { serverKinds } from "../../servers/all-servers";
+import type { ProcessSpec } from "../../servers/provisioning";
 import { programArgs } from "../build/programs";
-import type { ProcessSpec } from "./owned-process";
 import { type InstancePaths, ROOT } from "./paths";
 import type { LabState } from "./state";
 
@@ -13,8 +14,8 @@ const READY_TIMEOUT_MS = 60_000;
 const HEALTH_TIMEOUT_MS = 2_000;
 
 /** Given by the lab and by nothing else: what the user has set is either in the state's env or was found unusable. */
-const SETTLED_BY_THE_LAB =
-  /^(DATABASE_URL|REDIS_URL|REDLOCK_URLS|MEMCACHED_URL|ZOOKEEPER_HOSTS|ETCD_URL|LAB_MISSING_.*)$/;
+const isSetByTheLab = (name: string) =>
+  name.startsWith("LAB_MISSING_") || serverKinds.some(({ variable }) => variable === name);
 const NOT_FOR_NODES = /^(npm_|LAB_PACKAGES_STEP$|LAB_PORT_)/;
 
 export interface StoreNodeContext {
@@ -48,9 +49,7 @@ export function storeNodeEnv(
   node: { readonly name: string; readonly port: number },
 ): Record<string, string | undefined> {
   const { state, distDir, k6Binary } = context;
-  const inherited = Object.entries(process.env).filter(
-    ([name]) => !SETTLED_BY_THE_LAB.test(name) && !NOT_FOR_NODES.test(name),
-  );
+  const inherited = Object.entries(process.env).filter(([name]) => !isSetByTheLab(name) && !NOT_FOR_NODES.test(name));
   const missing = Object.entries(state.missing).map(([service, why]) => [`LAB_MISSING_${service.toUpperCase()}`, why]);
   return {
     ...Object.fromEntries(inherited),

@@ -1,4 +1,4 @@
-import { runCommand } from "../provision/commands";
+import { runCommand } from "../../servers/commands";
 import { ROOT } from "./paths";
 
 const GIT_TIMEOUT_MS = 10_000;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { runCommand } from "../provision/commands";
+import { runCommand } from "../../servers/commands";
 import { ROOT } from "../supervisor/paths";
 import { EMPTY_TALLY, type Tally } from "./tally";
 

@@ -1,4 +1,4 @@
-import { findExecutable, versionOf } from "../provision/commands";
+import { findExecutable, versionOf } from "../../servers/commands";
 import { findInstaller, installDebianPackages, isDebian } from "../provision/system-packages";
 
 /** The Chromium of the browser tests: a given one, the machine's, or the system's package. */

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
-import { findExecutable, runCommand } from "../provision/commands";
+import { findExecutable, runCommand } from "../../servers/commands";
 
 /**
  * What runs the other projects' locks in the interop tests: a Python with redis-py and kazoo, a Java that can run a source

@@ -1,4 +1,4 @@
-import { findExecutable } from "../provision/commands";
+import { findExecutable } from "../../servers/commands";
 import { findInstaller, installDebianPackages, isDebian } from "../provision/system-packages";
 import { findCurator, findJavaWithCompiler, findPythonWithLocks } from "./lock-programs";
 

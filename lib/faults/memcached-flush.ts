@@ -1,8 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { serverKind } from "../../servers/all-servers";
+import { endpointsOf } from "../../servers/server-kind";
+import { askText } from "../../servers/text-protocol";
 import { env } from "../services/current-env";
 import { elapsedMs, nowNs } from "../services/monotonic";
-import { addressesOf } from "../services/service-state";
-import { askText } from "../services/text-protocol";
 import { counterKey } from "../stock/memcached-counter";
 import { resourceOf } from "../stock/types";
 import { type Fault, FaultMissed, type Injection } from "./fault";
@@ -84,7 +85,7 @@ interface Values {
 
 /** In one message on one connection, which the server works off in order. */
 async function flushBetweenReads(url: string, key: string): Promise<Values> {
-  const [server] = addressesOf("memcached", url);
+  const [server] = endpointsOf(serverKind("memcached"), url);
   if (!server) throw new FaultMissed(`"${url}" is no address of a Memcached`);
   const read = `get ${key}\r\n`;
   const answer = await askText({

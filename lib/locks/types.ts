@@ -5,10 +5,11 @@
  * All times are integer milliseconds on a monotonic clock unless a name ends in `AtEpochMs`.
  */
 
-/** Servers a strategy may need. PostgreSQL holds the stock, so every strategy needs it besides. */
-export type ServiceId = "postgres" | "redis" | "redlock" | "memcached" | "zookeeper" | "etcd";
+/** Id of a server kind that a strategy needs. PostgreSQL holds the stock, so every strategy needs it too. */
+export type ServerId = string;
 
-export type StrategyFamily = "baseline" | "sql" | "redis" | "redlock" | "memcached" | "zookeeper" | "etcd";
+/** `baseline`, `sql`, or the id of the server kind that holds the lock. */
+export type StrategyFamily = string;
 
 /** What the catalogue expects the checkers to conclude while no fault is injected and hold < TTL. */
 export type ExpectedVerdict = "safe" | "unsafe";
@@ -28,7 +29,7 @@ export interface StrategyTraits {
   readonly mechanism: string;
   /** The one word that matters about it, for lists: "unsafe", "lease", "fenced", "herd" ... */
   readonly remark: string;
-  readonly needs: readonly ServiceId[];
+  readonly needs: readonly ServerId[];
   /** How a contender waits for its turn. */
   readonly waiting: "none" | "queue" | "poll" | "notify" | "row-queue" | "retry";
   /** First come, first served. */

@@ -1,3 +1,5 @@
+import { serverKind } from "../../servers/all-servers";
+import { familyLabel } from "../../servers/families";
 import { faultsById } from "../faults/all-faults";
 import { FAULT_IDS, type FaultId } from "../faults/ids";
 import { effectOf } from "../faults/overview";
@@ -13,6 +15,9 @@ import { LabError } from "./lab-error";
 import type { NodeAddress } from "./node-client";
 
 export interface DescribedStrategy extends StrategyTraits {
+  readonly familyLabel: string;
+  /** The servers that it needs besides PostgreSQL. */
+  readonly needsLabels: readonly string[];
   readonly available: boolean;
   /** Why not, and the one line that would make it available; null when it is. */
   readonly unavailableReason: string | null;
@@ -48,7 +53,11 @@ export function describeStrategy(id: string): DescribedStrategy {
     });
   }
   const reasons = entry.traits.needs.flatMap((service) => missingService(service) ?? []);
-  return { ...entry.traits, available: reasons.length === 0, unavailableReason: reasons.join(" ") || null };
+  const { family, needs } = entry.traits;
+  const needed = needs.filter((server) => server !== "postgres").map(serverKind);
+  const needsLabels = needed.map(({ label, needsLabel = label }) => needsLabel);
+  const labels = { familyLabel: familyLabel(family), needsLabels };
+  return { ...entry.traits, ...labels, available: reasons.length === 0, unavailableReason: reasons.join(" ") || null };
 }
 
 /** What the lab can do here: strategies with availability, servers, engines, nodes. */

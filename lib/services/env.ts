@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type ServerId, servers } from "../../servers/all-servers";
 
 /** The environment, parsed once. A wrong value stops the process with the variable named. */
 
@@ -22,16 +23,20 @@ const nodeList = list.transform((parts, context) =>
   }),
 );
 
+type ServerVariable = (typeof servers)[Exclude<ServerId, "postgres">]["variable"];
+
+/** A variable per server kind (servers/): required or optional text. */
+function serverVariables() {
+  const { postgres, ...rest } = servers;
+  const optional = Object.fromEntries(Object.values(rest).map(({ variable }) => [variable, z.string().optional()]));
+  return {
+    [postgres.variable]: z.string().min(1),
+    ...(optional as Record<ServerVariable, z.ZodOptional<z.ZodString>>),
+  };
+}
+
 const envSchema = z.object({
-  /** PostgreSQL, for example postgresql://lab@127.0.0.1:15432/flash_sale_lab */
-  DATABASE_URL: z.string().min(1),
-  REDIS_URL: z.string().optional(),
-  /** Five URLs, comma-separated. */
-  REDLOCK_URLS: list.optional(),
-  MEMCACHED_URL: z.string().optional(),
-  /** host:port[,host:port ...] */
-  ZOOKEEPER_HOSTS: z.string().optional(),
-  ETCD_URL: z.string().optional(),
+  ...serverVariables(),
   /** Servers whose data faults may throw away, as in memcached,redis. The lab adds those that it has started itself. */
   FAULTS_MAY_EMPTY: list.default([]),
   /** Strategy at start; `PUT /api/strategy` switches it later. */

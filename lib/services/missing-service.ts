@@ -1,24 +1,18 @@
+import { serverKind } from "../../servers/all-servers";
 import { env } from "./current-env";
 
-/** Servers a strategy can need, with the variable that names each and how people call it. */
-export const SERVICES = {
-  postgres: { label: "PostgreSQL", variable: "DATABASE_URL" },
-  redis: { label: "Redis", variable: "REDIS_URL" },
-  redlock: { label: "Redlock", variable: "REDLOCK_URLS" },
-  zookeeper: { label: "ZooKeeper", variable: "ZOOKEEPER_HOSTS" },
-  memcached: { label: "Memcached", variable: "MEMCACHED_URL" },
-  etcd: { label: "etcd", variable: "ETCD_URL" },
-} as const;
-
-export type ServiceName = keyof typeof SERVICES;
+/** The configured address of a server kind; undefined if its variable is not set. */
+export function serverAddress(id: string): string | undefined {
+  const value = (env() as Readonly<Record<string, unknown>>)[serverKind(id).variable];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
 
 /**
- * Why a server is not there and the one line that would make it so; null when it is configured. Whoever started the
- * process may have left a better reason in `LAB_MISSING_<SERVICE>`.
+ * Why a server is not configured, and the fix; null if it is. The supervisor can pass a more specific reason in
+ * `LAB_MISSING_<SERVER>`.
  */
-export function missingService(service: ServiceName): string | null {
-  const { label, variable } = SERVICES[service];
-  const value = env()[variable];
-  if (value !== undefined && value.length > 0) return null;
-  return process.env[`LAB_MISSING_${service.toUpperCase()}`] ?? `${label} is not configured; set ${variable}.`;
+export function missingService(id: string): string | null {
+  if (serverAddress(id) !== undefined) return null;
+  const { label, variable } = serverKind(id);
+  return process.env[`LAB_MISSING_${id.toUpperCase()}`] ?? `${label} is not configured; set ${variable}.`;
 }

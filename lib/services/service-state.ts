@@ -1,11 +1,12 @@
 import { connect } from "node:net";
-import { env } from "./current-env";
-import { missingService, SERVICES, type ServiceName } from "./missing-service";
+import { serverKinds } from "../../servers/all-servers";
+import { type Endpoint, endpointsOf, type ServerKind } from "../../servers/server-kind";
+import { missingService, serverAddress } from "./missing-service";
 import { processSingleton } from "./singleton";
 
 /** Whether a server can be reached now, for people to see; strategies find out for themselves. */
 export interface ServiceState {
-  readonly id: ServiceName;
+  readonly id: string;
   /** As people call it; with how many answer, where there are several. */
   readonly label: string;
   readonly present: boolean;
@@ -16,15 +17,6 @@ export interface ServiceState {
 const CONNECT_LIMIT_MS = 500;
 /** Pages ask often; servers need not be asked as often. */
 const REMEMBERED_MS = 2_000;
-
-const DEFAULT_PORTS: Record<ServiceName, number> = {
-  postgres: 5432,
-  redis: 6379,
-  redlock: 6379,
-  zookeeper: 2181,
-  memcached: 11_211,
-  etcd: 2379,
-};
 
 /** All servers, by a TCP connection each. Takes at most half a second; answers of the last two seconds are reused. */
 export function serviceStates(): Promise<readonly ServiceState[]> {
@@ -38,40 +30,25 @@ export function serviceStates(): Promise<readonly ServiceState[]> {
 }
 
 function askAll(): Promise<readonly ServiceState[]> {
-  return Promise.all((Object.keys(SERVICES) as ServiceName[]).map(askService));
+  return Promise.all(serverKinds.map(stateOf));
 }
 
-async function askService(id: ServiceName): Promise<ServiceState> {
-  const { label, variable } = SERVICES[id];
+async function stateOf(kind: ServerKind): Promise<ServiceState> {
+  const { id, label, quorum } = kind;
   const missing = missingService(id);
   if (missing !== null) return { id, label, present: false, reason: missing };
-  const addresses = [env()[variable] ?? []].flat().flatMap((text) => addressesOf(id, text));
-  const answers = await Promise.all(addresses.map(isReachable));
-  const up = answers.filter(Boolean).length;
-  const needed = id === "redlock" ? Math.floor(addresses.length / 2) + 1 : 1;
-  const counted = addresses.length > 1 ? `${label} ${up}/${addresses.length}` : label;
+  const endpoints = endpointsOf(kind, serverAddress(id) ?? "");
+  const reachable = await Promise.all(endpoints.map(isReachable));
+  const up = reachable.filter(Boolean).length;
+  const needed = quorum === "majority" ? Math.floor(endpoints.length / 2) + 1 : 1;
+  const counted = endpoints.length > 1 ? `${label} ${up}/${endpoints.length}` : label;
   if (up >= needed) return { id, label: counted, present: true, reason: null };
-  const silent = addresses.filter((_, index) => !answers[index]).map(({ host, port }) => `${host}:${port}`);
-  const reason = `${label} does not answer at ${silent.join(", ")}; "npm run lab -- doctor" says why.`;
+  const silent = endpoints.filter((_, index) => !reachable[index]).map(({ host, port }) => `${host}:${port}`);
+  const reason = `${label} does not answer at ${silent.join(", ")}. To find out why, run "npm run lab -- doctor".`;
   return { id, label: counted, present: false, reason };
 }
 
-export interface Address {
-  readonly host: string;
-  readonly port: number;
-}
-
-/** Host and port of `scheme://user@host:port/path`, or of a list of `host:port` with commas between. */
-export function addressesOf(id: ServiceName, text: string): Address[] {
-  if (!text.includes("://") && text.includes(",")) return text.split(",").flatMap((part) => addressesOf(id, part));
-  const trimmed = text.trim();
-  const url = trimmed.includes("://") ? trimmed : `tcp://${trimmed}`;
-  if (!URL.canParse(url)) return [];
-  const { hostname, port } = new URL(url);
-  return [{ host: hostname.replace(/^\[|\]$/g, ""), port: port === "" ? DEFAULT_PORTS[id] : Number(port) }];
-}
-
-function isReachable({ host, port }: Address): Promise<boolean> {
+function isReachable({ host, port }: Endpoint): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, timeout: CONNECT_LIMIT_MS });
     const end = (isUp: boolean) => {

@@ -1,4 +1,5 @@
 import type { Pool } from "pg";
+import { strategyFamilies } from "../../servers/families";
 import { createLock, type LockDependencies, lockEntries } from "../locks/create-lock";
 import type { StrategyTraits } from "../locks/types";
 import { CounterQueries } from "./counter-queries";
@@ -85,16 +86,7 @@ const countedEntries: readonly StockEntry[] = [
   },
 ];
 
-/** Order of the families in every list: from nothing at all to a coordination service. */
-const familyOrder: readonly StrategyTraits["family"][] = [
-  "baseline",
-  "sql",
-  "redis",
-  "redlock",
-  "memcached",
-  "zookeeper",
-  "etcd",
-];
+const familyOrder = strategyFamilies.map(({ id }) => id);
 
 /** From what breaks under most to what holds under most: by what the strategy promises, and what it survives. */
 function promises({ expected, ownerless, survives }: StrategyTraits): number {

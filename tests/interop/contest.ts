@@ -39,7 +39,7 @@ export interface ContestResult {
  */
 export async function contend(contest: Contest): Promise<ContestResult> {
   const programs = await findPrograms();
-  const { redisUrl, zookeeperHosts } = lockServers();
+  const { redis: redisUrl, zookeeper: zookeeperHosts } = lockServers();
   const resource = `interop:${randomUUID()}`;
   const witnessKey = `witness:${resource}`;
   const lockName = contest.lockName(resource);

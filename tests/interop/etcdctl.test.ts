@@ -6,10 +6,10 @@ import { mkdir, mkdtemp, rm, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { findExecutable } from "../../bin/provision/commands";
 import { findInstaller, installDebianPackages } from "../../bin/provision/system-packages";
 import { createLock } from "../../lib/locks/create-lock";
 import type { LockStrategy } from "../../lib/locks/types";
+import { findExecutable } from "../../servers/commands";
 import { probeEtcd } from "../support/etcd-probe";
 import { type LockClients, lockServers, openLockClients } from "../support/lock-clients";
 import { waitUntil } from "../support/wait-until";
@@ -41,7 +41,7 @@ describe("etcd-lock and etcdctl lock", () => {
 
   /** `etcdctl lock` runs a shell line while it holds the lock. */
   function hold(resource: string, line: string): ChildProcess {
-    const { etcdUrl } = lockServers();
+    const { etcd: etcdUrl } = lockServers();
     const endpoint = new URL(etcdUrl).host;
     const args = [`--endpoints=${endpoint}`, "lock", "--ttl=5", `locks/${resource}`, "--", "sh", "-c", line];
     return spawn(etcdctl, args, { env: { ...process.env, ETCDCTL_API: "3" }, stdio: ["ignore", "pipe", "inherit"] });
@@ -83,7 +83,7 @@ describe("etcd-lock and etcdctl lock", () => {
 
   it("stand in one queue, first come first served, with tokens that rise", async () => {
     const { resource, ...limits } = fresh();
-    const probe = probeEtcd(lockServers().etcdUrl);
+    const probe = probeEtcd(lockServers().etcd);
     const untilQueued = (count: number) =>
       waitUntil(async () => (await probe.queue(resource)).length === count, { what: `${count} in the queue` });
     const first = await lock.runGuarded({ resource, ...limits }, async () => {
@@ -114,7 +114,7 @@ describe("etcd-lock and etcdctl lock", () => {
 
   it("leaves the lock to a waiting etcdctl when a caller of ours gives up in front of it", async () => {
     const { resource, ...limits } = fresh();
-    const probe = probeEtcd(lockServers().etcdUrl);
+    const probe = probeEtcd(lockServers().etcd);
     const caller = new AbortController();
     const outcome = await lock.runGuarded({ resource, ...limits }, async () => {
       const quitter = lock.runGuarded({ resource, ...limits, signal: caller.signal }, async () => "entered");

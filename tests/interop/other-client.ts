@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { findCurator, findJavaWithCompiler, findPythonWithLocks } from "../../bin/testing/lock-programs";
 import { ensureOtherClients } from "../../bin/testing/other-clients";
-import { parseHostPort } from "../../lib/services/text-protocol";
+import { parseHostPort } from "../../servers/text-protocol";
 
 /** One hold as a contender saw it: times of the host's monotonic clock, and the witness's count on entering and leaving. */
 export interface WitnessedHold {

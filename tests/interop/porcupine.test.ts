@@ -5,7 +5,6 @@ import path from "node:path";
 import { after, before, describe, it, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
-import { findExecutable, runCommand } from "../../bin/provision/commands";
 import { overlapsIn } from "../../lib/history/checkers/overlapping-holds";
 import { toPorcupine } from "../../lib/history/export-porcupine";
 import { parseHistory } from "../../lib/history/parse";
@@ -13,6 +12,7 @@ import { simulateLockSale } from "../../lib/history/testing/simulation/lock-sale
 import { type Sale, SeededRandom, toNdjson } from "../../lib/history/testing/simulation/sale";
 import { HOLD_MUTATIONS } from "../../lib/history/testing/simulation/time-mutations";
 import type { HistoryOpLine } from "../../lib/history/types";
+import { findExecutable, runCommand } from "../../servers/commands";
 
 /**
  * Porcupine, a linearizability checker of another project, is asked about the same holds as our own checker, by the program

@@ -1,39 +1,28 @@
-import { Redis, type RedisOptions } from "ioredis";
+import type { Redis } from "ioredis";
 import { systemClock } from "../../lib/locks/clock";
 import type { LockDependencies } from "../../lib/locks/create-lock";
-import { openEtcd } from "../../lib/locks/etcd/etcd-client";
-import { openMemcached } from "../../lib/locks/memcached/memcached-client";
 import { systemRandom } from "../../lib/locks/random";
-import { redisOptionsForLocks, redisOptionsForSubscriber } from "../../lib/locks/redis/redis-options";
-import { openRedisSession } from "../../lib/locks/redis/redis-session";
-import { shareSubscriber } from "../../lib/locks/redis/redis-subscriber";
 import type { LockIncident } from "../../lib/locks/runner-context";
-import { openZkSession } from "../../lib/locks/zookeeper/zk-session";
+import { openLockServers, type ServerId, serverKind, serverKinds } from "../../servers/all-servers";
+import { type Opening, once } from "../../servers/server-kind";
 import { requireEnv } from "./lab-env";
 import { openTestPostgres, type TestPostgres, type TestPostgresOptions } from "./postgres-for-tests";
 
-/** Where a test's servers are. */
-export interface LockServers {
-  readonly databaseUrl: string;
-  readonly redisUrl: string;
-  readonly redlockUrls: readonly string[];
-  readonly memcachedUrl: string;
-  readonly zookeeperHosts: string;
-  readonly etcdUrl: string;
-}
+/** Addresses of a test's servers, by server kind. */
+export type LockServers = Readonly<Record<ServerId, string>>;
 
 /** The servers of the lock tests, from the environment. */
 export function lockServers(): LockServers {
-  requireEnv("DATABASE_URL", "REDIS_URL", "REDLOCK_URLS", "MEMCACHED_URL", "ZOOKEEPER_HOSTS", "ETCD_URL");
-  const { REDIS_URL = "", REDLOCK_URLS = "", MEMCACHED_URL = "", ZOOKEEPER_HOSTS = "", ETCD_URL = "" } = process.env;
-  return {
-    databaseUrl: process.env.DATABASE_URL ?? "",
-    redisUrl: REDIS_URL,
-    redlockUrls: REDLOCK_URLS.split(","),
-    memcachedUrl: MEMCACHED_URL,
-    zookeeperHosts: ZOOKEEPER_HOSTS,
-    etcdUrl: ETCD_URL,
-  };
+  requireEnv(...serverKinds.map(({ variable }) => variable));
+  const addresses = serverKinds.map(({ id, variable }) => [id, process.env[variable] ?? ""]);
+  return Object.fromEntries(addresses) as LockServers;
+}
+
+/** The address of one server kind, from the environment. */
+export function addressOf(id: string): string {
+  const { variable } = serverKind(id);
+  requireEnv(variable);
+  return process.env[variable] ?? "";
 }
 
 export interface LockClients extends LockDependencies, AsyncDisposable {
@@ -51,56 +40,27 @@ export interface LockClientOptions {
 
 /** Clients of a test's own, opened as they are asked for and closed with it. */
 export function openLockClients(servers: Partial<LockServers> = {}, options: LockClientOptions = {}): LockClients {
-  const { databaseUrl, redisUrl, redlockUrls, memcachedUrl, zookeeperHosts, etcdUrl } = {
-    ...lockServers(),
-    ...servers,
-  };
+  const addresses = { ...lockServers(), ...servers };
   const closers: (() => unknown)[] = [];
   const incidents: LockIncident[] = [];
-  const openRedis = (url: string, options: RedisOptions = redisOptionsForLocks) => {
-    const client = new Redis(url, options);
-    // The lock reports each command that fails; the client's own event says nothing new.
-    client.on("error", () => {});
-    closers.push(() => client.disconnect());
-    return client;
-  };
+  const opening = (id: ServerId): Opening => ({
+    address: () => addresses[id],
+    onClose: (close) => closers.push(close),
+    // The lock reports each failed command; the client's event adds nothing.
+    onOutage: () => undefined,
+    sessionTimeoutMs: options.sessionTimeoutMs ?? TEST_SESSION_TIMEOUT_MS,
+  });
   const postgres = once(() => {
-    const opened = openTestPostgres({ databaseUrl, ...options.postgres });
+    const opened = openTestPostgres({ databaseUrl: addresses.postgres, ...options.postgres });
     closers.push(() => opened[Symbol.asyncDispose]());
     return opened;
-  });
-  const redis = once(() => openRedis(redisUrl));
-  const redisSubscriber = once(() => shareSubscriber(openRedis(redisUrl, redisOptionsForSubscriber)));
-  const redlock = once(() => redlockUrls.map((url) => openRedis(url)));
-  const zookeeper = once(() => {
-    const session = openZkSession(zookeeperHosts, {
-      sessionTimeoutMs: options.sessionTimeoutMs ?? TEST_SESSION_TIMEOUT_MS,
-    });
-    closers.push(() => session[Symbol.asyncDispose]());
-    return session;
-  });
-  const memcached = once(() => {
-    const client = openMemcached(memcachedUrl);
-    closers.push(() => client[Symbol.asyncDispose]());
-    return client;
-  });
-  const etcd = once(() => {
-    const client = openEtcd(etcdUrl);
-    closers.push(() => client[Symbol.asyncDispose]());
-    return client;
   });
   return {
     clock: systemClock,
     random: systemRandom,
     onIncident: (incident) => incidents.push(incident),
     postgres,
-    redis,
-    redisSubscriber,
-    redisSession: () => openRedisSession(redisUrl),
-    redlock,
-    memcached,
-    zookeeper,
-    etcd,
+    ...openLockServers(opening),
     incidents,
     async [Symbol.asyncDispose]() {
       await Promise.all(closers.map((close) => close()));
@@ -110,11 +70,3 @@ export function openLockClients(servers: Partial<LockServers> = {}, options: Loc
 
 /** Short, so that a test need not wait long for an expiry; the test servers' tick allows it. */
 export const TEST_SESSION_TIMEOUT_MS = 2_000;
-
-function once<T>(create: () => T): () => T {
-  let made: { readonly value: T } | null = null;
-  return () => {
-    made ??= { value: create() };
-    return made.value;
-  };
-}

@@ -1,4 +1,4 @@
-import { askText } from "../../lib/services/text-protocol";
+import { askText } from "../../servers/text-protocol";
 import { freePort } from "./free-port";
 import { type OwnServer, startOwnServer } from "./own-server";
 

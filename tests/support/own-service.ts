@@ -3,11 +3,9 @@ import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import path from "node:path";
-import type { PortName } from "../../bin/provision/ports";
-import { SERVER_KINDS } from "../../bin/provision/servers";
-import type { ProcessSpec } from "../../bin/supervisor/owned-process";
 import { ROOT } from "../../bin/supervisor/paths";
-import type { ServiceId } from "../../lib/locks/types";
+import { serverKind } from "../../servers/all-servers";
+import { loadProvisioner, type ProcessSpec } from "../../servers/provisioning";
 import { freePort } from "./free-port";
 import type { LockServers } from "./lock-clients";
 import { waitUntil } from "./wait-until";
@@ -21,21 +19,22 @@ export interface OwnService extends AsyncDisposable {
   start(): Promise<void>;
 }
 
-export async function startOwnService(service: ServiceId): Promise<OwnService> {
-  const kind = SERVER_KINDS.find((candidate) => candidate.service === service);
-  const found = await kind?.find();
-  if (!kind || !found) throw new Error(`these tests need ${kind?.title ?? service} on this machine`);
+export async function startOwnService(id: string): Promise<OwnService> {
+  const { label, ports: named } = serverKind(id);
+  const provisioner = await loadProvisioner(id);
+  const found = await provisioner.find();
+  if (!found) throw new Error(`these tests need ${label} on this machine`);
   const parent = path.join(ROOT, ".lab", "own-services");
   mkdirSync(parent, { recursive: true });
-  const dataDir = await mkdtemp(path.join(parent, `${service}-`));
-  const ports = new Map<PortName, number>();
-  for (const name of kind.ports) ports.set(name, await freePort());
+  const dataDir = await mkdtemp(path.join(parent, `${id}-`));
+  const ports = new Map<string, number>();
+  for (const name of Object.keys(named)) ports.set(name, await freePort());
   const processes: OwnProcess[] = [];
-  const url = await kind.start(
+  const address = await provisioner.start(
     {
       dataDir,
       logsDir: dataDir,
-      port: (name) => ({ port: ports.get(name) ?? 0, busy: null }),
+      port: (name) => ports.get(name) ?? 0,
       start: async (spec) => {
         const one = new OwnProcess(spec);
         processes.push(one);
@@ -46,7 +45,7 @@ export async function startOwnService(service: ServiceId): Promise<OwnService> {
   );
   const kill = async () => void (await Promise.all(processes.map((one) => one.kill())));
   return {
-    servers: namings[service](url),
+    servers: { [id]: address },
     kill,
     start: async () => void (await Promise.all(processes.map((one) => one.start()))),
     async [Symbol.asyncDispose]() {
@@ -55,15 +54,6 @@ export async function startOwnService(service: ServiceId): Promise<OwnService> {
     },
   };
 }
-
-const namings: Record<ServiceId, (url: string) => Partial<LockServers>> = {
-  postgres: (url) => ({ databaseUrl: url }),
-  redis: (url) => ({ redisUrl: url }),
-  redlock: (url) => ({ redlockUrls: url.split(",") }),
-  memcached: (url) => ({ memcachedUrl: url }),
-  zookeeper: (url) => ({ zookeeperHosts: url }),
-  etcd: (url) => ({ etcdUrl: url }),
-};
 
 class OwnProcess {
   readonly #spec: ProcessSpec;

@@ -1,6 +1,6 @@
 import { after, before } from "node:test";
 import { createLock } from "../../lib/locks/create-lock";
-import type { LockStrategy, ServiceId } from "../../lib/locks/types";
+import type { LockStrategy, ServerId } from "../../lib/locks/types";
 import { type LockClients, openLockClients } from "./lock-clients";
 import { type RelayedServers, relayService } from "./relayed-servers";
 import type { TcpRelay } from "./tcp-relay";
@@ -18,7 +18,7 @@ export interface RelayedLock {
  * For a suite that calls it: opened before its tests and closed after them.
  * @returns what was opened, once the tests have begun
  */
-export function useRelayedLock(id: string, service: Exclude<ServiceId, "redlock">): () => RelayedLock {
+export function useRelayedLock(id: string, service: Exclude<ServerId, "redlock">): () => RelayedLock {
   let opened: (RelayedLock & { readonly servers: RelayedServers }) | null = null;
   before(async () => {
     const servers = await relayService(service);

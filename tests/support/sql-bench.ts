@@ -73,7 +73,7 @@ export async function openRelay() {
   toDispose.push(relayed);
   const [relay] = relayed.relays;
   if (!relay) throw new Error("there is no relay");
-  return { ...relay, databaseUrl: relayed.servers.databaseUrl ?? "" };
+  return { ...relay, databaseUrl: relayed.servers.postgres ?? "" };
 }
 
 export const failsWith = (code: LockErrorCode, isDefinite: boolean) => (error: unknown) =>

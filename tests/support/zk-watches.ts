@@ -1,4 +1,4 @@
-import { askText, parseHostPort } from "../../lib/services/text-protocol";
+import { askText, parseHostPort } from "../../servers/text-protocol";
 
 /**
  * The watches a ZooKeeper server has on nodes at or under a path, by node: how many sessions each. The server's own

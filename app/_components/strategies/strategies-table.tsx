@@ -59,7 +59,7 @@ function Row({ strategy }: { strategy: CatalogueStrategy }) {
 }
 
 function Family({ family, label, strategies }: FamilyGroup) {
-  const needs = [...new Set(strategies.flatMap((strategy) => strategy.needs))];
+  const needs = [...new Set(strategies.flatMap((strategy) => strategy.needsLabels))];
   return (
     <tbody>
       <tr className={styles.family}>

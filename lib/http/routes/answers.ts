@@ -20,6 +20,8 @@ const expectedVerdict = z.enum(["safe", "unsafe"]);
 export const strategySchema = z.object({
   id: z.string(),
   family: z.string(),
+  familyLabel: z.string(),
+  needsLabels: z.array(z.string()),
   kind: z.enum(["lock", "atomic"]),
   mechanism: z.string(),
   remark: z.string(),

@@ -66,3 +66,10 @@ export function isEtcdError(error: unknown, ...kinds: EtcdErrorKind[]): error is
   if (!(error instanceof Error) || error.name !== "EtcdError") return false;
   return kinds.length === 0 || kinds.includes((error as EtcdError).kind);
 }
+
+declare module "../lock-entry" {
+  interface LockDependencies {
+    /** `openEtcd(url)`. */
+    etcd(): EtcdCommands;
+  }
+}

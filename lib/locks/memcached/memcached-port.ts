@@ -51,3 +51,10 @@ export function isMemcachedError(error: unknown, ...kinds: MemcachedErrorKind[])
   if (!(error instanceof Error) || error.name !== "MemcachedError") return false;
   return kinds.length === 0 || kinds.includes((error as MemcachedError).kind);
 }
+
+declare module "../lock-entry" {
+  interface LockDependencies {
+    /** `openMemcached(address)`. */
+    memcached(): MemcachedCommands;
+  }
+}

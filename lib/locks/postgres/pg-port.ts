@@ -32,3 +32,10 @@ export interface StrategyUnderTest {
   readonly strategyId: string;
   readonly resource: string;
 }
+
+declare module "../lock-entry" {
+  interface LockDependencies {
+    /** The database with the guarded rows. */
+    postgres(): PostgresForLocks;
+  }
+}

@@ -14,3 +14,12 @@ export interface RedisSession extends RedisCommands {
   readonly isLost: boolean;
   close(): void;
 }
+
+declare module "../lock-entry" {
+  interface LockDependencies {
+    /** An ioredis client made with `redisOptionsForLocks`. */
+    redis(): RedisCommands;
+    /** A new session per call: `openRedisSession(url)`. The caller closes it. */
+    redisSession(): RedisSession;
+  }
+}

@@ -91,3 +91,10 @@ export function shareSubscriber(client: PubSubClient): RedisSubscriber {
     },
   };
 }
+
+declare module "../lock-entry" {
+  interface LockDependencies {
+    /** `shareSubscriber` of a separate ioredis client made with `redisOptionsForSubscriber`. */
+    redisSubscriber(): RedisSubscriber;
+  }
+}

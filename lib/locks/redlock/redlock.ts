@@ -123,3 +123,10 @@ export const redlock: LockEntry = {
   traits: redlockTraits,
   create: (dependencies) => createRedlock(dependencies.redlock(), dependencies),
 };
+
+declare module "../lock-entry" {
+  interface LockDependencies {
+    /** One client per independent server, in a fixed order, made with `redisOptionsForLocks`. */
+    redlock(): readonly RedisCommands[];
+  }
+}

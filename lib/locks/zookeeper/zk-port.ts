@@ -64,3 +64,10 @@ export class ZkError extends Error {
 export function isZkError(error: unknown, ...kinds: ZkErrorKind[]): error is ZkError {
   return error instanceof Error && error.name === "ZkError" && kinds.includes((error as ZkError).kind);
 }
+
+declare module "../lock-entry" {
+  interface LockDependencies {
+    /** `openZkSession(hosts)`. */
+    zookeeper(): ZkSession;
+  }
+}

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { systemClock } from "../../../lib/locks/clock";
-import type { ServiceId } from "../../../lib/locks/types";
+import type { ServerId } from "../../../servers/all-servers";
 import { probeEtcd } from "../../support/etcd-probe";
 import { type LockClients, lockServers } from "../../support/lock-clients";
 import { openPgWatch } from "../../support/pg-watch";
@@ -36,10 +36,17 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return startedMs;
 }
 
+/** @throws Error for a server kind whose holds the tests cannot break */
+export function holdBreakerOf(id: string): HoldBreaker {
+  const breaker = new Map(Object.entries(holdBreakers)).get(id);
+  if (breaker) return breaker;
+  throw new Error(`tests/conformance/suite/break-hold.ts has no way to break a hold on ${id}`);
+}
+
 /** The watchdog asks at a third of the lease, and hears that the hold is gone. */
 const RENEWAL = { needsRelay: false, against: "lease", share: 1 / 3 } as const;
 
-export const holdBreakers: Record<ServiceId, HoldBreaker> = {
+const holdBreakers: Record<ServerId, HoldBreaker> = {
   redis: {
     ...RENEWAL,
     how: "the key is deleted",
@@ -61,7 +68,7 @@ export const holdBreakers: Record<ServiceId, HoldBreaker> = {
     ...RENEWAL,
     how: "the lease is revoked",
     breakHold: async ({ clients, resource }) => {
-      const [holder] = await probeEtcd(lockServers().etcdUrl).queue(resource);
+      const [holder] = await probeEtcd(lockServers().etcd).queue(resource);
       return timed(() => clients.etcd().revokeLease(holder?.leaseId ?? 0n));
     },
   },

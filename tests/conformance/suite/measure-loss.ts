@@ -3,7 +3,7 @@ import { TEST_SESSION_TIMEOUT_MS } from "../../support/lock-clients";
 import { relayService } from "../../support/relayed-servers";
 import { stayIn } from "../../support/stay";
 import { waitUntil } from "../../support/wait-until";
-import { type HoldBreaker, holdBreakers } from "./break-hold";
+import { type HoldBreaker, holdBreakerOf } from "./break-hold";
 import type { LockUnderTest } from "./strategy-under-test";
 
 export interface LossMeasurement {
@@ -22,7 +22,7 @@ const SIGNAL_LIMIT_MS = 30_000;
 export async function measureLoss(subject: LockUnderTest, ttlMs: number): Promise<LossMeasurement> {
   const { service } = subject;
   if (!service) throw new Error(`${subject.name} has no server to lose a hold on`);
-  const breaker = holdBreakers[service];
+  const breaker = holdBreakerOf(service);
   const relayed = breaker.needsRelay ? await relayService(service) : null;
   try {
     await using opened = await subject.open(relayed?.servers ?? {}, TEST_SESSION_TIMEOUT_MS);

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { LockEntry } from "../../../lib/locks/create-lock";
 import { isLockError } from "../../../lib/locks/errors";
-import type { LockOutcome, LockRequest, LockStrategy, ServiceId, StrategyTraits } from "../../../lib/locks/types";
+import type { LockOutcome, LockRequest, LockStrategy, ServerId, StrategyTraits } from "../../../lib/locks/types";
 import { type LockClients, type LockServers, openLockClients } from "../../support/lock-clients";
 import { waitUntil } from "../../support/wait-until";
 import { makeLock, nameOf, postgresOptions, type TestSetup } from "./test-setup";
@@ -36,7 +36,7 @@ export class StrategyUnderTest implements AsyncDisposable {
   }
 
   /** The server the strategy lives by; null where it needs none. */
-  get service(): ServiceId | null {
+  get service(): ServerId | null {
     return this.traits.needs[0] ?? null;
   }
 

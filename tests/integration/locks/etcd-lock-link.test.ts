@@ -33,7 +33,7 @@ describe("etcd-lock behind a link that breaks", () => {
 
   before(() => {
     ({ clients, relayed, relayedLock, relay } = opened());
-    probe = probeEtcd(lockServers().etcdUrl);
+    probe = probeEtcd(lockServers().etcd);
   });
   beforeEach(async () => {
     request = fresh({ ttlMs: 2_000 });
@@ -119,7 +119,7 @@ describe("etcd-lock behind a link that breaks", () => {
 describe("etcd-lock on a server that stops", () => {
   it("keeps the hold and the queue through a short restart", async () => {
     await using server = await startOwnEtcd();
-    await using clients = openLockClients({ etcdUrl: server.url });
+    await using clients = openLockClients({ etcd: server.url });
     const lock = createLock("etcd-lock", clients);
     const request = fresh({ ttlMs: 10_000 });
     const probe = probeEtcd(server.url);

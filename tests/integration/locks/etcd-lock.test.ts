@@ -32,7 +32,7 @@ describe("etcd-lock", () => {
   before(() => {
     clients = openLockClients();
     lock = createLock("etcd-lock", clients);
-    probe = probeEtcd(lockServers().etcdUrl);
+    probe = probeEtcd(lockServers().etcd);
   });
   after(async () => {
     await lock[Symbol.asyncDispose]();
@@ -177,7 +177,7 @@ describe("etcd-lock", () => {
     const server = createServer((_, response) => response.writeHead(404).end("not here")).listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
-    await using elsewhere = openLockClients({ etcdUrl: `127.0.0.1:${port}` });
+    await using elsewhere = openLockClients({ etcd: `127.0.0.1:${port}` });
     await assert.rejects(
       createLock("etcd-lock", elsewhere).runGuarded(request, async () => assert.fail("granted")),
       isConfig,

@@ -53,7 +53,7 @@ interface Side {
 
 describe("the simulator's etcd", () => {
   it("answers every request of the lock, and tells its watchers, as the real one does", async () => {
-    await using real = openEtcd(lockServers().etcdUrl);
+    await using real = openEtcd(lockServers().etcd);
     const sequence = fc.array(step, { minLength: 4, maxLength: 24, size: "max" });
     await fc.assert(
       fc.asyncProperty(sequence, (steps) => compare(real, steps)),
@@ -62,7 +62,7 @@ describe("the simulator's etcd", () => {
   });
 
   it("grants no shorter lease than the real one", async () => {
-    await using real = openEtcd(lockServers().etcdUrl);
+    await using real = openEtcd(lockServers().etcd);
     const sides = [sideOf(real), sideOf(modelOf())];
     const [expected, answered] = await Promise.all(
       sides.map(({ etcd, leases: [leaseId = 0n] }) => etcd.grantLease({ leaseId, ttlSeconds: 1 })),

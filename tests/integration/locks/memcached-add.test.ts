@@ -77,7 +77,7 @@ describe("memcached-add", () => {
 
   it("lets a second holder in after flush_all: the flaw it is here to show", async () => {
     await using server = await startOwnMemcached();
-    await using own = openLockClients({ memcachedUrl: server.url });
+    await using own = openLockClients({ memcached: server.url });
     const lock = createLock("memcached-add", own);
     const request = fresh();
     const first = await lock.runGuarded(request, async () => {
@@ -98,7 +98,7 @@ describe("openMemcached", () => {
   });
 
   it("does not connect again once closed", async () => {
-    const client = openMemcached(lockServers().memcachedUrl);
+    const client = openMemcached(lockServers().memcached);
     await client.gets("test:nothing");
     await client[Symbol.asyncDispose]();
     await assert.rejects(client.gets("test:nothing"), (error) => isMemcachedError(error, "refused"));

@@ -31,7 +31,7 @@ describe("redis-fenced", () => {
 
   it("starts at 1 again on a server that was restarted empty: the flaw it declares", async () => {
     await using own = await startOwnRedis();
-    await using clients = openLockClients({ redisUrl: own.url });
+    await using clients = openLockClients({ redis: own.url });
     await using lock = createLock("redis-fenced", clients);
     const request = fresh();
     const tokenNow = async () => {

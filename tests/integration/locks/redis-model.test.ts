@@ -51,7 +51,7 @@ describe("the simulator's models", () => {
 
   it("answer add, gets, cas and increment as Memcached does", async () => {
     const random = new Prng(propertySeed);
-    await using memcached = openMemcached(lockServers().memcachedUrl);
+    await using memcached = openMemcached(lockServers().memcached);
     for (let sequence = 1; sequence <= SEQUENCES; sequence += 1) {
       const model = new SimMemcached(new World(propertySeed), "model", 1);
       const key = randomUUID();

@@ -85,7 +85,7 @@ describe("redis-reentrant", () => {
 
     it("says 0 on redisson_lock__channel:{name} at the last release, and nothing at a nested one", async () => {
       const heard: string[] = [];
-      const ear = new Redis(lockServers().redisUrl);
+      const ear = new Redis(lockServers().redis);
       try {
         ear.on("message", (_channel, text: string) => heard.push(text));
         await ear.subscribe(`redisson_lock__channel:{${request.resource}}`);
@@ -238,7 +238,7 @@ describe("redis-reentrant", () => {
 
   describe("whose subscriber is behind a relay", () => {
     it("falls back on the TTL while it hears nothing, and listens again when it is back", async () => {
-      const { hostname: host, port } = new URL(lockServers().redisUrl);
+      const { hostname: host, port } = new URL(lockServers().redis);
       const relay = await startTcpRelay({ host, port: Number(port) });
       const client = new Redis(`redis://127.0.0.1:${relay.port}`, redisOptionsForSubscriber);
       client.on("error", () => {});

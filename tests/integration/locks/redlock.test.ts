@@ -28,7 +28,7 @@ describe("redlock on five servers", () => {
   });
   beforeEach(async () => {
     await clients?.[Symbol.asyncDispose]();
-    clients = openLockClients({ redlockUrls: servers.map(({ url }) => url) });
+    clients = openLockClients({ redlock: servers.map(({ url }) => url).join(",") });
     lock = createLock("redlock", clients);
     request = { resource: `test:${randomUUID()}`, waitTimeoutMs: 5_000, ttlMs: 5_000 };
     await lock.runGuarded({ ...request, resource: `warm:${randomUUID()}` }, async () => "connected");

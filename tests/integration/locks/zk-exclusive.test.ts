@@ -39,7 +39,7 @@ async function releaseOnce(
   [first, ...others]: readonly LockStrategy[],
   { events, root }: { readonly events: readonly ZkWatchEvent[]; readonly root: string },
 ) {
-  const { zookeeperHosts } = lockServers();
+  const { zookeeper: zookeeperHosts } = lockServers();
   const request = fresh();
   const path = `${root}/${request.resource}`;
   const watchers = async () => {

@@ -166,7 +166,7 @@ async function carryOut(side: Side, connection: Connection, step: Step): Promise
 
 function realSide(root: string): Side {
   return new Side(async () => {
-    const session = openZkSession(lockServers().zookeeperHosts, { sessionTimeoutMs: SESSION_TIMEOUT_MS });
+    const session = openZkSession(lockServers().zookeeper, { sessionTimeoutMs: SESSION_TIMEOUT_MS });
     const connection = await session.connected(AbortSignal.timeout(CONNECT_LIMIT_MS));
     return {
       sessionId: connection.sessionId,
@@ -200,7 +200,7 @@ function modelSide(root: string): Side {
 }
 
 async function cleanUp(root: string): Promise<void> {
-  await using session = openZkSession(lockServers().zookeeperHosts);
+  await using session = openZkSession(lockServers().zookeeper);
   const connection = await session.connected(AbortSignal.timeout(CONNECT_LIMIT_MS));
   const removeAll = async (path: string): Promise<void> => {
     for (const child of await connection.children(path)) await removeAll(`${path}/${child}`);

@@ -10,10 +10,11 @@ import { historyLines } from "../../../lib/runs/history-export";
 import { NodeClient } from "../../../lib/runs/node-client";
 import { postgresPool, prisma } from "../../../lib/services/postgres";
 import { stockStrategies } from "../../../lib/stock/stock-strategies";
+import { serverKinds } from "../../../servers/all-servers";
 import { startHotServer } from "../../support/hot-server";
 import { requireEnv, setEnv } from "../../support/lab-env";
 
-requireEnv("DATABASE_URL", "REDIS_URL", "REDLOCK_URLS", "MEMCACHED_URL", "ZOOKEEPER_HOSTS", "ETCD_URL");
+requireEnv(...serverKinds.map(({ variable }) => variable));
 setEnv({ STORE_NODE: "node-1", LOCK_STRATEGY: "sql-guarded" });
 
 const BUYERS = 40;

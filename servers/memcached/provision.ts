@@ -1,24 +1,19 @@
 import path from "node:path";
-import { askText, parseHostPort } from "../../lib/services/text-protocol";
-import { findExecutable, versionOf } from "./commands";
-import { PROBE_TIMEOUT_MS, READY_TIMEOUT_MS, type ServerKind, serverEnv } from "./server-kind";
+import { findExecutable, versionOf } from "../commands";
+import { PROBE_TIMEOUT_MS, type Provisioner, READY_TIMEOUT_MS, serverEnv } from "../provisioning";
+import { askText, parseHostPort } from "../text-protocol";
 
 const MEMORY_MB = 64;
 
 /** Memcached, 64 MB, TCP only. */
-export const memcached: ServerKind = {
-  service: "memcached",
-  title: "Memcached",
-  envName: "MEMCACHED_URL",
-  ports: ["memcached"],
-  packages: { debian: ["memcached"], brew: "memcached" },
+export const provisioner: Provisioner = {
   async find() {
     const binary = findExecutable("memcached");
     return binary ? { binary, version: await versionOf(binary, ["-V"]) } : null;
   },
   probe: (given) => askVersion({ ...parseHostPort(given, 11_211), timeoutMs: PROBE_TIMEOUT_MS }),
   async start(context, found) {
-    const { port } = context.port("memcached");
+    const port = context.port("memcached");
     // It refuses to run as root unless told which user to become.
     const user = process.getuid?.() === 0 ? ["-u", "nobody"] : [];
     await context.start({

@@ -1,24 +1,18 @@
 import path from "node:path";
 import { Redis } from "ioredis";
-import { askText } from "../../lib/services/text-protocol";
-import { findExecutable, versionOf } from "./commands";
-import type { PortName } from "./ports";
+import { findExecutable, versionOf } from "../commands";
 import {
   type FoundServer,
   PROBE_TIMEOUT_MS,
+  type Provisioner,
   READY_TIMEOUT_MS,
-  type ServerKind,
   type StartContext,
   serverEnv,
-} from "./server-kind";
+} from "../provisioning";
+import { askText } from "../text-protocol";
 
 /** Redis for the single-server strategies. In memory only: nothing in it outlives the lab. */
-export const redis: ServerKind = {
-  service: "redis",
-  title: "Redis",
-  envName: "REDIS_URL",
-  ports: ["redis"],
-  packages: { debian: ["redis-server"], brew: "redis" },
+export const provisioner: Provisioner = {
   find: findRedis,
   probe: probeRedis,
   start: (context, found) => startRedis(context, { name: "redis", binary: found.binary }),
@@ -32,10 +26,10 @@ export async function findRedis(): Promise<FoundServer | null> {
 /** Starts one Redis. @returns its URL */
 export async function startRedis(
   context: StartContext,
-  server: { readonly name: PortName; readonly binary: string },
+  server: { readonly name: string; readonly binary: string },
 ): Promise<string> {
   const { name, binary } = server;
-  const { port } = context.port(name);
+  const port = context.port(name);
   const settings = {
     port: String(port),
     bind: "127.0.0.1",

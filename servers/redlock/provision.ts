@@ -1,17 +1,12 @@
 import { mkdirSync } from "node:fs";
 import path from "node:path";
-import { findRedis, probeRedis, startRedis } from "./redis";
-import type { ServerKind } from "./server-kind";
+import type { Provisioner } from "../provisioning";
+import { findRedis, probeRedis, startRedis } from "../redis/provision";
 
 const SERVERS = ["redlock-1", "redlock-2", "redlock-3", "redlock-4", "redlock-5"] as const;
 
 /** Five Redis servers that know nothing of each other, for Redlock. */
-export const redlock: ServerKind = {
-  service: "redlock",
-  title: "Redlock (5 Redis)",
-  envName: "REDLOCK_URLS",
-  ports: SERVERS,
-  packages: { debian: ["redis-server"], brew: "redis" },
+export const provisioner: Provisioner = {
   find: findRedis,
   async probe(given) {
     const urls = given.split(",").map((url) => url.trim());

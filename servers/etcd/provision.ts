@@ -1,23 +1,18 @@
 import path from "node:path";
 import { z } from "zod";
-import { findExecutable, versionOf } from "./commands";
-import { PROBE_TIMEOUT_MS, READY_TIMEOUT_MS, type ServerKind, serverEnv } from "./server-kind";
+import { findExecutable, versionOf } from "../commands";
+import { PROBE_TIMEOUT_MS, type Provisioner, READY_TIMEOUT_MS, serverEnv } from "../provisioning";
 
 /** etcd, a cluster of one. */
-export const etcd: ServerKind = {
-  service: "etcd",
-  title: "etcd",
-  envName: "ETCD_URL",
-  ports: ["etcd", "etcd-peer"],
-  packages: { debian: ["etcd-server"], brew: "etcd" },
+export const provisioner: Provisioner = {
   async find() {
     const binary = findExecutable("etcd");
     return binary ? { binary, version: await versionOf(binary, ["--version"]) } : null;
   },
   probe: (given) => askVersion(given, PROBE_TIMEOUT_MS),
   async start(context, found) {
-    const clientUrl = `http://127.0.0.1:${context.port("etcd").port}`;
-    const peerUrl = `http://127.0.0.1:${context.port("etcd-peer").port}`;
+    const clientUrl = `http://127.0.0.1:${context.port("etcd")}`;
+    const peerUrl = `http://127.0.0.1:${context.port("etcd-peer")}`;
     const settings = {
       name: "lab",
       "data-dir": path.join(context.dataDir, "data"),
