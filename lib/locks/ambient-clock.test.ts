@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { before, describe, it } from "node:test";
@@ -37,9 +37,7 @@ before(() => {
   const folder = mkdtempSync(path.join(tmpdir(), "ambient-clock-"));
   const locks = path.join(folder, "lib/locks");
   mkdirSync(locks, { recursive: true });
-  for (const file of ["biome.json", "lib/locks/no-ambient-clock.grit"]) {
-    cpSync(path.join(repository, file), path.join(folder, file));
-  }
+  for (const file of ["biome.json", ...lintPlugins()]) cpSync(path.join(repository, file), path.join(folder, file));
   offenders.forEach((source, index) => {
     writeFileSync(path.join(locks, `offender-${index}.ts`), `${source}\n`);
   });
@@ -49,6 +47,11 @@ before(() => {
   rmSync(folder, { recursive: true });
   complaints = readReport(stdout, stderr);
 });
+
+function lintPlugins(): string[] {
+  const { overrides } = JSON.parse(readFileSync(path.join(repository, "biome.json"), "utf8"));
+  return overrides.flatMap(({ plugins = [] }: { plugins?: string[] }) => plugins);
+}
 
 function readReport(stdout: string, stderr: string): Map<string, string[]> {
   const found = new Map<string, string[]>();
