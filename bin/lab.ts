@@ -17,6 +17,7 @@ const COMMANDS = {
   check: "judge a recorded history, or export it for another checker",
   verify: "format, lint, types and unit tests (also `npm run check`)",
   test: "set up servers of its own and run every test (also `npm test`)",
+  "test-fast": "run the unit tests (also `npm run test:fast`)",
   simulate: "run the locks in simulated worlds, one a seed (also `npm run simulate`)",
   bench: "measure what the recorder costs (also `npm run bench`)",
   k6: "find or build k6 and run it (also `npm run k6`)",

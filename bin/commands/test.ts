@@ -7,8 +7,10 @@ import { StepPrinter } from "../supervisor/print";
 import { ensureBrowser } from "../testing/browser";
 import { ensureOtherClients } from "../testing/other-clients";
 import { readPropertySeed } from "../testing/property-seed";
-import { failure, STAGE_NAMES, STAGES, type Stage, type StageContext, type StageName } from "../testing/stages";
-import { addTallies, EMPTY_TALLY, lastLine, skipLines, type Tally } from "../testing/tally";
+import { STAGE_NAMES, STAGES, type Stage, type StageContext, type StageName } from "../testing/stages";
+import { abortOnStopSignals } from "../testing/stop-signals";
+import { printSummary } from "../testing/summary";
+import { addTallies, EMPTY_TALLY, failure, lastLine, type Tally } from "../testing/tally";
 
 const INSTANCE = "test";
 /** Far from the ports of `npm start`, so that both can run at once. */
@@ -46,38 +48,23 @@ function collectStage(name: string, chosen: readonly StageName[] = []): readonly
 export async function runTests(flags: TestFlags): Promise<number> {
   const propertySeed = readPropertySeed();
   process.env.PROPERTY_SEED = String(propertySeed);
-  const interrupted = new AbortController();
-  const interrupt = (signal: NodeJS.Signals) => interrupted.abort(new Error(`interrupted by ${signal}`));
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt);
+  const signal = abortOnStopSignals();
   const chosen = STAGES.filter(({ name }) => !flags.stage || flags.stage.includes(name));
-  const session = new TestSession({
-    filter: flags.filter ?? null,
-    file: flags.file ?? null,
-    signal: interrupted.signal,
-  });
+  const session = new TestSession({ filter: flags.filter ?? null, file: flags.file ?? null, signal });
   const tallies: Tally[] = [];
   try {
     for (const stage of chosen) {
-      if (interrupted.signal.aborted) break;
+      if (signal.aborted) break;
       tallies.push(await session.runStage(stage));
     }
   } finally {
     tallies.push(await session.end());
   }
-  if (interrupted.signal.aborted) tallies.push(failure("interrupted before the end"));
+  if (signal.aborted) tallies.push(failure("interrupted before the end"));
   const tally = addTallies(tallies);
   if ((flags.filter ?? flags.file) !== undefined && tally.passed + tally.failed === 0)
     tallies.push(failure("no test matches"));
-  return report(addTallies(tallies), propertySeed);
-}
-
-function report(tally: Tally, propertySeed: number): number {
-  console.log("");
-  for (const line of skipLines(tally)) console.log(`  ${line}`);
-  for (const remark of tally.remarks) console.log(`  ${remark}`);
-  if (tally.failed > 0) console.log(`  PROPERTY_SEED=${propertySeed} draws the same random cases again`);
-  console.log(lastLine(tally));
-  return tally.failed === 0 && tally.passed > 0 ? 0 : 1;
+  return printSummary(addTallies(tallies), propertySeed);
 }
 
 type SessionOptions = Pick<StageContext, "filter" | "file" | "signal">;

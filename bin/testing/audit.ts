@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { runCommand } from "../../servers/commands";
 import { ROOT } from "../supervisor/paths";
-import { EMPTY_TALLY, type Tally } from "./tally";
+import { EMPTY_TALLY, failure, type Tally } from "./tally";
 
-/** `npm audit` as a check: a package with a known flaw of level high or critical fails it, development packages included. */
+/** `npm audit` as a check: it fails for a package with a vulnerability of level high or critical, development packages included. */
 
 const NAME = "npm audit at high and critical";
 const LIMIT_MS = 60_000;
@@ -13,7 +13,7 @@ const reportSchema = z.object({
   vulnerabilities: z.record(z.string(), advisorySchema),
   metadata: z.object({ dependencies: z.object({ total: z.int().min(1) }) }),
 });
-/** What npm prints when the registry did not answer the question. */
+/** What npm prints when the registry gives no audit result. */
 const refusalSchema = z.object({
   message: z.string().optional(),
   statusCode: z.int().optional(),
@@ -27,7 +27,7 @@ const UNREACHABLE = /ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENETU
 export type AuditVerdict =
   | { readonly kind: "clean"; readonly packages: number }
   | { readonly kind: "flawed"; readonly findings: readonly string[] }
-  /** Nobody knows: no pass and no failure, and never silent. */
+  /** Neither a pass nor a failure; the summary says that packages were not checked. */
   | { readonly kind: "no-result"; readonly reason: string }
   | { readonly kind: "failed"; readonly reason: string };
 
@@ -60,18 +60,17 @@ export async function runAudit(signal: AbortSignal): Promise<Tally> {
   const verdict = judgeAudit(stdout);
   switch (verdict.kind) {
     case "clean":
-      console.log(`✔ ${NAME}: nothing in ${verdict.packages} packages`);
+      console.log(`✔ ${NAME}: no vulnerability in ${verdict.packages} packages`);
       return { ...EMPTY_TALLY, passed: 1 };
-    case "no-result":
-      console.log(`﹣ ${NAME}: no result, the registry does not tell (${verdict.reason})`);
-      return {
-        ...EMPTY_TALLY,
-        skips: [{ name: NAME, reason: `not applicable: the registry does not tell (${verdict.reason})` }],
-      };
+    case "no-result": {
+      const line = `npm audit: not checked (the registry does not answer audits: ${verdict.reason})`;
+      console.log(`﹣ ${line}`);
+      return { ...EMPTY_TALLY, notChecked: [line] };
+    }
     default: {
       const why = verdict.kind === "flawed" ? verdict.findings.join(", ") : verdict.reason;
       console.log(`✖ ${NAME}: ${why}`);
-      return { ...EMPTY_TALLY, failed: 1, remarks: [`failed: ${NAME}: ${why}`] };
+      return failure(`failed: ${NAME}: ${why}`);
     }
   }
 }

@@ -75,11 +75,12 @@ describe("counting tests of Playwright", () => {
 describe("the last line", () => {
   it("says what passed and failed in all stages, and nothing else", () => {
     const tally = addTallies([
-      { passed: 2, failed: 0, skips: [{ name: "a sale", reason: "no Redis" }], remarks: ["a"] },
-      { passed: 3, failed: 1, skips: [], remarks: ["b"] },
+      { passed: 2, failed: 0, skips: [{ name: "a sale", reason: "no Redis" }], notChecked: ["c"], remarks: ["a"] },
+      { passed: 3, failed: 1, skips: [], notChecked: [], remarks: ["b"] },
     ]);
     assert.equal(lastLine(tally), "5 passed, 1 failed");
     assert.deepEqual(tally.remarks, ["a", "b"]);
+    assert.deepEqual(tally.notChecked, ["c"]);
   });
 });
 

@@ -1,3 +1,4 @@
+// @alone: it sets the environment of this process.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -7,6 +7,7 @@ import { type RawAnswer, RawClient, type RawRequest } from "../../tests/support/
 import { FrontDoor } from "./front-door";
 import { currentRequest, type RequestContext } from "./request-context";
 
+// @alone: it sets the environment before anything reads it.
 Object.assign(process.env, {
   DATABASE_URL: "postgresql://nobody@127.0.0.1:9/none",
   LAB_HOSTS: "lab.example",
