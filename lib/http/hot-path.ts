@@ -10,6 +10,7 @@ import { PurchaseFailure } from "../shop/purchase";
 import { type TargetTerms, targetTerms } from "../shop/terms";
 import type { StockTarget } from "../stock/types";
 import { withAdmission } from "./admission";
+import { answerKindOf } from "./answer-kind";
 import { refuseForeignVisitor } from "./buyer-cookie";
 import { HttpError, invalidField, notFound, toHttpError } from "./errors";
 import { forwardToNode } from "./forward";
@@ -101,7 +102,7 @@ async function sell({ wish, terms, plan, headers }: Sale): Promise<HotResponse> 
 function sellOnce(sale: Sale, key: string): Promise<HotResponse> {
   const { wish, plan, headers } = sale;
   const { target, buyerId: userId, quantity, purchaseToken } = wish;
-  const findDone = async () => {
+  const findEarlierAnswer = async () => {
     const order = await findKeyedOrder(target, userId, key);
     if (!order) return null;
     const at = { ...headers, "x-store-node": order.node, "x-lock-strategy": order.strategy };
@@ -109,13 +110,13 @@ function sellOnce(sale: Sale, key: string): Promise<HotResponse> {
   };
   const work = async () => {
     const answer = await sell(sale).catch((error: unknown) => refusal(error, headers));
-    // Whoever was refused for what an earlier request with this key has written gets that one's answer.
-    return answer.status === 409 ? ((await findDone()) ?? answer) : answer;
+    // If an earlier request with this key created the order, return its response.
+    return answer.status === 409 ? ((await findEarlierAnswer()) ?? answer) : answer;
   };
   const route = target.kind === "product" ? `products/${target.id}/reduce-stock` : `coupons/${target.id}/claim`;
-  const asked = { quantity, purchaseToken };
+  const content = { quantity, purchaseToken };
   const waitMs = plan.waitTimeoutMs + LEAST_REPLAY_WAIT_MS;
-  return answerOnce({ userId, route, key, asked, waitMs }, { work, findDone });
+  return answerOnce({ userId, route, key, content, waitMs }, { work, findEarlierAnswer, kindOf: answerKindOf });
 }
 
 function refusal(error: unknown, headers: HotHeaders): HotResponse {

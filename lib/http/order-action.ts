@@ -5,6 +5,7 @@ import { type Answer, answerOnce } from "../shop/idempotency";
 import { findOrder } from "../shop/queries";
 import { refuseCrossSite } from "./admin-guard";
 import { admitOrderAction } from "./admission";
+import { answerKindOf } from "./answer-kind";
 import { apiRoute, originOf, readJson } from "./api-route";
 import { requireVisitor } from "./buyer-cookie";
 import { errorBody, invalidField, toHttpError } from "./errors";
@@ -40,13 +41,15 @@ export function orderAction<Body>(
       admitOrderAction(buyerId);
       const order = { orderId, buyerId };
       if (key === null) return toResponse(orderAnswer(await action.act(order, body)));
-      const findDone = async () => {
+      const findEarlierAnswer = async () => {
         const found = await findOrder(orderId, buyerId);
         return found && action.isDone(found) ? orderAnswer(found) : null;
       };
       const work = () => action.act(order, body).then(orderAnswer, failureAnswer);
-      const keyed = { userId: buyerId, route: `orders/${orderId}/${action.name}`, key, asked: body };
-      return toResponse(await answerOnce({ ...keyed, waitMs: REPLAY_WAIT_MS }, { work, findDone }));
+      const keyed = { userId: buyerId, route: `orders/${orderId}/${action.name}`, key, content: body };
+      return toResponse(
+        await answerOnce({ ...keyed, waitMs: REPLAY_WAIT_MS }, { work, findEarlierAnswer, kindOf: answerKindOf }),
+      );
     });
   });
 }

@@ -2,7 +2,7 @@ import type { StoreNode } from "../node/store-node";
 import { log } from "../services/log";
 import { reconcileCounters } from "./counters";
 import { expireDueOrders } from "./expiry";
-import { forgetOldKeys } from "./idempotency";
+import { deleteOldKeys } from "./idempotency-keys";
 
 /** Longer than any entry may be under way; the shop's counters are looked at as often. */
 const RECONCILE_EVERY_MS = 30_000;
@@ -53,7 +53,7 @@ export class ShopMaintenance {
     ];
     if (now - this.reconciledAtMs >= RECONCILE_EVERY_MS) {
       this.reconciledAtMs = now;
-      jobs.push(() => forgetOldKeys(KEYS_KEPT_MS));
+      jobs.push(() => deleteOldKeys(KEYS_KEPT_MS));
       jobs.push(async () => failures.push(...(await reconcileCounters(this.node, { sparesRuns: true })).failed));
     }
     for (const job of jobs) await job().catch((error: Error) => failures.push(error.message));
