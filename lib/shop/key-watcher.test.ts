@@ -5,31 +5,31 @@ import { type KeyName, KeyWatcher } from "./key-watcher";
 const names = Array.from({ length: 50 }, (_, index): KeyName => ["buyer", "route", `key-${index}`]);
 
 describe("KeyWatcher", () => {
-  it("looks up together what many wait for, and wakes those whose key has changed", async () => {
-    const looks: number[] = [];
-    let isAnswered = false;
-    const watcher = new KeyWatcher(async (asked) => {
-      looks.push(asked.length);
-      return isAnswered ? asked : asked.slice(0, 1);
+  it("polls all waiting keys together, and wakes the waiters of changed keys only", async () => {
+    const polls: number[] = [];
+    let areAllChanged = false;
+    const watcher = new KeyWatcher(async (polled) => {
+      polls.push(polled.length);
+      return areAllChanged ? polled : polled.slice(0, 1);
     });
     const all = names.map((name) => watcher.changed(name, 30_000));
     await all[0];
-    isAnswered = true;
+    areAllChanged = true;
     await Promise.all(all);
-    assert.ok(looks.length <= 3, `${looks.length} looks`);
-    assert.equal(looks[0], names.length);
+    assert.ok(polls.length <= 3, `expected at most 3 polls, found ${polls.length}`);
+    assert.equal(polls[0], names.length);
   });
 
-  it("gives up after the limit, also when looking fails, and looks no more when nobody waits", async () => {
-    let looks = 0;
+  it("resolves after the limit even if polling fails, and stops polling when no request waits", async () => {
+    let polls = 0;
     const watcher = new KeyWatcher(() => {
-      looks += 1;
-      return Promise.reject(new Error("no database"));
+      polls += 1;
+      return Promise.reject(new Error("connection refused"));
     });
-    await watcher.changed(names[0] as KeyName, 120);
-    const looksThen = looks;
-    await watcher.changed(names[1] as KeyName, 120);
-    assert.ok(looksThen >= 1 && looks > looksThen);
+    await watcher.changed(names[0] as KeyName, 60);
+    const pollsOfFirst = polls;
+    await watcher.changed(names[1] as KeyName, 60);
+    assert.ok(pollsOfFirst >= 1 && polls > pollsOfFirst, `expected more polls than ${pollsOfFirst}, found ${polls}`);
     assert.deepEqual(Reflect.get(watcher, "waiting"), new Map());
   });
 });
