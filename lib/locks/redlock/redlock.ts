@@ -6,13 +6,14 @@ import type { LockEntry } from "../lock-entry";
 import type { RedisCommands } from "../redis/redis-port";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
-import { Ballot } from "./ballot";
+import { QuorumAttempt } from "./quorum-attempt";
 
 export const redlockTraits: StrategyTraits = {
   id: "redlock",
   family: "redlock",
   kind: "lock",
-  mechanism: "SET NX PX on five independent servers at once; a majority in time grants, anything less is taken back.",
+  mechanism:
+    "SET NX PX on five independent servers at once. A majority in time grants the lock; otherwise the attempt is undone.",
   remark: "quorum lease",
   needs: ["redlock"],
   waiting: "poll",
@@ -24,24 +25,24 @@ export const redlockTraits: StrategyTraits = {
 };
 
 export interface RedlockOptions extends RunnerOptions {
-  /** Longest wait for one server's answer; never more than a tenth of the TTL. */
+  /** Maximum wait for the answer of one server; never more than a tenth of the TTL. */
   readonly nodeLimitMs: number;
 }
 
-/** Sparser than for one server: two tries at the same moment split the votes and both have to start again. */
+/** Longer pauses than with one server: simultaneous tries split the votes and both must start again. */
 const REDLOCK_BACKOFF: BackoffPolicy = { minMs: 5, startMs: 50, growth: 2, perWaiterMs: 6, maxMs: 1_000 };
 const DEFAULT_NODE_LIMIT_MS = 500;
-/** Of the TTL: "far below" it, so that a dead server cannot use the lease up. */
+/** Share of the TTL: small enough that an unreachable server cannot use up the lease. */
 const LARGEST_NODE_SHARE = 0.1;
 
 class RedlockHandle implements LockHandle {
   readonly #context: HandleContext;
   readonly #servers: readonly RedisCommands[];
   readonly #nodeLimitMs: number;
-  #ballot: Ballot | null = null;
+  #attempt: QuorumAttempt | null = null;
   #tries = 0;
-  /** Lost ballots being taken back; nobody waits for them but the release. */
-  readonly #takingBack = new Set<Promise<unknown>>();
+  /** Failed attempts whose undo is still pending. Only the release waits for them. */
+  readonly #undoing = new Set<Promise<unknown>>();
 
   constructor(context: HandleContext, servers: readonly RedisCommands[], nodeLimitMs: number) {
     this.#context = context;
@@ -52,49 +53,49 @@ class RedlockHandle implements LockHandle {
   async tryAcquire() {
     const { holderId } = this.#context;
     this.#tries += 1;
-    const ballot = new Ballot(this.#context, {
+    const attempt = new QuorumAttempt(this.#context, {
       strategyId: redlockTraits.id,
       servers: this.#servers,
       value: this.#tries === 1 ? holderId : `${holderId}.${this.#tries}`,
       nodeLimitMs: this.#nodeLimitMs,
     });
-    this.#ballot = ballot;
-    const status = await ballot.hold();
+    this.#attempt = attempt;
+    const status = await attempt.acquire();
     if (status === "held") {
-      this.#ballot = null;
-      this.#takeBack(ballot);
+      this.#attempt = null;
+      this.#undo(attempt);
     }
     return { status };
   }
 
   async renew() {
-    return this.#ballot ? this.#ballot.renew() : "lost";
+    return this.#attempt ? this.#attempt.renew() : "lost";
   }
 
   async release(): Promise<"released" | "not_held"> {
-    const current = this.#ballot ? this.#ballot.takeBack() : ("released" as const);
-    const [released] = await Promise.all([current, ...this.#takingBack]);
+    const current = this.#attempt ? this.#attempt.release() : ("released" as const);
+    const [released] = await Promise.all([current, ...this.#undoing]);
     return released;
   }
 
-  #takeBack(ballot: Ballot): void {
-    const work = ballot.takeBack().finally(() => this.#takingBack.delete(work));
-    this.#takingBack.add(work);
+  #undo(attempt: QuorumAttempt): void {
+    const work = attempt.release().finally(() => this.#undoing.delete(work));
+    this.#undoing.add(work);
   }
 }
 
 /**
- * Redlock: the single-server lease taken on a majority of independent servers.
+ * Redlock: the single-server lease, acquired on a majority of independent servers.
  *
- * All servers are asked at once, each within a limit far below the TTL; a majority grants, and the lease counts
- * from before the first request minus drift (the runner does both). Anything less is taken back wherever it may have
- * been applied, and tried again after a jittered pause, so that split votes drift apart. The watchdog
- * renews on a majority.
+ * Mechanism: all servers are asked at once, each within a limit far below the TTL. A majority grants the lock, and the
+ * lease counts from before the first request, minus drift. A failed attempt is undone on every server that may have
+ * stored it and repeated after a jittered pause, so that split votes spread out. The watchdog renews on a majority.
  *
- * Guarantees one holder at a time, and progress, with a minority of servers lost. A majority out of reach gives
- * `quorum_failed` with every server's vote, never a grant. A server restarted empty within a TTL, a wall clock that
- * jumps, and a holder paused past the TTL each let a second holder in. No fencing token: the servers
- * share no counter. The servers' clocks end the lease, so they must run at about the same rate.
+ * Guarantees one holder at a time, and progress while a minority of servers is lost. If a majority is unreachable, the
+ * call fails with `quorum_failed` and the vote of every server. Broken by: a server that restarts empty within a TTL, a
+ * server clock that jumps, and a holder that pauses past the TTL; each lets a second holder in. Fencing token: none,
+ * because the servers share no counter. Clock: the servers' clocks end the lease, so they must run at about the same
+ * rate. The holder trusts its own monotonic clock. Times in milliseconds.
  *
  * @throws {LockError} `quorum_failed`, `config_invalid`, `aborted`
  * @see https://redis.io/docs/latest/develop/use/patterns/distributed-locks/
@@ -105,7 +106,7 @@ export function createRedlock(
   options: Partial<RedlockOptions> = {},
 ): LockStrategy {
   if (servers.length < 3 || servers.length % 2 === 0) {
-    const message = `needs an odd number of independent servers, three or more; there are ${servers.length}`;
+    const message = `needs an odd number of independent servers, at least three, but got ${servers.length}`;
     const strategyId = redlockTraits.id;
     throw new LockError({ code: "config_invalid", strategyId, resource: "-", message, isDefinite: true });
   }
@@ -118,7 +119,7 @@ export function createRedlock(
   return new LeaseRunner(backend, dependencies, { backoff: REDLOCK_BACKOFF, ...runnerOptions });
 }
 
-/** For the catalogue. */
+/** Registration, listed in all-locks.ts. */
 export const redlock: LockEntry = {
   traits: redlockTraits,
   create: (dependencies) => createRedlock(dependencies.redlock(), dependencies),

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { QuorumVote } from "../errors";
-import { judgeVotes, quorumOf } from "./quorum";
+import { countVotes, quorumOf } from "./quorum-attempt";
 
 const LETTERS = { g: "granted", h: "held", u: "unreachable", l: "late" } as const;
 
-/** "ggh.." = two granted, one held, two open. */
+/** "ggh.." means two granted, one held and two open votes. */
 function votes(letters: string): (QuorumVote | null)[] {
   return [...letters].map((letter) =>
     letter === "." ? null : { server: letter, vote: LETTERS[letter as keyof typeof LETTERS] },
@@ -18,13 +18,13 @@ describe("quorum", () => {
     assert.deepEqual([1, 3, 5, 7].map(quorumOf), [1, 2, 3, 4]);
   });
 
-  it("is such that two majorities share a server", () => {
+  it("makes any two majorities share a server", () => {
     fc.assert(fc.property(fc.integer({ min: 1, max: 99 }), (servers) => 2 * quorumOf(servers) > servers));
   });
 });
 
-describe("judging votes", () => {
-  for (const [letters, verdict] of [
+describe("counting votes", () => {
+  for (const [letters, result] of [
     [".....", "open"],
     ["gg...", "open"],
     ["ggg..", "granted"],
@@ -34,7 +34,7 @@ describe("judging votes", () => {
     ["hhh..", "held"],
     ["gghh.", "open"],
     ["gghhh", "held"],
-    // A split vote with a server missing: contention, since the reachable ones could have been a majority.
+    // A split vote with one unreachable server is contention: the reachable servers could have formed a majority.
     ["gghhu", "held"],
     ["uuhhh", "held"],
     ["ulghh", "held"],
@@ -43,15 +43,15 @@ describe("judging votes", () => {
     ["ulugh", "unreachable"],
     ["lllll", "unreachable"],
   ] as const) {
-    it(`takes ${letters} for ${verdict}`, () => assert.equal(judgeVotes(votes(letters)), verdict));
+    it(`counts ${letters} as ${result}`, () => assert.equal(countVotes(votes(letters)), result));
   }
 
-  it("never changes a decision when the missing votes come in", () => {
+  it("never changes a decision when late votes arrive", () => {
     const letter = fc.constantFrom("g", "h", "u", "l");
     fc.assert(
       fc.property(fc.array(letter, { minLength: 5, maxLength: 5 }), fc.nat({ max: 5 }), (letters, open) => {
-        const partial = judgeVotes(votes(letters.map((one, index) => (index < open ? "." : one)).join("")));
-        const complete = judgeVotes(votes(letters.join("")));
+        const partial = countVotes(votes(letters.map((vote, index) => (index < open ? "." : vote)).join("")));
+        const complete = countVotes(votes(letters.join("")));
         assert.notEqual(complete, "open");
         if (partial !== "open") assert.equal(partial, complete);
       }),
