@@ -2,7 +2,7 @@ import { type Backoff, createBackoff } from "./backoff";
 import { isLockError, LockError } from "./errors";
 import type { GrantedReply, TryReply } from "./lease-backend";
 import { createLockHandle, type ManagedHandle, retireHandle } from "./lock-handle-life-cycle";
-import { OUTAGE_BACKOFF, type RunnerContext, SHORTEST_TRY_MS, usableLeaseMs } from "./runner-context";
+import { MIN_TRY_LIMIT_MS, OUTAGE_BACKOFF, type RunnerContext, usableLeaseMs } from "./runner-context";
 import type { LockRequest } from "./types";
 import { withDeadline } from "./with-deadline";
 
@@ -10,30 +10,30 @@ import { withDeadline } from "./with-deadline";
 export interface Acquired {
   readonly managed: ManagedHandle;
   readonly reply: GrantedReply;
-  /** The lease can be relied on until then; Infinity where no clock ends it. */
+  /** The lease can be trusted until this time. Infinity if no clock ends it. */
   readonly validUntilMs: number;
 }
 
-type TryVerdict =
+type TryResult =
   | { readonly status: "acquired"; readonly acquired: Acquired }
   | { readonly status: "held" }
   | { readonly status: "unreachable"; readonly error: LockError };
 
 /**
- * One caller's wait for one lock: try, wait for the turn or back off, try again, until granted, out of time or
- * aborted. Whatever way it ends without a grant, it leaves nothing behind on the server.
+ * One caller's wait for one lock: try, wait for the turn or back off, and try again, until the lock is granted, the
+ * wait times out or the caller aborts. Without a grant, it leaves nothing behind on the server.
  */
 export class Acquisition {
   readonly #context: RunnerContext;
   readonly #request: LockRequest;
-  /** Aborts when the caller gives up or the strategy is disposed of. */
+  /** Aborts when the caller gives up or the strategy is disposed. */
   readonly #stop: AbortSignal;
   readonly startedMs: number;
   readonly #deadlineMs: number;
   readonly #polling: Backoff;
   #managed: ManagedHandle | null = null;
   #outage: { readonly sinceMs: number; readonly error: LockError; readonly backoff: Backoff } | null = null;
-  #heard = false;
+  #hasServerAnswered = false;
   attempts = 0;
   poolWaitMs = 0;
 
@@ -46,13 +46,13 @@ export class Acquisition {
     this.#polling = createBackoff(context.options.backoff, context.random);
   }
 
-  /** @returns null when the wait was over before the lock was free */
+  /** @returns null if the wait timed out before the lock was granted */
   async run(): Promise<Acquired | null> {
-    const leaveCrowd = this.#context.joinWaiters(this.#request.resource);
+    const leaveWaiters = this.#context.joinWaiters(this.#request.resource);
     try {
       return await this.#contend();
     } finally {
-      leaveCrowd();
+      leaveWaiters();
       await this.#retire();
     }
   }
@@ -61,34 +61,35 @@ export class Acquisition {
     for (;;) {
       this.#throwIfStopped();
       const sentAtMs = this.#context.clock.nowMs();
-      const verdict = await this.#tryOnce(sentAtMs);
-      if (verdict.status === "acquired") return verdict.acquired;
+      const result = await this.#tryOnce(sentAtMs);
+      if (result.status === "acquired") return result.acquired;
       this.#throwIfStopped();
-      this.#noteOutage(verdict, sentAtMs);
+      this.#noteOutage(result, sentAtMs);
       if (this.#leftMs() <= 0) return this.#giveUp();
       await this.#pause();
       if (this.#leftMs() <= 0) return this.#giveUp();
     }
   }
 
-  async #tryOnce(sentAtMs: number): Promise<TryVerdict> {
+  async #tryOnce(sentAtMs: number): Promise<TryResult> {
     const { clock, options, backend } = this.#context;
     this.#managed ??= createLockHandle(this.#context, this.#request);
     const managed = this.#managed;
     this.attempts += 1;
     const limitMs = this.#tryLimitMs();
-    const gaveUp = new AbortController();
-    const work = managed.handle.tryAcquire({ waitLimitMs: Math.max(0, this.#leftMs()), signal: gaveUp.signal });
+    const tryAborted = new AbortController();
+    const work = managed.handle.tryAcquire({ waitLimitMs: Math.max(0, this.#leftMs()), signal: tryAborted.signal });
     const settled = await withDeadline(clock, work, { limitMs, signal: this.#stop });
-    if (settled.status === "value") return this.#judge(settled.value, managed, sentAtMs);
+    if (settled.status === "value") return this.#evaluateReply(settled.value, managed, sentAtMs);
     const { isDisconnected = false } = managed.handle;
-    gaveUp.abort();
+    tryAborted.abort();
     await this.#retire(settled.status === "error" ? undefined : work);
     if (settled.status === "error") return { status: "unreachable", error: asUnreachable(settled.error) };
-    // A try that the end of the wait cut short says nothing about a server that has answered the one before.
-    if (this.#heard && !this.#outage && !isDisconnected && limitMs < options.tryLimitMs) return { status: "held" };
+    // The wait timed out during this try. If the server answered the previous try, report contention, not an outage.
+    if (this.#hasServerAnswered && !this.#outage && !isDisconnected && limitMs < options.tryLimitMs)
+      return { status: "held" };
     const { id: strategyId } = backend.traits;
-    const message = `no answer within ${Math.round(limitMs)} ms`;
+    const message = `the server did not answer within ${Math.round(limitMs)} ms`;
     const { resource } = this.#request;
     return {
       status: "unreachable",
@@ -96,9 +97,9 @@ export class Acquisition {
     };
   }
 
-  /** A grant counts only while its lease, counted from before the request was sent, can still be relied on. */
-  async #judge(reply: TryReply, managed: ManagedHandle, sentAtMs: number): Promise<TryVerdict> {
-    this.#heard = true;
+  /** Accepts a grant only while its lease, counted from before the request was sent, can still be trusted. */
+  async #evaluateReply(reply: TryReply, managed: ManagedHandle, sentAtMs: number): Promise<TryResult> {
+    this.#hasServerAnswered = true;
     this.poolWaitMs += reply.poolWaitMs ?? 0;
     if (reply.status === "held") return { status: "held" };
     const { clock, options, backend } = this.#context;
@@ -119,24 +120,24 @@ export class Acquisition {
       const pauseMs = (this.#outage?.backoff ?? this.#polling).nextMs(this.#context.waitersOf(this.#request.resource));
       return clock.sleep(Math.min(pauseMs, this.#leftMs()), this.#stop);
     }
-    const enough = new AbortController();
-    const work = waitForTurn(enough.signal);
+    const stopWaiting = new AbortController();
+    const work = waitForTurn(stopWaiting.signal);
     const settled = await withDeadline(clock, work, { limitMs: this.#leftMs(), signal: this.#stop });
-    enough.abort();
-    // What failed here fails again in the next try, which knows what to make of it.
+    stopWaiting.abort();
+    // An unreachable server is reported by the next try. Any other error is rethrown here.
     if (settled.status === "error") asUnreachable(settled.error);
     await Promise.allSettled([work]);
   }
 
-  #noteOutage(verdict: TryVerdict, sentAtMs: number): void {
-    if (verdict.status !== "unreachable") {
+  #noteOutage(result: TryResult, sentAtMs: number): void {
+    if (result.status !== "unreachable") {
       this.#outage = null;
       return;
     }
     const { clock, options, random } = this.#context;
     const { sinceMs, backoff } = this.#outage ?? { sinceMs: sentAtMs, backoff: createBackoff(OUTAGE_BACKOFF, random) };
-    this.#outage = { sinceMs, backoff, error: verdict.error };
-    if (clock.nowMs() - sinceMs >= options.outageToleranceMs) throw verdict.error;
+    this.#outage = { sinceMs, backoff, error: result.error };
+    if (clock.nowMs() - sinceMs >= options.outageToleranceMs) throw result.error;
   }
 
   #giveUp(): null {
@@ -147,7 +148,7 @@ export class Acquisition {
   #throwIfStopped(): void {
     if (!this.#stop.aborted) return;
     const { id: strategyId } = this.#context.backend.traits;
-    const message = "the caller stopped waiting";
+    const message = "the wait was aborted by the caller or by disposal";
     const { resource } = this.#request;
     throw new LockError({
       code: "aborted",
@@ -169,7 +170,7 @@ export class Acquisition {
       backend.leaseKind === "ttl" ? Math.min(options.tryLimitMs, this.#request.ttlMs) : options.tryLimitMs;
     if (backend.waitsInTry) return limitMs + Math.max(0, this.#leftMs());
     if (this.#request.waitTimeoutMs === 0) return limitMs;
-    return Math.min(limitMs, Math.max(SHORTEST_TRY_MS, this.#leftMs()));
+    return Math.min(limitMs, Math.max(MIN_TRY_LIMIT_MS, this.#leftMs()));
   }
 
   async #retire(unanswered?: Promise<TryReply>): Promise<void> {
@@ -179,7 +180,7 @@ export class Acquisition {
   }
 }
 
-/** Only what says "the server is unreachable" is worth another try; anything else goes to the caller as it is. */
+/** Retries make sense only while the server is unreachable. Any other error is rethrown to the caller unchanged. */
 function asUnreachable(error: unknown): LockError {
   if (isLockError(error) && (error.code === "backend_unavailable" || error.code === "quorum_failed")) return error;
   throw error;

@@ -1,23 +1,23 @@
 import type { RandomSource } from "./random";
 
-/** How often a poller asks again. */
+/** How often a waiter polls. */
 export interface BackoffPolicy {
-  /** Shortest pause. */
+  /** Minimum pause. */
   readonly minMs: number;
-  /** Ceiling of the first pause; it grows by `growth` with each one. */
+  /** Upper bound of the first pause. It grows by the factor `growth` with every pause. */
   readonly startMs: number;
   readonly growth: number;
-  /** Where the ceiling stops growing: this much for every caller of this process that waits for the same resource ... */
+  /** The upper bound stops growing at this value times the waiters for the resource in this process ... */
   readonly perWaiterMs: number;
-  /** ... but never above this. */
+  /** ... and never exceeds this value. */
   readonly maxMs: number;
 }
 
 export interface Backoff {
   /**
-   * Uniform between `minMs` and a ceiling that grows with each call, so that waiters that collided once drift apart.
-   * @param waiters callers of this process that wait for the resource. A hundred of them asking a tenth as often
-   *   each find a free lock as soon as ten would, and the server hears no more of them.
+   * A random pause between `minMs` and a growing upper bound, so that waiters that collided once spread out.
+   * @param waiters callers of this process that wait for the resource. The pause scales with this number: a hundred
+   *   waiters that each poll a tenth as often find a free lock as quickly as ten, at the same load on the server.
    */
   nextMs(waiters: number): number;
 }

@@ -1,25 +1,24 @@
 /**
- * Time as the library sees it. Nothing in lib/locks reads a clock or sets a timer but through this port, so that a
- * simulator can run the same code on a clock of its own. This file and random.ts are the only ones that may touch
- * the globals; a lint rule holds the others to it.
+ * The library's clock port. Code in lib/locks reads the time and sets timers only through it, so a simulator can run
+ * the same code on simulated time. Only this file and random.ts may use the globals; a lint rule enforces that.
  */
 export interface Clock {
   /** Monotonic milliseconds, fractional. Leases and deadlines are counted on it. */
   nowMs(): number;
-  /** Wall clock. Only for protocols that write a time of day into their server (`redis-getset` and its kin). */
+  /** Wall clock. Only for protocols that store a time of day on the server (`redis-getset`, `redis-setnx-getset`). */
   epochMs(): number;
   setTimer(delayMs: number, callback: () => void): TimerHandle;
   clearTimer(timer: TimerHandle): void;
-  /** Resolves after `delayMs`, or as soon as the signal aborts: the caller looks at the signal. Never rejects. */
+  /** Resolves after `delayMs` or when the signal aborts. The caller checks the signal. Never rejects. */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Opaque: whatever the clock that made it needs to clear it. */
+/** Opaque timer handle of the clock that created it. */
 export interface TimerHandle {
   readonly timer: unknown;
 }
 
-/** Longest delay a Node timer takes before it overflows and fires at once. */
+/** Longest delay of a Node timer: a longer one overflows and fires immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -32,7 +31,7 @@ export const systemClock: Clock = {
   sleep: (delayMs, signal) => sleepOn(systemClock, delayMs, signal),
 };
 
-/** `Clock.sleep` made of a clock's own timers. Leaves neither timer nor listener behind. */
+/** Implements `Clock.sleep` with a clock's timers. Leaves no timer and no listener behind. */
 export function sleepOn(
   clock: Pick<Clock, "setTimer" | "clearTimer">,
   delayMs: number,

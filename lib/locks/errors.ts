@@ -1,4 +1,4 @@
-/** What can go wrong with a lock. Contention is not among them: it is a value (`LockOutcome`). */
+/** Error codes of the library. Contention is not an error: it is a value (`LockOutcome`). */
 export type LockErrorCode =
   | "config_invalid"
   | "backend_unavailable"
@@ -13,10 +13,10 @@ export interface LockErrorOptions {
   readonly strategyId: string;
   readonly resource: string;
   readonly message: string;
-  /** False means that the operation may have happened all the same. */
+  /** False means that the operation may still have happened. */
   readonly isDefinite: boolean;
   readonly cause?: unknown;
-  /** Per-server answers of a quorum, in the order of the servers. */
+  /** The answer of each server in a quorum, in server order. */
   readonly votes?: readonly QuorumVote[];
 }
 
@@ -27,7 +27,7 @@ export interface QuorumVote {
 }
 
 /**
- * The one error type of the library. Test `code`, not `instanceof`: bundlers may load the class twice.
+ * The one error type of the library. Test `code`, not `instanceof`: a bundler may load the class twice.
  */
 export class LockError extends Error {
   override readonly name = "LockError";
@@ -47,7 +47,7 @@ export class LockError extends Error {
   }
 }
 
-/** True for a LockError of any copy of this module. */
+/** True for a LockError from any copy of this module. */
 export function isLockError(error: unknown): error is LockError {
   return error instanceof Error && error.name === "LockError" && typeof (error as LockError).code === "string";
 }

@@ -15,14 +15,14 @@ export interface HoldResult<T> {
   readonly releaseMs: number;
 }
 
-/** One hold from its grant to its release: runs the critical section, keeps the lease alive, frees it whatever happens. */
+/** One hold from grant to release: runs the critical section, renews the lease, and always releases the lock. */
 export class Hold {
   readonly #context: RunnerContext;
   readonly #acquired: Acquired;
   readonly #watchdog: LeaseWatchdog;
   readonly #nested = new Set<Promise<unknown>>();
   readonly #grant: Grant;
-  #over = false;
+  #hasEnded = false;
 
   constructor(context: RunnerContext, acquired: Acquired, request: LockRequest) {
     this.#context = context;
@@ -39,13 +39,13 @@ export class Hold {
     managed.lost.addEventListener("abort", this.#onLost, { once: true });
   }
 
-  /** Runs the section, then releases. An error of the section is rethrown after the release. */
+  /** Runs the section, then releases. An error thrown by the section is rethrown after the release. */
   async run<T>(criticalSection: (grant: Grant) => Promise<T>): Promise<HoldResult<T>> {
     const { clock } = this.#context;
     const { managed } = this.#acquired;
     const grantedMs = clock.nowMs();
     const result = await this.#runSection(criticalSection);
-    this.#over = true;
+    this.#hasEnded = true;
     const endedMs = clock.nowMs();
     const wasValid = this.#watchdog.isValid && !managed.lost.aborted;
     await this.#watchdog.stop();
@@ -61,7 +61,8 @@ export class Hold {
   async #runSection<T>(criticalSection: (grant: Grant) => Promise<T>): Promise<SectionResult<T>> {
     try {
       const value = await criticalSection(this.#grant);
-      // A nested section nobody waited for still works under the lock: the hold lasts until it is done.
+      // The section may not have awaited its nested sections. They still rely on the lock, so keep the hold until they
+      // finish.
       while (this.#nested.size > 0) await Promise.allSettled(this.#nested);
       await this.#acquired.managed.handle.commit?.();
       return { ok: true, value };
@@ -72,7 +73,7 @@ export class Hold {
   }
 
   async #runNested<T>(criticalSection: (grant: Grant) => Promise<T>): Promise<T> {
-    if (this.#over || this.#grant.signal.aborted || !this.#watchdog.isValid) throw this.#holdIsOver();
+    if (this.#hasEnded || this.#grant.signal.aborted || !this.#watchdog.isValid) throw this.#holdHasEnded();
     const work = this.#nest(criticalSection);
     this.#nested.add(work);
     try {
@@ -84,7 +85,7 @@ export class Hold {
 
   async #nest<T>(criticalSection: (grant: Grant) => Promise<T>): Promise<T> {
     const { handle } = this.#acquired.managed;
-    if (handle.enterNested && (await this.#bounded(handle.enterNested())) === "lost") throw this.#holdIsOver();
+    if (handle.enterNested && (await this.#bounded(handle.enterNested())) === "lost") throw this.#holdHasEnded();
     try {
       return await criticalSection(this.#grant);
     } finally {
@@ -98,12 +99,12 @@ export class Hold {
     if (settled.status === "value") return settled.value;
     if (settled.status === "error") throw settled.error;
     const { resource } = this.#acquired.managed;
-    const message = `no answer within ${options.tryLimitMs} ms`;
+    const message = `the server did not answer within ${options.tryLimitMs} ms`;
     const { id: strategyId } = backend.traits;
     throw new LockError({ code: "backend_unavailable", strategyId, resource, message, isDefinite: true });
   }
 
-  /** A failure is an incident, not an error: the release takes back what this did not. */
+  /** Reports a failure as an incident, not as an error: the release removes the remaining entry. */
   async #leaveNested(work: Promise<void>): Promise<void> {
     const [left] = await Promise.allSettled([this.#bounded(work)]);
     if (left.status === "fulfilled") return;
@@ -111,10 +112,10 @@ export class Hold {
     this.#context.report({ kind: "release_failed", resource, holderId, cause: left.reason });
   }
 
-  #holdIsOver(): LockError {
+  #holdHasEnded(): LockError {
     const { traits } = this.#context.backend;
     const { resource } = this.#acquired.managed;
-    const message = "the hold this section was to be nested in is over";
+    const message = "the hold has ended, so the nested section did not start; acquire the lock again";
     return new LockError({ code: "lease_lost", strategyId: traits.id, resource, message, isDefinite: true });
   }
 

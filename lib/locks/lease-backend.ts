@@ -3,71 +3,76 @@ import type { RandomSource } from "./random";
 import type { StrategyTraits } from "./types";
 
 /**
- * The inner port: what a strategy implements. It only knows how to try, renew and free; waiting, retry, renewal,
- * abort and release belong to the runner, so that strategies differ in nothing but what they are meant to differ in.
+ * The inner port that a strategy implements. A backend acquires, renews and releases. The runner owns waiting, retry,
+ * renewal, abort and the timing of the release, so strategies differ only in their protocol.
  */
 export interface LeaseBackend {
   readonly traits: StrategyTraits;
   /**
-   * What ends a hold whose holder is gone. `ttl`: the clock, `ttlMs` after the request was sent; the runner watches
-   * the validity. `session`: the connection; the contender calls `declareLost`. `none`: nothing does.
-   * `unwatched`: a clock, and the holder never looks at its own, as in much real code: no validity, no loss signalled.
+   * What ends the hold of a crashed holder.
+   * - `ttl`: the lease expires `ttlMs` after the request was sent. The runner tracks its validity.
+   * - `session`: the connection ends. The handle calls `declareLost`.
+   * - `none`: the hold never expires.
+   * - `unwatched`: the lease expires on a clock, but the holder does not check it, as in much real code. No loss is
+   *   signalled.
    */
   readonly leaseKind: "ttl" | "session" | "none" | "unwatched";
-  /** A try may take as long as the caller's wait, because the server itself queues callers (`TryLimits.waitLimitMs`). */
+  /** The server queues callers itself, so one try may last as long as the caller may wait (`TryLimits.waitLimitMs`). */
   readonly waitsInTry?: boolean;
-  /** A contender for one grant. Does no I/O. */
+  /** Creates the handle for one grant. Does no I/O. */
   createHandle(context: HandleContext): LockHandle;
-  /** Frees what the backend itself made. Injected clients belong to whoever injected them. */
+  /** Closes what the backend itself created. The caller closes the clients that it injected. */
   close?(): Promise<void>;
 }
 
-/** What a contender needs to know, and the one thing it tells the runner unasked. */
+/** What the runner gives to a handle. */
 export interface HandleContext {
   readonly resource: string;
-  /** Random per contender; the value the server keeps for the hold. */
+  /** Random per handle: the value the server stores for the hold. */
   readonly holderId: string;
   readonly ttlMs: number;
   readonly clock: Clock;
   readonly random: RandomSource;
-  /** The hold is known to be gone: `grant.signal` aborts. Idempotent; harmless before the grant and after the release. */
+  /**
+   * Reports that the hold is lost: `grant.signal` aborts. Idempotent. No effect before the grant or after the release.
+   */
   declareLost(reason: unknown): void;
 }
 
 /**
- * One contender for one resource, from its first try to its release. The runner calls one method at a time, with these
- * exceptions: `release` may come while a try that took too long is still unanswered, and once more when that
- * try turns out to have been granted; such a contender is never tried again: the runner enters a new one. And sections
- * nested in a hold call `enterNested` and `leaveNested` at any time before its release.
+ * One contender for one resource, from its first try to its release. The runner calls one method at a time, with two
+ * exceptions. It may call `release` while a try that exceeded its limit is still pending, and again if that try is
+ * granted later; it then discards the handle. Nested sections may call `enterNested` and `leaveNested` concurrently
+ * before the release.
  */
 export interface LockHandle {
   /**
-   * One try. Resolves with what the server said; throws when it said nothing (a LockError where the reason is known).
-   * @param limits.waitLimitMs what is left of the caller's wait, for servers that queue callers themselves
+   * One try. Resolves with the server's answer. Throws if there is no answer (a LockError if the cause is known).
+   * @param limits.waitLimitMs the rest of the caller's wait, for servers that queue callers themselves
    */
   tryAcquire(limits: TryLimits): Promise<TryReply>;
   /**
-   * Resolves when another try may succeed, and when the signal aborts (then it has dropped its listeners).
-   * Absent: the runner polls with jittered backoff.
+   * Resolves when another try may succeed, or when the signal aborts (after removing its listeners). If absent, the
+   * runner polls with jittered backoff.
    */
   waitForTurn?(signal: AbortSignal): Promise<void>;
-  /** For clients that wait for their link instead of failing: true while they know that it is down. */
+  /** For clients that wait for their connection instead of failing: true while the connection is down. */
   readonly isDisconnected?: boolean;
-  /** Extends the hold by `ttlMs` from now, if it is still ours. Throws when the server does not say. */
+  /** Extends the hold to `ttlMs` from now if this handle still owns it. Throws if the server does not answer. */
   renew?(): Promise<"renewed" | "lost">;
-  /** Counts one more entry by the same holder, for locks whose server keeps that count. Called while the hold lasts. */
+  /** Increments the server-side hold count, for locks that have one. Called while the hold lasts. */
   enterNested?(): Promise<"held" | "lost">;
-  /** Takes one such entry back. `release` takes back what is left of them. */
+  /** Decrements the hold count. `release` removes any remaining entries. */
   leaveNested?(): Promise<void>;
   /**
-   * Makes the critical section's work durable, for locks that live in a transaction. Called after a section that did
-   * not throw; its failure is the call's failure.
+   * Makes the work of the critical section durable, for locks that live in a transaction. Called after a section that
+   * did not throw. If it fails, the call fails.
    */
   commit?(): Promise<void>;
   /**
-   * Frees the hold, leaves the queue, undoes a try whose outcome is not known: whatever may be out there is gone
-   * afterwards. Does nothing when nothing can be. Frees nobody else's hold.
-   * @returns `not_held` when the server says that the hold was gone already
+   * Releases the hold, leaves the queue and undoes a try whose outcome is unknown, so nothing of this handle remains on
+   * the server. No effect if there is nothing to undo. Never releases the hold of another handle.
+   * @returns `not_held` if the server reports that the hold had already ended
    */
   release(): Promise<"released" | "not_held">;
 }
@@ -83,16 +88,16 @@ export type TryReply = GrantedReply | HeldReply;
 export interface GrantedReply {
   readonly status: "granted";
   readonly fencingToken?: bigint;
-  /** The open transaction the lock lives in. */
+  /** The open transaction that contains the lock. */
   readonly tx?: unknown;
-  /** Time of this try spent on a pooled connection. */
+  /** Time this try spent waiting for a pooled connection. */
   readonly poolWaitMs?: number;
-  /** Lease length from the moment the request was sent, where the server rounds `ttlMs` down. */
+  /** Lease length counted from the send time of the request, if the server rounds `ttlMs` down. */
   readonly validForMs?: number;
 }
 
 export interface HeldReply {
   readonly status: "held";
-  /** Time of this try spent on a pooled connection. */
+  /** Time this try spent waiting for a pooled connection. */
   readonly poolWaitMs?: number;
 }

@@ -13,19 +13,19 @@ import { WaiterCounts } from "./waiter-counts";
 import { withDeadline } from "./with-deadline";
 
 const RESOURCE_NAME = /^(?!\.{1,2}$)[A-Za-z0-9:_.-]{1,200}$/;
-const SHORTEST_TTL_MS = 10;
+const MIN_TTL_MS = 10;
 
 /**
- * Makes a `LockStrategy` of a `LeaseBackend`. Owns what every lock needs and none should write again: waiting, retry,
- * wake-ups, renewal, abort, release, and the clean-up of answers that come too late.
+ * Turns a `LeaseBackend` into a `LockStrategy`. It implements what every lock needs: waiting, retry, wake-ups, renewal,
+ * abort, release, and cleanup after late answers.
  *
- * A call's length has a bound: `waitTimeoutMs`, plus the critical section, plus `releaseLimitMs`.
+ * A call lasts at most `waitTimeoutMs`, plus the critical section, plus `releaseLimitMs`.
  */
 export class LeaseRunner implements LockStrategy {
   readonly id: string;
   readonly traits: StrategyTraits;
   readonly #context: RunnerContext;
-  /** Stops of the calls in progress: a disposal aborts those that wait. */
+  /** Abort controllers of the calls in progress: disposal aborts the waiters. */
   readonly #calls = new Map<AbortController, Promise<unknown>>();
   readonly #cleanUps = new Set<Promise<void>>();
   readonly #waiters = new WaiterCounts();
@@ -63,11 +63,11 @@ export class LeaseRunner implements LockStrategy {
     }
   }
 
-  /** Refuses new calls, sends waiters away, waits for those who hold and for clean-up still under way. */
+  /** Rejects new calls, aborts waiters, then waits for holders and pending cleanup. */
   async [Symbol.asyncDispose](): Promise<void> {
     const { backend, clock, options } = this.#context;
     this.#isClosed = true;
-    for (const stop of this.#calls.keys()) stop.abort(new Error("the strategy is being disposed of"));
+    for (const stop of this.#calls.keys()) stop.abort(new Error("the strategy was disposed"));
     await Promise.allSettled(this.#calls.values());
     await withDeadline(clock, Promise.allSettled(this.#cleanUps), { limitMs: options.releaseLimitMs });
     await backend.close?.();
@@ -92,13 +92,13 @@ export class LeaseRunner implements LockStrategy {
 
   #checkRequest({ resource, waitTimeoutMs, ttlMs }: LockRequest): void {
     const problem = this.#isClosed
-      ? "the strategy has been disposed of"
+      ? "the strategy was disposed; create a new one"
       : !RESOURCE_NAME.test(resource)
-        ? "a resource is 1 to 200 characters of A-Z a-z 0-9 : _ . -"
+        ? "resource must be 1 to 200 characters of A-Z a-z 0-9 : _ . -"
         : !(Number.isFinite(waitTimeoutMs) && waitTimeoutMs >= 0)
-          ? "waitTimeoutMs is 0 or more"
-          : !(Number.isInteger(ttlMs) && ttlMs >= SHORTEST_TTL_MS)
-            ? `ttlMs is a whole number of at least ${SHORTEST_TTL_MS}`
+          ? "waitTimeoutMs must be 0 or more"
+          : !(Number.isInteger(ttlMs) && ttlMs >= MIN_TTL_MS)
+            ? `ttlMs must be an integer of at least ${MIN_TTL_MS}`
             : null;
     if (problem === null) return;
     throw new LockError({ code: "config_invalid", strategyId: this.id, resource, message: problem, isDefinite: true });

@@ -3,13 +3,13 @@ import type { TimerHandle } from "./clock";
 import { type RunnerContext, usableLeaseMs } from "./runner-context";
 import { withDeadline } from "./with-deadline";
 
-/** Renewals per lease length: the third one before the end has failed twice when the lease is lost. */
+/** Renewals per lease length: two may fail before the lease expires. */
 const RENEWALS_PER_LEASE = 3;
 
 /**
- * Keeps one lease alive: renews it every third of its length and declares it lost the moment it can no longer be
- * relied on. States: watching -> (renewing -> watching)* -> stopped; a loss ends it as well. `stop` returns after the
- * renewal in flight has settled, so that none can follow the release.
+ * Keeps one lease alive: renews it every third of its length and declares it lost as soon as it can no longer be
+ * trusted. States: watching -> (renewing -> watching)* -> stopped; a loss also stops it. `stop` returns after the
+ * pending renewal has settled, so no renewal is sent after the release.
  */
 export class LeaseWatchdog {
   readonly #context: RunnerContext;
@@ -30,7 +30,7 @@ export class LeaseWatchdog {
     this.#arm();
   }
 
-  /** False from the moment the lease can no longer be relied on, whether or not a timer has said so yet. */
+  /** False as soon as the lease can no longer be trusted, even before a timer has fired. */
   get isValid(): boolean {
     return this.#context.clock.nowMs() < this.#validUntilMs;
   }
@@ -63,35 +63,38 @@ export class LeaseWatchdog {
 
   #onTimer(): void {
     this.#timer = null;
-    if (!this.isValid) this.#lose(new Error("the lease ran out"));
+    if (!this.isValid) this.#lose(new Error("the lease expired before a renewal succeeded"));
     else if (!this.#renews || this.#context.clock.nowMs() < this.#renewAtMs) this.#arm();
     else this.#renewal = this.#renew();
   }
 
-  /** Bounded by the end of the lease: a renewal that is not answered by then has come too late anyway. */
+  /** Times out when the lease expires: a later answer is useless. */
   async #renew(): Promise<void> {
     const { clock } = this.#context;
     const { handle } = this.#acquired.managed;
     const sentAtMs = clock.nowMs();
     const limitMs = Math.min(this.#ttlMs / RENEWALS_PER_LEASE, this.#validUntilMs - sentAtMs);
     const work = handle.renew?.() ?? Promise.resolve("lost" as const);
-    // The end of the lease keeps a timer of its own: after a stall of the process, the wait below gives the answer a
-    // moment that the section, which relies on the lease, no longer has.
-    this.#timer = clock.setTimer(this.#validUntilMs - sentAtMs, () => this.#lose(new Error("the lease ran out")));
+    // After a stall of the process, `withDeadline` grants the answer extra time. The section relies on the lease, so
+    // its expiry needs a separate timer.
+    this.#timer = clock.setTimer(this.#validUntilMs - sentAtMs, () =>
+      this.#lose(new Error("the lease expired before a renewal succeeded")),
+    );
     const settled = await withDeadline(clock, work, { limitMs });
     this.#disarm();
     if (this.#stopped) return;
     if (settled.status === "value" && settled.value === "lost") {
-      return this.#lose(new Error("the server says that the hold is gone"));
+      return this.#lose(new Error("the server reported that this holder no longer has the lock"));
     }
     if (settled.status === "value") {
       this.#validUntilMs = Math.max(this.#validUntilMs, sentAtMs + usableLeaseMs(this.#ttlMs, this.#context.options));
     } else {
-      const cause = settled.status === "error" ? settled.error : new Error("no answer to the renewal");
+      const cause =
+        settled.status === "error" ? settled.error : new Error("the server did not answer the renewal in time");
       this.#report("renewal_failed", cause);
     }
-    if (!this.isValid) return this.#lose(new Error("the lease ran out"));
-    // A failed renewal is tried again soon, while the lease still has two thirds to run.
+    if (!this.isValid) return this.#lose(new Error("the lease expired before a renewal succeeded"));
+    // Retry a failed renewal soon, while two thirds of the lease remain.
     this.#renewAtMs = settled.status === "value" ? this.#nextRenewalMs() : clock.nowMs() + this.#ttlMs / 20;
     this.#arm();
   }

@@ -3,15 +3,15 @@ import type { RunnerContext } from "./runner-context";
 import type { LockRequest } from "./types";
 import { withDeadline } from "./with-deadline";
 
-/** One managed with what the runner knows about it. */
+/** A lock handle and the state that the runner keeps for it. */
 export interface ManagedHandle {
   readonly handle: LockHandle;
   readonly holderId: string;
   readonly resource: string;
-  /** Aborts when the hold is known lost; becomes `grant.signal`. */
+  /** Aborts when the hold is lost. Becomes `grant.signal`. */
   readonly lost: AbortSignal;
   declareLost(reason: unknown): void;
-  /** From here on the hold is nobody's business: a loss is no longer reported. */
+  /** Ends the hold: later losses are no longer reported. */
   end(): void;
 }
 
@@ -19,9 +19,9 @@ export function createLockHandle(context: RunnerContext, request: LockRequest): 
   const { backend, clock, random } = context;
   const loss = new AbortController();
   const holderId = random.hex(32);
-  let over = false;
+  let hasEnded = false;
   const declareLost = (reason: unknown) => {
-    if (!over) loss.abort(reason);
+    if (!hasEnded) loss.abort(reason);
   };
   const { resource, ttlMs } = request;
   const handle = backend.createHandle({ resource, holderId, ttlMs, clock, random, declareLost });
@@ -32,12 +32,12 @@ export function createLockHandle(context: RunnerContext, request: LockRequest): 
     lost: loss.signal,
     declareLost,
     end: () => {
-      over = true;
+      hasEnded = true;
     },
   };
 }
 
-/** Releases within the limit. A failure is an incident, not an error: the lease or the session will end by itself. */
+/** Releases within the limit. A failure is an incident, not an error: the lease expires or the session ends. */
 export async function releaseHandle(
   context: RunnerContext,
   managed: ManagedHandle,
@@ -46,15 +46,13 @@ export async function releaseHandle(
   const work = managed.handle.release();
   const settled = await withDeadline(clock, work, { limitMs: options.releaseLimitMs });
   if (settled.status === "value") return settled.value;
-  const cause = settled.status === "error" ? settled.error : new Error("no answer within the release limit");
+  const cause =
+    settled.status === "error" ? settled.error : new Error("the server did not answer within the release limit");
   context.report({ kind: "release_failed", resource: managed.resource, holderId: managed.holderId, cause });
   return "unknown";
 }
 
-/**
- * Takes a managed out of the context for good: releases what it may hold, and once more if its unanswered
- * try turns out to have been granted after all.
- */
+/** Discards a handle: releases what it may hold. If its pending try is granted later, releases that grant too. */
 export async function retireHandle(
   context: RunnerContext,
   managed: ManagedHandle,

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 
-/** Chance as the library sees it; a simulator injects a seeded one. */
+/** The library's random source. A simulator injects a seeded one. */
 export interface RandomSource {
-  /** Uniform in [0, 1): backoff jitter. */
+  /** Uniform in [0, 1). Used for backoff jitter. */
   fraction(): number;
-  /** `length` random hex digits: holder ids. Unguessable in the real implementation. */
+  /** `length` random hex digits, used for holder ids. `systemRandom` returns unguessable ones. */
   hex(length: number): string;
 }
 
@@ -16,7 +16,7 @@ export const systemRandom: RandomSource = {
       .slice(0, length),
 };
 
-/** A version 4 UUID from the injected source, for protocols whose wire format asks for dashes. */
+/** A version 4 UUID from the injected source, for protocols that require dashes. */
 export function uuidFrom(random: RandomSource): string {
   const hex = random.hex(32);
   const variant = "89ab"[Number.parseInt(hex.charAt(16), 16) % 4];

@@ -3,13 +3,13 @@ import type { Clock } from "./clock";
 import type { LeaseBackend } from "./lease-backend";
 import type { RandomSource } from "./random";
 
-/** Something the caller need not act on, but an operator may want to count. */
+/** A problem that the caller need not handle but an operator may want to count. */
 export interface LockIncident {
   readonly kind: "late_grant_released" | "release_failed" | "renewal_failed" | "lease_lost";
   readonly strategyId: string;
   readonly resource: string;
   readonly holderId: string;
-  /** On the injected clock. */
+  /** Time on the injected clock. */
   readonly atMs: number;
   readonly cause?: unknown;
 }
@@ -20,19 +20,19 @@ export interface RunnerDependencies {
   readonly onIncident?: (incident: LockIncident) => void;
 }
 
-/** Every wait of the runner, in one place. */
+/** All waits and limits of the runner. */
 export interface RunnerOptions {
-  /** Pauses of a poller. */
+  /** Pauses between polls. */
   readonly backoff: BackoffPolicy;
-  /** False leaves a lease to run out under slow work: an exhibit, not a recommendation. */
+  /** If false, the lease is not renewed and expires under slow work. For demonstrations only. */
   readonly watchdog: boolean;
-  /** Longest wait for the answer to one try. */
+  /** Maximum wait for the answer to one try. */
   readonly tryLimitMs: number;
-  /** Longest wait for the answer to a release. */
+  /** Maximum wait for the answer to a release. */
   readonly releaseLimitMs: number;
-  /** How long a server may stay unreachable before a waiter is told; a shorter outage is waited out. */
+  /** How long the server may be unreachable before a waiter gets an error. Shorter outages are retried. */
   readonly outageToleranceMs: number;
-  /** What two clocks may drift apart: `ttlMs * driftFactor + driftMs` is taken off every lease. */
+  /** Clock drift allowance: the runner subtracts `ttlMs * driftFactor + driftMs` from every lease. */
   readonly driftFactor: number;
   readonly driftMs: number;
 }
@@ -47,11 +47,11 @@ export const DEFAULT_RUNNER_OPTIONS: RunnerOptions = {
   driftMs: 2,
 };
 
-/** Pauses between tries while the server is unreachable, whatever the strategy: no use in asking faster. */
+/** Pauses between tries while the server is unreachable, for every strategy. */
 export const OUTAGE_BACKOFF: BackoffPolicy = { minMs: 20, startMs: 100, growth: 2, perWaiterMs: 500, maxMs: 500 };
 
-/** A try cut shorter than this would say nothing about the server. */
-export const SHORTEST_TRY_MS = 100;
+/** Minimum time limit of a try: a shorter one would time out even on a healthy server. */
+export const MIN_TRY_LIMIT_MS = 100;
 
 /** What the parts of the runner share. */
 export interface RunnerContext {
@@ -60,14 +60,14 @@ export interface RunnerContext {
   readonly random: RandomSource;
   readonly options: RunnerOptions;
   report(incident: Omit<LockIncident, "strategyId" | "atMs">): void;
-  /** Counts a caller among the waiters of a resource until the returned function is called. */
+  /** Counts a caller as a waiter for the resource until the returned function is called. */
   joinWaiters(resource: string): () => void;
   waitersOf(resource: string): number;
-  /** Clean-up that a call started and could not wait for. */
+  /** Registers cleanup that outlives the call. Disposal waits for it. */
   trackCleanUp(work: Promise<void>): void;
 }
 
-/** How much of a lease of this length can be relied on. */
+/** The part of a lease that the holder can rely on: its length minus the drift allowance. */
 export function usableLeaseMs(ttlMs: number, options: Pick<RunnerOptions, "driftFactor" | "driftMs">): number {
   return ttlMs - (ttlMs * options.driftFactor + options.driftMs);
 }

@@ -1,6 +1,6 @@
 /**
- * The contract every lock speaks. Row locks and conditional writes have no lease, so the outer contract is a
- * callback (`runGuarded`); the lease primitive (`lease-runner.ts`) is a smaller port inside.
+ * The contract of every lock. Row locks and conditional writes have no lease, so the outer contract is a callback
+ * (`runGuarded`). Strategies with a lease implement a smaller inner port, `lease-backend.ts`.
  *
  * All times are integer milliseconds on a monotonic clock unless a name ends in `AtEpochMs`.
  */
@@ -11,32 +11,33 @@ export type ServerId = string;
 /** `baseline`, `sql`, or the id of the server kind that holds the lock. */
 export type StrategyFamily = string;
 
-/** What the catalogue expects the checkers to conclude while no fault is injected and hold < TTL. */
+/** The verdict that the checkers must reach while no fault is injected and the hold is shorter than the TTL. */
 export type ExpectedVerdict = "safe" | "unsafe";
 
-/** How a strategy fares under a kind of failure: its promise holds, it stops serving, or two buyers get in. */
+/** What a failure does to a strategy: it stays safe, it blocks, or it lets two holders in. */
 export type Survival = "survives" | "blocks" | "breaks" | "not-applicable";
 
-/**
- * The one declaration from which conformance tests, dashboard, docs and the expected-verdict table are made.
- */
+/** The one declaration from which conformance tests, dashboard, docs and the expected-verdict table are generated. */
 export interface StrategyTraits {
   readonly id: string;
   readonly family: StrategyFamily;
   /** `lock`: guards the naive read-modify-write. `atomic`: the change is one conditional operation. */
   readonly kind: "lock" | "atomic";
-  /** One line: how it works. */
+  /** How it works, in one line. */
   readonly mechanism: string;
-  /** The one word that matters about it, for lists: "unsafe", "lease", "fenced", "herd" ... */
+  /** The most important property in one or two words, for lists: "unsafe", "lease", "fenced", "herd". */
   readonly remark: string;
   readonly needs: readonly ServerId[];
-  /** How a contender waits for its turn. */
+  /** How a waiter waits for its turn. */
   readonly waiting: "none" | "queue" | "poll" | "notify" | "row-queue" | "retry";
   /** First come, first served. */
   readonly fair: boolean;
-  /** Whose clock ends a dead holder's hold. */
+  /** The clock that ends the hold of a crashed holder. */
   readonly expiryClock: "none" | "server" | "client" | "session";
-  /** Its hold names nobody: a release frees whoever's is there, and no holder looks at its own again. */
+  /**
+   * The stored value does not identify the holder: a release deletes the key of any holder, and a holder never checks
+   * its lease.
+   */
   readonly ownerless?: true;
   /** Where the fencing token comes from; null when there is none. */
   readonly fencingSource: string | null;
@@ -55,21 +56,21 @@ export interface LockRequest {
   readonly waitTimeoutMs: number;
   /** Length of the lease, where the strategy has one. */
   readonly ttlMs: number;
-  /** Gives up waiting. Never reaches a release. */
+  /** Stops the wait. Never passed to a release. */
   readonly signal?: AbortSignal;
 }
 
 /** Proof of a hold, valid inside the critical section only. */
 export interface Grant {
-  /** Random per acquire; names the holder in the history. */
+  /** Random per acquire. Identifies the holder in the history. */
   readonly holderId: string;
   /** Strictly increasing per resource; null where the strategy has none. */
   readonly fencingToken: bigint | null;
-  /** Aborts when the lease is known lost. Never aborts where there is no lease. */
+  /** Aborts when the runner detects that the lease is lost. Never aborts when there is no lease. */
   readonly signal: AbortSignal;
   /** The open transaction, for locks that live inside one (PostgreSQL); null otherwise. */
   readonly tx: unknown;
-  /** Enters the same lock again without a new acquire (reentrancy by handle). Throws `lease_lost` once the hold is over. */
+  /** Runs a nested section under the same hold (reentrancy by handle). Throws `lease_lost` once the hold has ended. */
   runNested<T>(criticalSection: (grant: Grant) => Promise<T>): Promise<T>;
 }
 
@@ -77,13 +78,13 @@ export interface Grant {
 export interface LockTimings {
   /** From the call to the grant (lock wait; excludes waiting for a pooled connection). */
   readonly waitMs: number;
-  /** Waiting for a pooled connection, where the lock needs one of its own; else 0. */
+  /** Time spent waiting for a pooled connection, if the lock needs one. Otherwise 0. */
   readonly poolWaitMs: number;
   /** From the grant to the end of the critical section. */
   readonly holdMs: number;
   /** Release round trip. */
   readonly releaseMs: number;
-  /** Acquire attempts made, 1 when granted at once. */
+  /** Acquire attempts: 1 if the first one was granted. */
   readonly attempts: number;
 }
 
@@ -91,7 +92,7 @@ export type LockOutcome<T> =
   | {
       readonly status: "completed";
       readonly value: T;
-      /** `held` to the end, `lost` at some point before the release, or `none` where there is no lease. */
+      /** `held` until the release, `lost` before it, or `none` if there is no lease. */
       readonly lease: "held" | "lost" | "none";
       readonly timings: LockTimings;
     }
@@ -105,8 +106,8 @@ export interface LockStrategy extends AsyncDisposable {
   readonly id: string;
   readonly traits: StrategyTraits;
   /**
-   * Waits for the lock, runs the critical section, releases.
-   * Contention is a value. An error of the critical section is rethrown after the release.
+   * Waits for the lock, runs the critical section and releases the lock.
+   * Contention is a value. An error thrown by the critical section is rethrown after the release.
    * @throws {LockError} `backend_unavailable`, `quorum_failed`, `config_invalid`, `outcome_unknown`
    */
   runGuarded<T>(request: LockRequest, criticalSection: (grant: Grant) => Promise<T>): Promise<LockOutcome<T>>;

@@ -1,4 +1,4 @@
-/** How many callers of this process wait for each resource. Resources nobody waits for take no room. */
+/** Counts how many callers of this process wait for each resource. Resources without waiters are not stored. */
 export class WaiterCounts {
   readonly #counts = new Map<string, number>();
 
@@ -6,7 +6,7 @@ export class WaiterCounts {
     return this.#counts.get(resource) ?? 0;
   }
 
-  /** @returns takes the caller out again; call it once */
+  /** @returns a function that removes the caller; call it once */
   join(resource: string): () => void {
     this.#counts.set(resource, this.of(resource) + 1);
     return () => {

@@ -1,6 +1,9 @@
 import type { Clock } from "./clock";
 
-/** How a wait with a bound ended. `late` and `aborted` leave the work running: its owner must still look after it. */
+/**
+ * How a bounded wait ended. After `late` and `aborted` the work is still running, and the caller must handle its
+ * result.
+ */
 export type Settled<T> =
   | { readonly status: "value"; readonly value: T }
   | { readonly status: "error"; readonly error: unknown }
@@ -12,16 +15,16 @@ export interface WaitBounds {
   readonly signal?: AbortSignal;
 }
 
-/** A timer this late was held up by this process itself. */
+/** If a timer fires later than this, the process itself was stalled. */
 const STALL_MS = 20;
-/** Long enough for the event loop to read what came in meanwhile. */
+/** Long enough for the event loop to read pending socket data. */
 const GRACE_MS = 20;
 
 /**
- * Waits for the work, but not longer than the limit and not past an abort. Never rejects; leaves no timer.
+ * Waits for the work until the deadline or an abort. Never rejects and leaves no timer.
  *
- * After a stall of the process its timers run before its sockets are read. So a limit that strikes late is given a
- * moment once, lest the process take its own stall for the server's silence.
+ * After a stall of the process, its timers run before its sockets are read. If the deadline timer fires late, the wait
+ * is extended once by a short grace period, so that a local stall is not mistaken for an unresponsive server.
  */
 export function withDeadline<T>(clock: Clock, work: Promise<T>, bounds: WaitBounds): Promise<Settled<T>> {
   const { limitMs, signal } = bounds;

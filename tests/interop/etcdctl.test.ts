@@ -118,7 +118,7 @@ describe("etcd-lock and etcdctl lock", () => {
     const caller = new AbortController();
     const outcome = await lock.runGuarded({ resource, ...limits }, async () => {
       const quitter = lock.runGuarded({ resource, ...limits, signal: caller.signal }, async () => "entered");
-      const refused = assert.rejects(quitter, /stopped waiting/);
+      const refused = assert.rejects(quitter, /wait was aborted/);
       await waitUntil(async () => (await probe.queue(resource)).length === 2, { what: "the quitter" });
       const theirs = hold(resource, "true");
       await waitUntil(async () => (await probe.queue(resource)).length === 3, { what: "etcdctl" });

@@ -85,7 +85,7 @@ export function createLocalMutex(dependencies: RunnerDependencies): LockStrategy
   return new LeaseRunner(backend, dependencies);
 }
 
-/** For the catalogue. */
+/** Registration, listed in all-locks.ts. */
 export const localMutex: LockEntry = {
   traits: localMutexTraits,
   create: createLocalMutex,

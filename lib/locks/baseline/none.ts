@@ -38,7 +38,7 @@ export function createNone(dependencies: RunnerDependencies): LockStrategy {
   return new LeaseRunner(backend, dependencies);
 }
 
-/** For the catalogue. */
+/** Registration, listed in all-locks.ts. */
 export const none: LockEntry = {
   traits: noneTraits,
   create: createNone,

@@ -62,7 +62,7 @@ export function createEtcdLock(
   return new LeaseRunner(backend, dependencies, runnerOptions);
 }
 
-/** For the catalogue. */
+/** Registration, listed in all-locks.ts. */
 export const etcdLock: LockEntry = {
   traits: etcdLockTraits,
   create: (dependencies) => createEtcdLock(dependencies.etcd(), dependencies),

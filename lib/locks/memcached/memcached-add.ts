@@ -129,7 +129,7 @@ export function createMemcachedAdd(
   return new LeaseRunner(backend, dependencies, options);
 }
 
-/** For the catalogue. */
+/** Registration, listed in all-locks.ts. */
 export const memcachedAdd: LockEntry = {
   traits: memcachedAddTraits,
   create: (dependencies) => createMemcachedAdd(dependencies.memcached(), dependencies),

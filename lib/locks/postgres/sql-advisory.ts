@@ -77,7 +77,7 @@ function keyLiteral(resource: string): string {
   return `'${advisoryKeyOf(resource)}'::bigint`;
 }
 
-/** For the catalogue. */
+/** Registration, listed in all-locks.ts. */
 export const sqlAdvisory: LockEntry = {
   traits: sqlAdvisoryTraits,
   create: (dependencies) => createSqlAdvisory(dependencies.postgres(), dependencies),

@@ -86,7 +86,7 @@ function noSuchRow(strategyId: string, resource: string): LockError {
   return new LockError({ code: "config_invalid", strategyId, resource, message, isDefinite: true });
 }
 
-/** For the catalogue. */
+/** Registration, listed in all-locks.ts. */
 export const sqlRowLock: LockEntry = {
   traits: sqlRowLockTraits,
   create: (dependencies) => createSqlRowLock(dependencies.postgres(), dependencies),

@@ -55,7 +55,7 @@ export function createSqlTableLock(
   return new LeaseRunner(backend, dependencies, options);
 }
 
-/** For the catalogue. */
+/** Registration, listed in all-locks.ts. */
 export const sqlTableLock: LockEntry = {
   traits: sqlTableLockTraits,
   create: (dependencies) => createSqlTableLock(dependencies.postgres(), dependencies),

@@ -75,7 +75,7 @@ export function createRedisFenced(
   return new LeaseRunner(backend, dependencies, options);
 }
 
-/** For the catalogue. */
+/** Registration, listed in all-locks.ts. */
 export const redisFenced: LockEntry = {
   traits: redisFencedTraits,
   create: (dependencies) => createRedisFenced(dependencies.redis(), dependencies),

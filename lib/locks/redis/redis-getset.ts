@@ -54,7 +54,7 @@ export function createRedisGetset(
   );
 }
 
-/** For the catalogue. */
+/** Registration, listed in all-locks.ts. */
 export const redisGetset: LockEntry = {
   traits: redisGetsetTraits,
   create: (dependencies) => createRedisGetset(dependencies.redis(), dependencies),

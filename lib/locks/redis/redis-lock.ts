@@ -56,7 +56,7 @@ export function createRedisLock(
   return new LeaseRunner(backend, dependencies, options);
 }
 
-/** For the catalogue. */
+/** Registration, listed in all-locks.ts. */
 export const redisLock: LockEntry = {
   traits: redisLockTraits,
   create: (dependencies) => createRedisLock(dependencies.redis(), dependencies),

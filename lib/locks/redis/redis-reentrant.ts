@@ -164,7 +164,7 @@ export function createRedisReentrant(
   return new LeaseRunner(backend, dependencies, options);
 }
 
-/** For the catalogue. */
+/** Registration, listed in all-locks.ts. */
 export const redisReentrant: LockEntry = {
   traits: redisReentrantTraits,
   create: (dependencies) =>

@@ -46,7 +46,7 @@ export function createRedisSetPx(
   );
 }
 
-/** For the catalogue. */
+/** Registration, listed in all-locks.ts. */
 export const redisSetPx: LockEntry = {
   traits: redisSetPxTraits,
   create: (dependencies) => createRedisSetPx(dependencies.redis(), dependencies),

@@ -57,7 +57,7 @@ export function createRedisSetnxExpire(
   );
 }
 
-/** For the catalogue. */
+/** Registration, listed in all-locks.ts. */
 export const redisSetnxExpire: LockEntry = {
   traits: redisSetnxExpireTraits,
   create: (dependencies) => createRedisSetnxExpire(dependencies.redis(), dependencies),

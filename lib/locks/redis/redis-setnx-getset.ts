@@ -54,7 +54,7 @@ export function createRedisSetnxGetset(
   );
 }
 
-/** For the catalogue. */
+/** Registration, listed in all-locks.ts. */
 export const redisSetnxGetset: LockEntry = {
   traits: redisSetnxGetsetTraits,
   create: (dependencies) => createRedisSetnxGetset(dependencies.redis(), dependencies),

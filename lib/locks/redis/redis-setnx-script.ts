@@ -59,7 +59,7 @@ export function createRedisSetnxScript(
   );
 }
 
-/** For the catalogue. */
+/** Registration, listed in all-locks.ts. */
 export const redisSetnxScript: LockEntry = {
   traits: redisSetnxScriptTraits,
   create: (dependencies) => createRedisSetnxScript(dependencies.redis(), dependencies),

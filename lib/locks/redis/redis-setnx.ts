@@ -45,7 +45,7 @@ export function createRedisSetnx(
   );
 }
 
-/** For the catalogue. */
+/** Registration, listed in all-locks.ts. */
 export const redisSetnx: LockEntry = {
   traits: redisSetnxTraits,
   create: (dependencies) => createRedisSetnx(dependencies.redis(), dependencies),

@@ -113,7 +113,7 @@ export function createZkExclusive(
   return createZkLock(parts, (context) => new ExclusiveNode(context, root));
 }
 
-/** For the catalogue. */
+/** Registration, listed in all-locks.ts. */
 export const zkExclusive: LockEntry = {
   traits: zkExclusiveTraits,
   create: (dependencies) => createZkExclusive(dependencies.zookeeper(), dependencies),

@@ -44,7 +44,7 @@ export function createZkFenced(
   return createZkLock(parts, (context) => new QueueNode(context, { root, isFenced: true }));
 }
 
-/** For the catalogue. */
+/** Registration, listed in all-locks.ts. */
 export const zkFenced: LockEntry = {
   traits: zkFencedTraits,
   create: (dependencies) => createZkFenced(dependencies.zookeeper(), dependencies),

@@ -43,7 +43,7 @@ export function createZkMutex(
   return createZkLock(parts, (context) => new QueueNode(context, { root, isFenced: false }));
 }
 
-/** For the catalogue. */
+/** Registration, listed in all-locks.ts. */
 export const zkMutex: LockEntry = {
   traits: zkMutexTraits,
   create: (dependencies) => createZkMutex(dependencies.zookeeper(), dependencies),
