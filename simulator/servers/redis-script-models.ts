@@ -1,5 +1,5 @@
 import { releaseScript, renewScript } from "../../lib/locks/redis/owner-scripts";
-import { takeScript } from "../../lib/locks/redis/redis-fenced";
+import { acquireScript } from "../../lib/locks/redis/redis-fenced";
 import { enterNestedScript, extendScript, lockScript, unlockScript } from "../../lib/locks/redis/redisson-protocol";
 import type { RedisScript } from "../../lib/locks/redis/script";
 import type { SimRedis } from "./sim-redis";
@@ -60,7 +60,7 @@ function extend(redis: SimRedis, [lock = ""]: Texts, [ttlMs = "", field = ""]: T
 export const redisScripts: ScriptModel[] = [
   { script: releaseScript, run: release },
   { script: renewScript, run: renew },
-  { script: takeScript, run: take },
+  { script: acquireScript, run: take },
   { script: lockScript, run: lockReentrant },
   { script: enterNestedScript, run: enterNested },
   { script: unlockScript, run: unlock },

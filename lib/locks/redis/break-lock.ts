@@ -6,15 +6,15 @@ import { redisSetnxTraits } from "./redis-setnx";
 import { redisSetnxExpireTraits } from "./redis-setnx-expire";
 import { redisSetnxGetsetTraits } from "./redis-setnx-getset";
 
-/** Locks whose key the server never removes by itself. */
-const WITHOUT_EXPIRY = [redisSetnxTraits, redisSetnxExpireTraits, redisGetsetTraits, redisSetnxGetsetTraits];
+/** Locks whose key may stay on the server without an expiry. */
+const LOCKS_WITHOUT_EXPIRY = [redisSetnxTraits, redisSetnxExpireTraits, redisGetsetTraits, redisSetnxGetsetTraits];
 
-/** Ids of the strategies whose lock stays when its holder dies. All others end by themselves. */
-export const breakableLocks: readonly string[] = WITHOUT_EXPIRY.map(({ id }) => id);
+/** Ids of the strategies whose lock can stay after a holder crash. All others expire. */
+export const breakableLocks: readonly string[] = LOCKS_WITHOUT_EXPIRY.map(({ id }) => id);
 
 /**
- * The operator's way out of a lock that nobody will ever free: deletes it, whoever holds it. A holder that is
- * still alive is then not alone.
+ * Lets an operator remove a lock that no holder will release: deletes the key of any holder. If a holder is still
+ * running, a second holder can enter.
  * @returns the ids of the strategies that had a lock on the resource
  * @throws {LockError} `backend_unavailable`
  */

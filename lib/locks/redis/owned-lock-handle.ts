@@ -2,26 +2,26 @@ import type { GrantedReply, HandleContext, HeldReply, LockHandle } from "../leas
 import { releaseScript, renewScript } from "./owner-scripts";
 import type { RedisCalls } from "./redis-calls";
 
-/** Takes the key for the context's holder. @returns what the server said */
-export type Take = (calls: RedisCalls, context: HandleContext) => Promise<GrantedReply | HeldReply>;
+/** Acquires the key for the holder in the context. @returns the server's answer */
+export type AcquireCommand = (calls: RedisCalls, context: HandleContext) => Promise<GrantedReply | HeldReply>;
 
-/** A contender for a key whose value is its holder: only the holder renews it or deletes it. */
+/** A handle for a key whose value is the holder id: only that holder can renew or delete it. */
 export class OwnedLockHandle implements LockHandle {
   readonly #calls: RedisCalls;
   readonly #context: HandleContext;
-  readonly #take: Take;
-  /** False while it is certain that the server keeps nothing of ours. */
+  readonly #acquire: AcquireCommand;
+  /** False only if the server certainly stores nothing for this handle. */
   #mayHold = false;
 
-  constructor(calls: RedisCalls, context: HandleContext, take: Take) {
+  constructor(calls: RedisCalls, context: HandleContext, acquire: AcquireCommand) {
     this.#calls = calls;
     this.#context = context;
-    this.#take = take;
+    this.#acquire = acquire;
   }
 
   async tryAcquire() {
     this.#mayHold = true;
-    const reply = await this.#take(this.#calls, this.#context);
+    const reply = await this.#acquire(this.#calls, this.#context);
     this.#mayHold = reply.status === "granted";
     return reply;
   }

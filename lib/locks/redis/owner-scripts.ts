@@ -2,7 +2,7 @@ import { defineScript } from "./script";
 
 /**
  * Deletes the lock if the caller holds it.
- * KEYS[1] lock · ARGV[1] holder · returns 1 deleted, 0 not the holder's · atomic: compare and delete are one step.
+ * KEYS[1] lock · ARGV[1] holder · returns 1 if deleted, 0 if the caller is not the holder · atomic: compare and delete run as one step.
  */
 export const releaseScript = defineScript(`
 if redis.call("GET", KEYS[1]) == ARGV[1] then
@@ -12,8 +12,8 @@ return 0
 `);
 
 /**
- * Gives the lock its full length again if the caller holds it.
- * KEYS[1] lock · ARGV[1] holder · ARGV[2] ttl in ms · returns 1 renewed, 0 not the holder's · atomic.
+ * Extends the lock to its full TTL if the caller holds it.
+ * KEYS[1] lock · ARGV[1] holder · ARGV[2] TTL in ms · returns 1 if renewed, 0 if the caller is not the holder · atomic.
  */
 export const renewScript = defineScript(`
 if redis.call("GET", KEYS[1]) == ARGV[1] then

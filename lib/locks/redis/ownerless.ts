@@ -6,17 +6,17 @@ import { RedisCalls } from "./redis-calls";
 import type { RedisCommands } from "./redis-port";
 
 /**
- * What the locks without an owner have in common: a key that says "taken" but not by whom, freed by a plain DEL. They
- * differ in how they take it.
+ * A lock whose key says "taken" but not by whom, and is released by a plain DEL. The locks of this kind differ in how
+ * they acquire the key.
  */
 export interface OwnerlessLock {
   readonly traits: StrategyTraits;
-  /** `none` where the key stays until it is deleted; `unwatched` where a clock ends it and the holder does not look. */
+  /** `none` if the key stays until it is deleted; `unwatched` if it expires and the holder does not check that. */
   readonly leaseKind: "none" | "unwatched";
-  /** @returns true when the server has said that the key is ours */
-  take(taking: OwnerlessAttempt): Promise<boolean>;
-  /** What is left to do once the key is ours, for the lock that needs a second command. */
-  finish?(taking: OwnerlessAttempt): Promise<void>;
+  /** @returns true if the server confirmed that this attempt acquired the key */
+  acquire(attempt: OwnerlessAttempt): Promise<boolean>;
+  /** Runs after the key is acquired, for the lock that needs a second command. */
+  afterAcquire?(attempt: OwnerlessAttempt): Promise<void>;
 }
 
 /** One try. */
@@ -27,38 +27,41 @@ export interface OwnerlessAttempt {
 }
 
 /**
- * Where an ownerless lock keeps its key. Each strategy has keys of its own: what one writes, another would misread (a
- * time of day as an owner, an old-looking value as a lease that has run out).
+ * The key of an ownerless lock. Each strategy uses separate keys, because it would misread the values of another: a
+ * time of day as an owner, or an old value as an expired lease.
  */
 export function ownerlessKey(strategyId: string, resource: string): string {
   return `${strategyId}:${resource}`;
 }
 
 class OwnerlessHandle implements LockHandle {
-  readonly #recipe: OwnerlessLock;
-  readonly #taking: OwnerlessAttempt;
-  /** The server has said that the key is ours. A reply that was lost leaves nothing to undo: the key names nobody. */
+  readonly #lock: OwnerlessLock;
+  readonly #attempt: OwnerlessAttempt;
+  /**
+   * The server confirmed the grant. A try whose reply was lost cannot be undone, because the key does not name its
+   * holder.
+   */
   #holds = false;
 
-  constructor(client: RedisCommands, recipe: OwnerlessLock, context: HandleContext) {
+  constructor(client: RedisCommands, lock: OwnerlessLock, context: HandleContext) {
     const { resource } = context;
-    const { id: strategyId } = recipe.traits;
-    this.#recipe = recipe;
+    const { id: strategyId } = lock.traits;
+    this.#lock = lock;
     const calls = new RedisCalls(client, { strategyId, resource });
-    this.#taking = { calls, key: ownerlessKey(strategyId, resource), context };
+    this.#attempt = { calls, key: ownerlessKey(strategyId, resource), context };
   }
 
   async tryAcquire() {
-    this.#holds = await this.#recipe.take(this.#taking);
+    this.#holds = await this.#lock.acquire(this.#attempt);
     if (!this.#holds) return { status: "held" } as const;
-    await this.#recipe.finish?.(this.#taking);
+    await this.#lock.afterAcquire?.(this.#attempt);
     return { status: "granted" } as const;
   }
 
-  /** Deletes the key whoever set it: the flaw that these locks share. */
+  /** Deletes the key of any holder: the flaw that these locks share. */
   async release(): Promise<"released" | "not_held"> {
     if (!this.#holds) return "released";
-    const { calls, key } = this.#taking;
+    const { calls, key } = this.#attempt;
     return (await calls.call("DEL", key)) === 1 ? "released" : "not_held";
   }
 }
@@ -69,11 +72,11 @@ export interface OwnerlessLockSetup {
   readonly options?: Partial<RunnerOptions>;
 }
 
-export function createOwnerless(recipe: OwnerlessLock, parts: OwnerlessLockSetup): LockStrategy {
+export function createOwnerless(lock: OwnerlessLock, setup: OwnerlessLockSetup): LockStrategy {
   const backend: LeaseBackend = {
-    traits: recipe.traits,
-    leaseKind: recipe.leaseKind,
-    createHandle: (context) => new OwnerlessHandle(parts.client, recipe, context),
+    traits: lock.traits,
+    leaseKind: lock.leaseKind,
+    createHandle: (context) => new OwnerlessHandle(setup.client, lock, context),
   };
-  return new LeaseRunner(backend, parts.dependencies, parts.options);
+  return new LeaseRunner(backend, setup.dependencies, setup.options);
 }

@@ -1,31 +1,31 @@
 import type { RedisCommands } from "./redis-port";
 import { asRedisError, type RedisScript, runScript } from "./script";
 
-/** Commands of one strategy about one resource: an ioredis client whose failures are LockErrors that say where. */
+/** Sends commands for one strategy and resource. Failures become LockErrors that name both. */
 export class RedisCalls {
   readonly #client: RedisCommands;
-  readonly #where: { readonly strategyId: string; readonly resource: string };
+  readonly #errorContext: { readonly strategyId: string; readonly resource: string };
 
-  constructor(client: RedisCommands, where: { readonly strategyId: string; readonly resource: string }) {
+  constructor(client: RedisCommands, errorContext: { readonly strategyId: string; readonly resource: string }) {
     this.#client = client;
-    this.#where = where;
+    this.#errorContext = errorContext;
   }
 
   /** @throws {LockError} `backend_unavailable`, `config_invalid` */
   call(command: string, ...parameters: (string | number)[]): Promise<unknown> {
-    return this.#named(this.#client.call(command, ...parameters));
+    return this.#withLockError(this.#client.call(command, ...parameters));
   }
 
   /** @throws {LockError} `backend_unavailable`, `config_invalid` */
   run(script: RedisScript, keys: readonly string[], values: readonly (string | number)[] = []): Promise<unknown> {
-    return this.#named(runScript(this.#client, script, { keys, values }));
+    return this.#withLockError(runScript(this.#client, script, { keys, values }));
   }
 
-  async #named(answer: Promise<unknown>): Promise<unknown> {
+  async #withLockError(reply: Promise<unknown>): Promise<unknown> {
     try {
-      return await answer;
+      return await reply;
     } catch (error) {
-      throw asRedisError(error, this.#where);
+      throw asRedisError(error, this.#errorContext);
     }
   }
 }

@@ -9,7 +9,7 @@ export const redisGetsetTraits: StrategyTraits = {
   family: "redis",
   kind: "lock",
   mechanism:
-    "GETSET key now: nil or older than the TTL means mine. Every loser overwrites the winner's time; plain DEL.",
+    "GETSET key now: nil or a time older than the TTL grants the lock. Losers overwrite the holder's time. Plain DEL.",
   remark: "retries extend it",
   needs: ["redis"],
   waiting: "poll",
@@ -22,15 +22,17 @@ export const redisGetsetTraits: StrategyTraits = {
 };
 
 /**
- * The lock that is a time of day: `GETSET key now` writes ours and tells the last one; none, or one that is older than
- * the TTL, means that the lock is ours.
+ * A lock whose value is a time of day.
  *
- * Guarantees one holder at a time while nobody holds longer than the TTL and all clocks agree. The loser has overwritten
- * the winner's time before it learns that it lost: retries keep a lock young for as long as anybody retries faster
- * than the TTL, so a dead holder blocks everybody until all have given up for one TTL. A hold longer than the TTL,
- * once nobody has asked for that long, lets a second holder in, whose lock the first one then deletes. A client's clock
- * that runs ahead by the TTL steals a live lock; a server restarted empty breaks it too. No fencing token, no watchdog.
- * The clients' wall clocks end the lease.
+ * Mechanism: `GETSET key now` writes the caller's time and returns the previous one. No value, or a time older than the
+ * TTL, grants the lock. A plain `DEL` releases it.
+ *
+ * Guarantees one holder at a time while no hold exceeds the TTL and all client clocks agree. A loser overwrites the
+ * holder's time before it sees that it lost. Frequent retries therefore keep the lock young: after a holder crash, it
+ * stays blocked until every waiter has paused for one TTL.
+ * Broken by: a hold longer than the TTL, if no waiter retried during that time (a second holder enters, and the first
+ * one deletes its lock); a client clock that runs ahead by the TTL; a server that restarts empty.
+ * Fencing token: none. Watchdog: none. Clock: the clients' wall clocks end the lease. Times in milliseconds.
  *
  * @throws {LockError} `backend_unavailable`, `config_invalid`, `aborted`
  * @see https://redis.io/docs/latest/commands/getset/
@@ -44,10 +46,10 @@ export function createRedisGetset(
     {
       traits: redisGetsetTraits,
       leaseKind: "unwatched",
-      take: async ({ calls, key, context }) => {
+      acquire: async ({ calls, key, context }) => {
         const nowAtEpochMs = Math.floor(context.clock.epochMs());
-        const takenAtEpochMs = await calls.call("GETSET", key, nowAtEpochMs);
-        return takenAtEpochMs === null || nowAtEpochMs - Number(takenAtEpochMs) > context.ttlMs;
+        const acquiredAtEpochMs = await calls.call("GETSET", key, nowAtEpochMs);
+        return acquiredAtEpochMs === null || nowAtEpochMs - Number(acquiredAtEpochMs) > context.ttlMs;
       },
     },
     { client, dependencies, options },

@@ -3,7 +3,7 @@ import { LeaseRunner } from "../lease-runner";
 import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
-import { OwnedLockHandle, type Take } from "./owned-lock-handle";
+import { type AcquireCommand, OwnedLockHandle } from "./owned-lock-handle";
 import { RedisCalls } from "./redis-calls";
 import type { RedisCommands } from "./redis-port";
 
@@ -11,7 +11,8 @@ export const redisLockTraits: StrategyTraits = {
   id: "redis-lock",
   family: "redis",
   kind: "lock",
-  mechanism: "SET key holder NX PX ttl; Lua compares the holder before it deletes or renews; watchdog at ttl/3.",
+  mechanism:
+    "SET key holder NX PX ttl. Lua scripts compare the holder before they delete or renew. Watchdog renews at ttl/3.",
   remark: "lease",
   needs: ["redis"],
   waiting: "poll",
@@ -22,20 +23,23 @@ export const redisLockTraits: StrategyTraits = {
   survives: { holderCrash: "survives", holderPause: "breaks", serverRestart: "breaks" },
 };
 
-const take: Take = async (calls, { resource, holderId, ttlMs }) => {
+const acquire: AcquireCommand = async (calls, { resource, holderId, ttlMs }) => {
   const reply = await calls.call("SET", resource, holderId, "NX", "PX", ttlMs);
   return { status: reply === "OK" ? "granted" : "held" };
 };
 
 /**
- * A lease in one Redis: `SET resource holderId NX PX ttlMs`, freed and renewed only by its holder.
+ * A lease in one Redis server.
  *
- * Guarantees one holder at a time while the server keeps its data and no holder outlives its lease unnoticed. A holder
- * paused past the TTL (the write may follow the pause) and a server restarted empty or failed over break it; a
- * holder's crash costs the others one TTL. Waiters poll with jitter and are served in no order.
- * No fencing token: guard the resource with `redis-fenced` where a pause must not cost an oversell.
- * The server's clock ends the lease; the caller's monotonic clock, minus drift, says when to stop believing in it.
- * The key is the resource as given and the value a random string, so redis-py's `Lock` shares it.
+ * Mechanism: `SET resource holderId NX PX ttlMs`. Scripts compare the holder before they release or renew the lock.
+ *
+ * Guarantees one holder at a time while the server keeps its data and each holder stops when its lease expires. Broken
+ * by: a holder paused past the TTL (its write may follow the pause), and a server that restarts empty or fails over to
+ * a replica without the key. After a holder crash, waiters are blocked for at most one TTL. Waiters poll with jitter,
+ * in no order.
+ * Fencing token: none. Use `redis-fenced` if a pause must not cause an oversell.
+ * Clock: the server's clock ends the lease. The holder trusts its own monotonic clock, minus drift. Times in
+ * milliseconds. The key is the resource name and the value a random string, so redis-py's `Lock` can share the lock.
  *
  * @throws {LockError} `backend_unavailable`, `config_invalid`, `aborted`
  * @see https://redis.io/docs/latest/commands/set/#patterns
@@ -50,7 +54,7 @@ export function createRedisLock(
     leaseKind: "ttl",
     createHandle: (context) => {
       const calls = new RedisCalls(client, { strategyId: redisLockTraits.id, resource: context.resource });
-      return new OwnedLockHandle(calls, context, take);
+      return new OwnedLockHandle(calls, context, acquire);
     },
   };
   return new LeaseRunner(backend, dependencies, options);

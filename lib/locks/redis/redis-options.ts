@@ -1,11 +1,11 @@
 import type { RedisOptions } from "ioredis";
 
 /**
- * ioredis options under which a lock can tell the truth about a lost server.
+ * ioredis options with which a lock detects a lost server quickly and correctly.
  *
- * - No command is sent twice: a `SET NX` resent after a reconnect would be an acquire nobody waits for.
- * - A command that cannot be sent fails with the first failed connect instead of after twenty.
- * - A server that stops answering is dropped after `socketTimeout`; ioredis would keep a black hole for ever.
+ * - No command is sent twice: a `SET NX` resent after a reconnect could acquire a lock that no caller waits for.
+ * - A command that cannot be sent fails at the first failed connect instead of after twenty.
+ * - A server that stops answering is disconnected after `socketTimeout`; by default ioredis would wait for ever.
  */
 export const redisOptionsForLocks = {
   lazyConnect: true,
@@ -19,7 +19,9 @@ export const redisOptionsForLocks = {
   disableClientInfo: true,
 } as const satisfies RedisOptions;
 
-/** For the connection that listens: whoever shares it subscribes again, and knows then that messages may be missing. */
+/**
+ * For the subscriber connection. `shareSubscriber` resubscribes itself and reports that messages may have been missed.
+ */
 export const redisOptionsForSubscriber = {
   ...redisOptionsForLocks,
   autoResubscribe: false,

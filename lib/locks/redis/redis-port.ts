@@ -1,14 +1,14 @@
 /**
- * All the library asks of a Redis client: one command, one answer. An ioredis client is one as it stands; the
- * simulator brings its own.
+ * The Redis client that the library needs: one command, one answer. An ioredis client fits as it is. The simulator has
+ * another.
  */
 export interface RedisCommands {
   call(command: string, ...parameters: (string | number)[]): Promise<unknown>;
 }
 
 /**
- * A connection that nobody else uses, for commands whose meaning hangs on it (`WATCH`). Once lost it stays so: a command
- * sent on a new connection would not know what the old one was watching.
+ * An exclusive connection, for commands that depend on connection state (`WATCH`). It does not reconnect: a new
+ * connection would not have the watches of the old one.
  */
 export interface RedisSession extends RedisCommands {
   readonly isLost: boolean;

@@ -16,14 +16,14 @@ import {
   unlockChannel,
   unlockScript,
 } from "./redisson-protocol";
-import { type Place, WakeUpQueue } from "./wake-up-queue";
+import { type Waiter, WakeUpQueue } from "./wake-up-queue";
 
 export const redisReentrantTraits: StrategyTraits = {
   id: "redis-reentrant",
   family: "redis",
   kind: "lock",
   mechanism:
-    "Redisson's protocol: a hash of holder to hold count; a release publishes, waiters wake; watchdog at ttl/3.",
+    "Redisson's protocol: a hash of holder to hold count. A release publishes a message that wakes waiters. Watchdog renews at ttl/3.",
   remark: "pub/sub",
   needs: ["redis"],
   waiting: "notify",
@@ -34,41 +34,47 @@ export const redisReentrantTraits: StrategyTraits = {
   survives: { holderCrash: "survives", holderPause: "breaks", serverRestart: "breaks" },
 };
 
-/** A lock of another kind holds the name (the shop was switched over just now): its release is published to nobody. */
+/**
+ * Poll interval while another kind of lock uses the key (after a strategy switch): its release publishes no message.
+ */
 const OTHER_LOCK_POLL_MS = 50;
 
 class RedisReentrantHandle implements LockHandle {
   readonly #calls: RedisCalls;
   readonly #context: HandleContext;
   readonly #field: string;
-  readonly #place: Place;
-  /** Entries the server may count for us. */
-  #entries = 0;
+  readonly #waiter: Waiter;
+  /** The hold count that the server may store for this handle. */
+  #holdCount = 0;
   #heldForMs: number;
 
-  constructor(calls: RedisCalls, context: HandleContext, own: { readonly field: string; readonly place: Place }) {
+  constructor(
+    calls: RedisCalls,
+    context: HandleContext,
+    identity: { readonly field: string; readonly waiter: Waiter },
+  ) {
     this.#calls = calls;
     this.#context = context;
-    this.#field = own.field;
-    this.#place = own.place;
+    this.#field = identity.field;
+    this.#waiter = identity.waiter;
     this.#heldForMs = context.ttlMs;
   }
 
   async tryAcquire() {
-    this.#entries = 1;
-    this.#place.trying();
+    this.#holdCount = 1;
+    this.#waiter.tryStarted();
     const heldForMs = await this.#lock();
     const status = heldForMs === null ? "granted" : "held";
-    this.#place.answered(status);
+    this.#waiter.tryAnswered(status);
     if (heldForMs !== null) {
-      this.#entries = 0;
+      this.#holdCount = 0;
       this.#heldForMs = heldForMs;
     }
     return { status } as const;
   }
 
   waitForTurn(signal: AbortSignal): Promise<void> {
-    return this.#place.wait(this.#context.clock, this.#heldForMs, signal);
+    return this.#waiter.wait(this.#context.clock, this.#heldForMs, signal);
   }
 
   async renew() {
@@ -78,36 +84,36 @@ class RedisReentrantHandle implements LockHandle {
 
   async enterNested() {
     const { resource, ttlMs } = this.#context;
-    this.#entries += 1;
+    this.#holdCount += 1;
     const count = await this.#calls.run(enterNestedScript, [resource], [ttlMs, this.#field]);
     if (Number(count) > 0) return "held";
-    this.#context.declareLost(new Error("the server says that the hold is gone"));
+    this.#context.declareLost(new Error("the server reported that this holder no longer has the lock"));
     return "lost";
   }
 
   async leaveNested() {
-    if ((await this.#unlock()) === 0) this.#entries -= 1;
+    if ((await this.#unlock()) === 0) this.#holdCount -= 1;
   }
 
   async release(): Promise<"released" | "not_held"> {
-    this.#place.leave();
-    while (this.#entries > 0) {
+    this.#waiter.leave();
+    while (this.#holdCount > 0) {
       const left = await this.#unlock();
       if (left === null) return "not_held";
-      this.#entries -= 1;
+      this.#holdCount -= 1;
       if (left === 1) break;
     }
     return "released";
   }
 
-  /** @returns null when taken, else how long the lock may stay taken if nobody says a word */
+  /** @returns null if acquired, otherwise how long the lock may stay held without a message */
   async #lock(): Promise<number | null> {
     const { resource, ttlMs } = this.#context;
     try {
       const leftMs = await this.#calls.run(lockScript, [resource], [ttlMs, this.#field]);
       if (leftMs === null) return null;
-      // A lock without an expiry (PTTL -1) is somebody else's doing; we look again in our own time. PTTL 0 is a lock in
-      // its last millisecond: Redis drops a key once its time is past, so that is when to look again.
+      // PTTL -1 is a key without expiry that another program set: try again after one TTL. PTTL 0 is the last
+      // millisecond of a lock, and Redis deletes the key only after it, so add 1 ms.
       return Number(leftMs) < 0 ? ttlMs : Number(leftMs) + 1;
     } catch (error) {
       if (isLockError(error) && error.message.includes("WRONGTYPE")) return OTHER_LOCK_POLL_MS;
@@ -115,7 +121,7 @@ class RedisReentrantHandle implements LockHandle {
     }
   }
 
-  /** @returns null not ours, 0 entries left, 1 free */
+  /** @returns null if this handle does not hold the lock, 0 if entries remain, 1 if the lock is free */
   #unlock(): Promise<unknown> {
     const { resource, ttlMs } = this.#context;
     return this.#calls.run(unlockScript, [resource, unlockChannel(resource)], [UNLOCK_MESSAGE, ttlMs, this.#field]);
@@ -128,15 +134,18 @@ export interface RedisReentrantClients {
 }
 
 /**
- * Redisson's `RLock`: a lease with a hold count, whose waiters are told instead of asking.
+ * Redisson's `RLock`: a lease with a hold count, whose waiters wait for a message instead of polling.
  *
- * Guarantees what `redis-lock` does and breaks under the same faults: a holder paused past the TTL, a server restarted
- * empty. A release publishes on the lock's channel; every process hears it once and lets one of its waiters try. A message
- * that is lost, or a subscription that never comes about, costs the waiters what was left of the holder's TTL and
- * never a hang. Waiters are served in no order. A nested section (`grant.runNested`) raises the server's hold count.
- * No fencing token. The server's clock ends the lease; the caller's monotonic clock, minus drift, says when to stop
- * believing in it. Name, hash, counts, channel and message are Redisson's, so that its clients share the lock; the latch
- * that newer ones set to make a repeated unlock harmless is left out, since nothing here is sent twice.
+ * Mechanism: a hash stores the hold count by holder. A release publishes on the lock's channel. Every process receives
+ * the message once and wakes one of its waiters. A lost message or a failed subscription delays the waiters by at most
+ * the holder's remaining TTL. Nested sections (`grant.runNested`) increment the hold count on the server.
+ *
+ * Guarantees what `redis-lock` does, and is broken by the same faults: a holder paused past the TTL, and a server that
+ * restarts empty. Waiters are served in no order.
+ * Fencing token: none. Clock: the server's clock ends the lease. The holder trusts its own monotonic clock, minus
+ * drift. Times in milliseconds. Name, hash, counts, channel and message follow Redisson, so Redisson clients can share
+ * the lock. The latch that newer Redisson versions use for repeated unlocks is left out, because this client never
+ * sends a command twice.
  *
  * @throws {LockError} `backend_unavailable`, `config_invalid`, `aborted`
  * @see https://redisson.pro/docs/data-and-services/locks-and-synchronizers/
@@ -147,8 +156,8 @@ export function createRedisReentrant(
   options: Partial<RunnerOptions> = {},
 ): LockStrategy {
   const clientUuid = uuidFrom(dependencies.random);
-  const room = new WakeUpQueue(clients.subscriber, UNLOCK_MESSAGE);
-  // Redisson names a thread of a client; here each contender is one.
+  const wakeUps = new WakeUpQueue(clients.subscriber, UNLOCK_MESSAGE);
+  // Redisson identifies a thread of a client. Here each handle gets a number.
   let threads = 0;
   const backend: LeaseBackend = {
     traits: redisReentrantTraits,
@@ -157,8 +166,8 @@ export function createRedisReentrant(
       threads += 1;
       const { resource } = context;
       const calls = new RedisCalls(clients.commands, { strategyId: redisReentrantTraits.id, resource });
-      const place = room.place(unlockChannel(resource));
-      return new RedisReentrantHandle(calls, context, { field: `${clientUuid}:${threads}`, place });
+      const waiter = wakeUps.waiter(unlockChannel(resource));
+      return new RedisReentrantHandle(calls, context, { field: `${clientUuid}:${threads}`, waiter });
     },
   };
   return new LeaseRunner(backend, dependencies, options);

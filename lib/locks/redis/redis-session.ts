@@ -2,10 +2,10 @@ import { Redis } from "ioredis";
 import { redisOptionsForSession } from "./redis-options";
 import type { RedisSession } from "./redis-port";
 
-/** A connection of one's own. It connects at the first command. */
+/** Opens an exclusive connection. It connects at the first command. */
 export function openRedisSession(url: string): RedisSession {
   const client = new Redis(url, redisOptionsForSession);
-  // Every command that fails says so itself.
+  // Every failed command rejects, so the event needs no handling.
   client.on("error", () => {});
   let isClosed = false;
   return {

@@ -21,12 +21,16 @@ export const redisSetPxTraits: StrategyTraits = {
 };
 
 /**
- * The one-command lease without an owner: `SET key 1 NX PX ttlMs`, freed by a plain `DEL`.
+ * A lease in one command, without an owner.
  *
- * Guarantees one holder at a time while nobody holds longer than the TTL; a holder's crash costs the others one TTL. A hold
- * longer than the TTL (a pause, slow work) lets a second holder in, whose lock the first one then deletes, which lets
- * in a third. A server restarted empty breaks it. No fencing token, no watchdog; the server's clock ends the lease, and the
- * holder never looks at its own. `redis-lock` is this with an owner.
+ * Mechanism: `SET key 1 NX PX ttlMs`, released by a plain `DEL`. `redis-lock` is this lock with an owner.
+ *
+ * Guarantees one holder at a time while no hold exceeds the TTL. After a holder crash, waiters are blocked for at most
+ * one TTL.
+ * Broken by: a hold longer than the TTL (a pause, slow work), which lets a second holder in; the first one then deletes
+ * the second one's lock, which lets a third in. Also by a server that restarts empty.
+ * Fencing token: none. Watchdog: none. Clock: the server's clock ends the lease; the holder does not check it. Times in
+ * milliseconds.
  *
  * @throws {LockError} `backend_unavailable`, `config_invalid`, `aborted`
  * @see https://redis.io/docs/latest/commands/set/
@@ -40,7 +44,7 @@ export function createRedisSetPx(
     {
       traits: redisSetPxTraits,
       leaseKind: "unwatched",
-      take: async ({ calls, key, context }) => (await calls.call("SET", key, 1, "NX", "PX", context.ttlMs)) === "OK",
+      acquire: async ({ calls, key, context }) => (await calls.call("SET", key, 1, "NX", "PX", context.ttlMs)) === "OK",
     },
     { client, dependencies, options },
   );

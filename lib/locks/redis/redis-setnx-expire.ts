@@ -21,18 +21,22 @@ export const redisSetnxExpireTraits: StrategyTraits = {
 };
 
 export interface RedisSetnxExpireOptions extends RunnerOptions {
-  /** Failpoint: awaited after `SETNX` took the key and before it gets its expiry. */
+  /** Failpoint: awaited after `SETNX` acquired the key and before `PEXPIRE` sets its expiry. */
   readonly betweenCommands: () => Promise<void>;
 }
 
 /**
- * `SETNX`, then an expiry in a second command: the deadlock of `redis-setnx` mended, all but one gap.
+ * `SETNX` with an expiry in a second command.
  *
- * Guarantees one holder at a time while nobody holds longer than the TTL. A holder that dies after both commands costs the
- * others one TTL; one that dies between them leaves a key that never expires (PTTL -1) and blocks everybody until an
- * operator frees it (`breakLock`). A hold longer than the TTL lets a second holder in, whose lock the first one then
- * deletes, which lets in a third. A server restarted empty breaks it. No fencing token, no watchdog; the server's clock
- * ends the lease, and the holder never looks at its own.
+ * Mechanism: `SETNX key 1`, then `PEXPIRE key ttlMs`; a plain `DEL` releases it.
+ *
+ * Guarantees one holder at a time while no hold exceeds the TTL. After a holder crash, waiters are blocked for at most
+ * one TTL, unless the crash falls between the two commands: then the key never expires (PTTL -1) and blocks all waiters
+ * until an operator calls `breakLock`.
+ * Broken by: a hold longer than the TTL, which lets a second holder in; the first one then deletes the second one's
+ * lock, which lets a third in. Also by a server that restarts empty.
+ * Fencing token: none. Watchdog: none. Clock: the server's clock ends the lease; the holder does not check it. Times in
+ * milliseconds.
  *
  * @throws {LockError} `backend_unavailable`, `config_invalid`, `aborted`
  * @see https://redis.io/docs/latest/commands/setnx/
@@ -47,8 +51,8 @@ export function createRedisSetnxExpire(
     {
       traits: redisSetnxExpireTraits,
       leaseKind: "unwatched",
-      take: async ({ calls, key }) => (await calls.call("SETNX", key, 1)) === 1,
-      finish: async ({ calls, key, context }) => {
+      acquire: async ({ calls, key }) => (await calls.call("SETNX", key, 1)) === 1,
+      afterAcquire: async ({ calls, key, context }) => {
         await betweenCommands?.();
         await calls.call("PEXPIRE", key, context.ttlMs);
       },

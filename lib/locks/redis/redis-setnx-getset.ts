@@ -9,8 +9,8 @@ export const redisSetnxGetsetTraits: StrategyTraits = {
   family: "redis",
   kind: "lock",
   mechanism:
-    "SETNX key expiresAt; once that is past, GETSET and compare with what was read. Plain DEL, clients' clocks.",
-  remark: "clients' clocks",
+    "SETNX key expiresAt. After that time, GETSET replaces it if the value is unchanged. Plain DEL, client clocks.",
+  remark: "client clocks",
   needs: ["redis"],
   waiting: "poll",
   fair: false,
@@ -21,24 +21,29 @@ export const redisSetnxGetsetTraits: StrategyTraits = {
   survives: { holderCrash: "survives", holderPause: "breaks", serverRestart: "breaks" },
 };
 
-async function take({ calls, key, context }: OwnerlessAttempt): Promise<boolean> {
+async function acquire({ calls, key, context }: OwnerlessAttempt): Promise<boolean> {
   const nowAtEpochMs = Math.floor(context.clock.epochMs());
   const expiresAtEpochMs = nowAtEpochMs + context.ttlMs + 1;
   if ((await calls.call("SETNX", key, expiresAtEpochMs)) === 1) return true;
   const read = await calls.call("GET", key);
   if (read === null || Number(read) > nowAtEpochMs) return false;
-  // Of all who saw it expired, the first to overwrite it gets back what it read; the others have moved its expiry.
+  // Among the waiters that saw it expired, only the first to overwrite it gets back the value it read. The others only
+  // move its expiry.
   return (await calls.call("GETSET", key, expiresAtEpochMs)) === read;
 }
 
 /**
- * The lock of the time before `SET NX PX`: the key holds the moment it expires, and whoever finds it past takes it
- * over by `GETSET`, if that still answers what it read.
+ * The common Redis lock before `SET NX PX` existed.
  *
- * Guarantees one holder at a time while nobody holds longer than the TTL and the clients' wall clocks agree; a holder's
- * crash costs the others one TTL. A client whose clock is ahead steals a live lock; the loser of a take-over moves the
- * winner's expiry; a hold longer than the TTL lets a second holder in, whose lock the first one then deletes. A server
- * restarted empty breaks it. No fencing token, no watchdog.
+ * Mechanism: the key stores its expiry time. A waiter that reads an expired time overwrites it by `GETSET` and has the
+ * lock if `GETSET` returns the value it had read. A plain `DEL` releases it.
+ *
+ * Guarantees one holder at a time while no hold exceeds the TTL and the clients' wall clocks agree. After a holder
+ * crash, waiters are blocked for at most one TTL.
+ * Broken by: a client clock that runs ahead, which takes over a live lock; a hold longer than the TTL, which lets a
+ * second holder in, whose lock the first one then deletes; a server that restarts empty. The loser of a takeover also
+ * moves the winner's expiry.
+ * Fencing token: none. Watchdog: none. Clock: the clients' wall clocks end the lease. Times in milliseconds.
  *
  * @throws {LockError} `backend_unavailable`, `config_invalid`, `aborted`
  * @see https://redis.io/docs/latest/commands/setnx/#handling-deadlocks
@@ -49,7 +54,7 @@ export function createRedisSetnxGetset(
   options: Partial<RunnerOptions> = {},
 ): LockStrategy {
   return createOwnerless(
-    { traits: redisSetnxGetsetTraits, leaseKind: "unwatched", take },
+    { traits: redisSetnxGetsetTraits, leaseKind: "unwatched", acquire },
     { client, dependencies, options },
   );
 }

@@ -9,7 +9,7 @@ export const redisSetnxScriptTraits: StrategyTraits = {
   id: "redis-setnx-script",
   family: "redis",
   kind: "lock",
-  mechanism: "SETNX key true and PEXPIRE in one Lua script; plain DEL. No owner, no watchdog.",
+  mechanism: "SETNX key true and PEXPIRE in one Lua script. Plain DEL. No owner, no watchdog.",
   remark: "ownerless",
   needs: ["redis"],
   waiting: "poll",
@@ -22,10 +22,10 @@ export const redisSetnxScriptTraits: StrategyTraits = {
 };
 
 /**
- * Takes the lock with an expiry if it is free.
- * KEYS[1] lock · ARGV[1] ttl in ms · returns 1 taken, 0 held by somebody · atomic: no crash falls between the two.
+ * Acquires the lock with an expiry if it is free.
+ * KEYS[1] lock · ARGV[1] TTL in ms · returns 1 if acquired, 0 if held · atomic: no crash can separate the two commands.
  */
-const takeScript = defineScript(`
+const acquireScript = defineScript(`
 if redis.call("SETNX", KEYS[1], "true") == 1 then
   redis.call("PEXPIRE", KEYS[1], ARGV[1])
   return 1
@@ -34,12 +34,17 @@ return 0
 `);
 
 /**
- * `SETNX` and its expiry in one script: no crash can fall between the two. The value says `true`, not whose.
+ * `SETNX` and its expiry in one script.
  *
- * Guarantees one holder at a time while nobody holds longer than the TTL; a holder's crash costs the others one TTL. A hold
- * longer than the TTL (a pause, slow work) lets a second holder in, whose lock the first one then deletes, which lets
- * in a third. A server restarted empty breaks it. No fencing token, no watchdog; the server's clock ends the lease, and the
- * holder never looks at its own.
+ * Mechanism: one Lua script runs `SETNX key true` and `PEXPIRE key ttlMs`, so a crash cannot separate them; a plain
+ * `DEL` releases the lock. The value `true` does not identify the holder.
+ *
+ * Guarantees one holder at a time while no hold exceeds the TTL. After a holder crash, waiters are blocked for at most
+ * one TTL.
+ * Broken by: a hold longer than the TTL (a pause, slow work), which lets a second holder in; the first one then deletes
+ * the second one's lock, which lets a third in. Also by a server that restarts empty.
+ * Fencing token: none. Watchdog: none. Clock: the server's clock ends the lease; the holder does not check it. Times in
+ * milliseconds.
  *
  * @throws {LockError} `backend_unavailable`, `config_invalid`, `aborted`
  * @see https://redis.io/docs/latest/commands/setnx/
@@ -53,7 +58,7 @@ export function createRedisSetnxScript(
     {
       traits: redisSetnxScriptTraits,
       leaseKind: "unwatched",
-      take: async ({ calls, key, context }) => (await calls.run(takeScript, [key], [context.ttlMs])) === 1,
+      acquire: async ({ calls, key, context }) => (await calls.run(acquireScript, [key], [context.ttlMs])) === 1,
     },
     { client, dependencies, options },
   );

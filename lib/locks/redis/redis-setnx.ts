@@ -21,11 +21,15 @@ export const redisSetnxTraits: StrategyTraits = {
 };
 
 /**
- * The first lock everybody writes: `SETNX` takes it, `DEL` frees it, and nothing else does.
+ * The simplest Redis lock.
  *
- * Guarantees one holder at a time while holders live and the server keeps its data; a paused holder keeps its hold. A
- * holder that dies blocks everybody for ever, and so does a `SETNX` whose reply was lost, until an operator frees the
- * key (`breakLock`). A server restarted empty lets a second holder in. No fencing token; no clock. `ttlMs` does not apply.
+ * Mechanism: `SETNX key 1` acquires it and `DEL` releases it. It never expires.
+ *
+ * Guarantees one holder at a time while holders stay alive and the server keeps its data. A paused holder keeps its
+ * hold.
+ * Broken by: a holder crash, or a `SETNX` whose reply was lost, either of which blocks all waiters until an operator
+ * calls `breakLock`; and a server that restarts empty, which lets a second holder in.
+ * Fencing token: none. Clock: none; `ttlMs` does not apply. Times in milliseconds.
  *
  * @throws {LockError} `backend_unavailable`, `config_invalid`, `aborted`
  * @see https://redis.io/docs/latest/commands/setnx/
@@ -39,7 +43,7 @@ export function createRedisSetnx(
     {
       traits: redisSetnxTraits,
       leaseKind: "none",
-      take: async ({ calls, key }) => (await calls.call("SETNX", key, 1)) === 1,
+      acquire: async ({ calls, key }) => (await calls.call("SETNX", key, 1)) === 1,
     },
     { client, dependencies, options },
   );

@@ -4,22 +4,22 @@ import { beforeEach, describe, it } from "node:test";
 import { type ChannelEvent, shareSubscriber } from "./redis-subscriber";
 
 class FakeClient extends EventEmitter {
-  readonly asked: string[] = [];
-  /** What the server does with the next SUBSCRIBE. */
+  readonly sent: string[] = [];
+  /** The reply to the next SUBSCRIBE. */
   answer: () => Promise<unknown> = async () => 1;
 
   subscribe(channel: string): Promise<unknown> {
-    this.asked.push(`+${channel}`);
+    this.sent.push(`+${channel}`);
     return this.answer();
   }
 
   async unsubscribe(channel: string): Promise<unknown> {
-    this.asked.push(`-${channel}`);
+    this.sent.push(`-${channel}`);
     return 0;
   }
 }
 
-/** Everything that is ready to run has run. */
+/** Runs all pending promise callbacks. */
 const settle = async () => {
   for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
 };
@@ -27,85 +27,85 @@ const settle = async () => {
 describe("shared subscriber", () => {
   let client: FakeClient;
   let subscriber: ReturnType<typeof shareSubscriber>;
-  let heard: string[];
-  const note = (name: string) => (event: ChannelEvent) =>
-    void heard.push(`${name} ${event.kind === "message" ? event.text : event.kind}`);
+  let events: string[];
+  const record = (name: string) => (event: ChannelEvent) =>
+    void events.push(`${name} ${event.kind === "message" ? event.text : event.kind}`);
 
   beforeEach(() => {
     client = new FakeClient();
     subscriber = shareSubscriber(client);
-    heard = [];
+    events = [];
   });
 
-  it("subscribes to a channel once, and unsubscribes with its last listener", async () => {
-    const stops = [subscriber.subscribe("c", note("a")), subscriber.subscribe("c", note("b"))];
+  it("subscribes to a channel once and unsubscribes with its last listener", async () => {
+    const removals = [subscriber.subscribe("c", record("a")), subscriber.subscribe("c", record("b"))];
     await settle();
-    for (const stop of stops) stop();
-    assert.deepEqual(client.asked, ["+c", "-c"]);
+    for (const remove of removals) remove();
+    assert.deepEqual(client.sent, ["+c", "-c"]);
   });
 
-  it("tells every listener from when on it misses nothing, those who come later too", async () => {
-    subscriber.subscribe("c", note("a"));
+  it("sends `subscribed` to every listener, including later ones", async () => {
+    subscriber.subscribe("c", record("a"));
     await settle();
-    subscriber.subscribe("c", note("b"));
+    subscriber.subscribe("c", record("b"));
     await settle();
-    assert.deepEqual(heard, ["a subscribed", "b subscribed"]);
+    assert.deepEqual(events, ["a subscribed", "b subscribed"]);
   });
 
-  it("passes messages to the listeners of their channel", async () => {
-    subscriber.subscribe("c", note("a"));
-    const stop = subscriber.subscribe("c", note("b"));
-    subscriber.subscribe("d", note("d"));
+  it("sends messages to the listeners of their channel", async () => {
+    subscriber.subscribe("c", record("a"));
+    const remove = subscriber.subscribe("c", record("b"));
+    subscriber.subscribe("d", record("d"));
     await settle();
-    heard = [];
+    events = [];
     client.emit("message", "c", "0");
-    stop();
+    remove();
     client.emit("message", "c", "1");
-    assert.deepEqual(heard, ["a 0", "b 0", "a 1"]);
+    assert.deepEqual(events, ["a 0", "b 0", "a 1"]);
   });
 
-  it("says once when its connection is lost, subscribes again, and says that messages may be missing", async () => {
-    subscriber.subscribe("c", note("a"));
+  it("reports a lost connection once, resubscribes, and sends `subscribed` again", async () => {
+    subscriber.subscribe("c", record("a"));
     await settle();
     for (const event of ["close", "close", "ready"]) client.emit(event);
     await settle();
-    assert.deepEqual(client.asked, ["+c", "+c"]);
-    assert.deepEqual(heard, ["a subscribed", "a lost", "a subscribed"]);
+    assert.deepEqual(client.sent, ["+c", "+c"]);
+    assert.deepEqual(events, ["a subscribed", "a lost", "a subscribed"]);
   });
 
-  it("stays silent while the server cannot be reached, and asks again when it can", async () => {
+  it("sends no event while the server is unreachable, and subscribes when it is back", async () => {
     client.answer = () => Promise.reject(new Error("Connection is closed."));
-    subscriber.subscribe("c", note("a"));
+    subscriber.subscribe("c", record("a"));
     await settle();
-    assert.deepEqual(heard, []);
+    assert.deepEqual(events, []);
     client.answer = async () => 1;
     client.emit("ready");
     await settle();
-    assert.deepEqual(heard, ["a subscribed"]);
+    assert.deepEqual(events, ["a subscribed"]);
   });
 
-  it("does not take a late failure of an old connection for one of the new", async () => {
+  it("ignores a late failure of an earlier connection", async () => {
     let fail = (_reason: Error) => {};
     client.answer = () =>
       new Promise((_resolve, reject) => {
         fail = reject;
       });
-    subscriber.subscribe("c", note("a"));
+    subscriber.subscribe("c", record("a"));
     client.emit("close");
     client.answer = async () => 1;
     client.emit("ready");
     await settle();
     fail(new Error("Connection is closed."));
     await settle();
-    subscriber.subscribe("c", note("b"));
+    subscriber.subscribe("c", record("b"));
     await settle();
-    assert.deepEqual(heard, ["a lost", "a subscribed", "b subscribed"]);
+    assert.deepEqual(events, ["a lost", "a subscribed", "b subscribed"]);
   });
 
-  it("tells a listener that has left nothing", async () => {
-    subscriber.subscribe("c", note("a"))();
+  it("sends no event to a removed listener", async () => {
+    subscriber.subscribe("c", record("a"))();
     await settle();
-    assert.deepEqual(heard, []);
-    assert.deepEqual(client.asked, ["+c", "-c"]);
+    assert.deepEqual(events, []);
+    assert.deepEqual(client.sent, ["+c", "-c"]);
   });
 });

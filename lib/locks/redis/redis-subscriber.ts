@@ -1,7 +1,8 @@
 /**
- * What a channel's listener is told. `subscribed`: from now on no message is missed; whatever was said before may have
- * been. It comes once for every listener, and again whenever a lost connection has been replaced. `lost`: the connection
- * is gone, and perhaps the server with it; nothing will be heard until the next `subscribed`.
+ * An event of a channel.
+ * - `subscribed`: from now on no message is missed; earlier ones may have been. Every listener gets it once, and again
+ *   after each reconnect.
+ * - `lost`: the connection is lost, so no message arrives until the next `subscribed`.
  */
 export type ChannelEvent =
   | { readonly kind: "subscribed" | "lost" }
@@ -10,15 +11,15 @@ export type ChannelEvent =
 export type ChannelListener = (event: ChannelEvent) => void;
 
 /**
- * All the library asks of publish/subscribe. Messages may be lost, and a subscription may never come about; both are told
- * by silence, so that whoever listens needs a bound of its own on every wait.
+ * The publish/subscribe client that the library needs. Messages may be lost and a subscription may never be confirmed,
+ * both without an event, so a listener must limit its wait.
  */
 export interface RedisSubscriber {
-  /** @returns how to stop listening */
+  /** @returns a function that removes the listener */
   subscribe(channel: string, listener: ChannelListener): () => void;
 }
 
-/** The part of an ioredis client that is needed; it must not subscribe again by itself (`autoResubscribe: false`). */
+/** The part of an ioredis client that is needed. It must not resubscribe itself (`autoResubscribe: false`). */
 export interface PubSubClient {
   subscribe(channel: string): Promise<unknown>;
   unsubscribe(channel: string): Promise<unknown>;
@@ -28,38 +29,38 @@ export interface PubSubClient {
 
 interface Channel {
   readonly listeners: Set<ChannelListener>;
-  /** asking -> confirmed; either falls back to lost with the connection, or when the server does not answer. */
-  state: "asking" | "confirmed" | "lost";
-  /** Of the asking: an answer to an earlier one says nothing about the connection of today. */
+  /** pending -> confirmed. Either becomes `lost` with the connection, or if the server rejects the subscription. */
+  state: "pending" | "confirmed" | "lost";
+  /** Number of the latest SUBSCRIBE: an answer to an earlier one belongs to an earlier connection. */
   attempt: number;
 }
 
 /**
- * One connection for all channels and listeners of a process. A channel is subscribed to while it has listeners, and
- * again each time the client is connected anew.
+ * Shares one connection between all channels and listeners of a process. Subscribes to a channel while it has
+ * listeners, and again after each reconnect.
  */
 export function shareSubscriber(client: PubSubClient): RedisSubscriber {
   const channels = new Map<string, Channel>();
 
-  async function ask(name: string, channel: Channel): Promise<void> {
-    channel.state = "asking";
+  async function confirmSubscription(name: string, channel: Channel): Promise<void> {
+    channel.state = "pending";
     channel.attempt += 1;
     const { attempt } = channel;
-    const [asked] = await Promise.allSettled([client.subscribe(name)]);
+    const [subscribed] = await Promise.allSettled([client.subscribe(name)]);
     if (channel.attempt !== attempt) return;
-    // Refused or lost: the client reports the connection's errors, and "ready" brings us here again.
-    if (asked.status === "rejected") channel.state = "lost";
+    // The client reports connection errors itself, and "ready" triggers another attempt.
+    if (subscribed.status === "rejected") channel.state = "lost";
     else if (channels.get(name) === channel) {
       channel.state = "confirmed";
       for (const listener of channel.listeners) listener({ kind: "subscribed" });
     }
   }
 
-  function stop(name: string, channel: Channel, listener: ChannelListener): void {
+  function removeListener(name: string, channel: Channel, listener: ChannelListener): void {
     channel.listeners.delete(listener);
     if (channel.listeners.size > 0 || channels.get(name) !== channel) return;
     channels.delete(name);
-    // A connection that is lost has no subscriptions to end.
+    // On a lost connection there is no subscription to end.
     void Promise.allSettled([client.unsubscribe(name)]);
   }
 
@@ -68,13 +69,13 @@ export function shareSubscriber(client: PubSubClient): RedisSubscriber {
   });
   client.on("close", () => {
     for (const channel of channels.values()) {
-      const isNews = channel.state !== "lost";
+      const wasConnected = channel.state !== "lost";
       channel.state = "lost";
-      if (isNews) for (const listener of channel.listeners) listener({ kind: "lost" });
+      if (wasConnected) for (const listener of channel.listeners) listener({ kind: "lost" });
     }
   });
   client.on("ready", () => {
-    for (const [name, channel] of channels) if (channel.state === "lost") void ask(name, channel);
+    for (const [name, channel] of channels) if (channel.state === "lost") void confirmSubscription(name, channel);
   });
 
   return {
@@ -83,11 +84,11 @@ export function shareSubscriber(client: PubSubClient): RedisSubscriber {
       const isNew = channel.listeners.size === 0;
       channel.listeners.add(listener);
       channels.set(name, channel);
-      if (isNew) void ask(name, channel);
+      if (isNew) void confirmSubscription(name, channel);
       else if (channel.state === "confirmed") {
         queueMicrotask(() => channel.listeners.has(listener) && listener({ kind: "subscribed" }));
       }
-      return () => stop(name, channel, listener);
+      return () => removeListener(name, channel, listener);
     },
   };
 }

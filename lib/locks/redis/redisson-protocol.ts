@@ -1,8 +1,8 @@
 import { defineScript } from "./script";
 
 /**
- * Redisson's `RLock` on the wire. The lock's name is the key of a hash with one field, `<client UUID>:<thread id>`, whose
- * value is the hold count. A last release says `0` on the lock's channel.
+ * Redisson's `RLock` protocol. The lock's name is the key of a hash with one field, `<client UUID>:<thread id>`, whose
+ * value is the hold count. The last release publishes `0` on the lock's channel.
  * @see https://redisson.pro/docs/data-and-services/locks-and-synchronizers/
  */
 
@@ -13,8 +13,8 @@ export function unlockChannel(name: string): string {
 }
 
 /**
- * Takes the lock if it is free, or once more if it is ours.
- * KEYS[1] lock · ARGV[1] ttl in ms · ARGV[2] field · returns nil when taken, else the lock's PTTL · atomic.
+ * Acquires the lock if it is free, or increments the hold count if the caller holds it.
+ * KEYS[1] lock · ARGV[1] TTL in ms · ARGV[2] field · returns nil if acquired, otherwise the lock's PTTL · atomic.
  */
 export const lockScript = defineScript(`
 if redis.call("EXISTS", KEYS[1]) == 0 or redis.call("HEXISTS", KEYS[1], ARGV[2]) == 1 then
@@ -26,8 +26,9 @@ return redis.call("PTTL", KEYS[1])
 `);
 
 /**
- * Counts one more entry, but takes no lock that is not ours any more.
- * KEYS[1] lock · ARGV[1] ttl in ms · ARGV[2] field · returns the hold count, 0 when the lock is not ours · atomic.
+ * Increments the hold count if the caller still holds the lock. Never acquires it.
+ * KEYS[1] lock · ARGV[1] TTL in ms · ARGV[2] field · returns the hold count, or 0 if the caller does not hold the lock
+ * · atomic.
  */
 export const enterNestedScript = defineScript(`
 if redis.call("HEXISTS", KEYS[1], ARGV[2]) == 0 then
@@ -38,9 +39,9 @@ return redis.call("HINCRBY", KEYS[1], ARGV[2], 1)
 `);
 
 /**
- * Takes one entry back; the last one deletes the lock and tells those who wait.
- * KEYS[1] lock · KEYS[2] channel · ARGV[1] message · ARGV[2] ttl in ms · ARGV[3] field
- * returns nil when the lock is not ours, 0 when entries are left, 1 when it is free · atomic.
+ * Decrements the hold count. At zero, deletes the lock and publishes the message.
+ * KEYS[1] lock · KEYS[2] channel · ARGV[1] message · ARGV[2] TTL in ms · ARGV[3] field · returns nil if the caller does
+ * not hold the lock, 0 if entries remain, 1 if the lock is free · atomic.
  */
 export const unlockScript = defineScript(`
 if redis.call("HEXISTS", KEYS[1], ARGV[3]) == 0 then
@@ -56,8 +57,9 @@ return 1
 `);
 
 /**
- * Gives the lock its full length again if it is ours.
- * KEYS[1] lock · ARGV[1] ttl in ms · ARGV[2] field · returns 1 renewed, 0 not ours · atomic.
+ * Extends the lock to its full TTL if the caller holds it.
+ * KEYS[1] lock · ARGV[1] TTL in ms · ARGV[2] field · returns 1 if renewed, 0 if the caller does not hold the lock ·
+ * atomic.
  */
 export const extendScript = defineScript(`
 if redis.call("HEXISTS", KEYS[1], ARGV[2]) == 1 then

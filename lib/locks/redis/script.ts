@@ -2,7 +2,10 @@ import { createHash } from "node:crypto";
 import { LockError } from "../errors";
 import type { RedisCommands } from "./redis-port";
 
-/** A Lua script and the name the server caches it under. Scripts are atomic: nothing else runs meanwhile. */
+/**
+ * A Lua script and the hash that the server caches it under. Scripts are atomic: the server runs no other command
+ * meanwhile.
+ */
 export interface RedisScript {
   readonly source: string;
   readonly sha1: string;
@@ -17,7 +20,7 @@ export function defineScript(source: string): RedisScript {
   return { source, sha1: createHash("sha1").update(source).digest("hex") };
 }
 
-/** By hash; by source where the server does not know it (first use, or restarted since). */
+/** Calls the script by hash, and by source if the server has not cached it (first use, or a restart). */
 export async function runScript(client: RedisCommands, script: RedisScript, call: ScriptCall): Promise<unknown> {
   const parameters = [call.keys.length, ...call.keys, ...call.values];
   try {
@@ -28,18 +31,18 @@ export async function runScript(client: RedisCommands, script: RedisScript, call
   }
 }
 
-/** Answers that mean "not now" although the server did answer. */
-const NOT_SERVING = /^(LOADING|MASTERDOWN|READONLY|CLUSTERDOWN|TRYAGAIN|OOM|BUSY|MISCONF|NOREPLICAS)\b/;
+/** Error replies of a server that cannot serve the command now. */
+const TEMPORARY_ERRORS = /^(LOADING|MASTERDOWN|READONLY|CLUSTERDOWN|TRYAGAIN|OOM|BUSY|MISCONF|NOREPLICAS)\b/;
 
 /**
- * Names the failure of a command. No answer, or an answer that the server is not serving, is `backend_unavailable`;
- * any other refusal (wrong type under the key, no permission) will not go away by asking again: `config_invalid`.
+ * Converts a failed command into a LockError. No answer, or a temporary error reply, is `backend_unavailable`. Any
+ * other error reply (wrong type of key, no permission) would repeat on retry and is `config_invalid`.
  */
-export function asRedisError(error: unknown, where: { strategyId: string; resource: string }): LockError {
+export function asRedisError(error: unknown, errorContext: { strategyId: string; resource: string }): LockError {
   const message = messageOf(error);
-  const isRefusal = error instanceof Error && error.name === "ReplyError" && !NOT_SERVING.test(message);
+  const isRefusal = error instanceof Error && error.name === "ReplyError" && !TEMPORARY_ERRORS.test(message);
   const code = isRefusal ? "config_invalid" : "backend_unavailable";
-  return new LockError({ ...where, code, message: `Redis: ${message}`, isDefinite: true, cause: error });
+  return new LockError({ ...errorContext, code, message: `Redis: ${message}`, isDefinite: true, cause: error });
 }
 
 function messageOf(error: unknown): string {

@@ -2,139 +2,139 @@ import type { Clock } from "../clock";
 import type { RedisSubscriber } from "./redis-subscriber";
 
 /**
- * The waiters of this process, channel by channel: one subscription a channel, and one waiter woken a message, since only
- * one can get the lock. A wake-up that its waiter cannot use is passed on.
+ * The waiters of this process, by channel. All waiters of a channel share one subscription, and each message wakes one
+ * waiter, because only one can acquire the lock. A waiter that leaves without using its wake-up passes it to the next.
  */
 export class WakeUpQueue {
   readonly #subscriber: RedisSubscriber;
   readonly #wakingMessage: string;
-  readonly #lines = new Map<string, Line>();
+  readonly #channels = new Map<string, ChannelWaiters>();
 
   constructor(subscriber: RedisSubscriber, wakingMessage: string) {
     this.#subscriber = subscriber;
     this.#wakingMessage = wakingMessage;
   }
 
-  /** A place that is taken with its first wait. */
-  place(channel: string): Place {
-    return new Place(() => this.#line(channel));
+  /** A waiter that joins the channel's queue with its first `wait`. */
+  waiter(channel: string): Waiter {
+    return new Waiter(() => this.#waitersOf(channel));
   }
 
-  /** The line of a channel, with its subscription; ends with its last waiter. */
-  #line(channel: string): Line {
-    const known = this.#lines.get(channel);
+  /** The waiters of a channel. Subscribes with the first waiter and unsubscribes with the last. */
+  #waitersOf(channel: string): ChannelWaiters {
+    const known = this.#channels.get(channel);
     if (known) return known;
-    const line = new Line(() => {
-      this.#lines.delete(channel);
-      stopListening();
+    const waiters = new ChannelWaiters(() => {
+      this.#channels.delete(channel);
+      unsubscribe();
     });
-    this.#lines.set(channel, line);
-    const stopListening = this.#subscriber.subscribe(channel, (event) => {
-      // Whoever waits for a message that cannot come asks the server, and learns that it is gone, if it is.
-      if (event.kind === "lost") line.wakeAll();
-      // Before the subscription stood a message may have been missed: one waiter looks.
-      else if (event.kind !== "message" || event.text === this.#wakingMessage) line.wakeOne();
+    this.#channels.set(channel, waiters);
+    const unsubscribe = this.#subscriber.subscribe(channel, (event) => {
+      // Without a connection no message can arrive, so every waiter tries and gets the server's answer or an error.
+      if (event.kind === "lost") waiters.wakeAll();
+      // A message may have been missed before the subscription was confirmed, so one waiter tries.
+      else if (event.kind !== "message" || event.text === this.#wakingMessage) waiters.wakeOne();
     });
-    return line;
+    return waiters;
   }
 }
 
-class Line {
-  /** In the order of arrival. */
-  readonly places = new Set<Place>();
-  readonly #end: () => void;
+class ChannelWaiters {
+  /** In arrival order. */
+  readonly all = new Set<Waiter>();
+  readonly #onEmpty: () => void;
 
-  constructor(end: () => void) {
-    this.#end = end;
+  constructor(onEmpty: () => void) {
+    this.#onEmpty = onEmpty;
   }
 
-  /** The first who waits; else the first who is asking just now, and may be told "held" by an answer already old. */
+  /** Wakes the first waiter that sleeps. Otherwise marks the first that is trying: its "held" answer may be outdated. */
   wakeOne(): void {
-    const places = [...this.places];
-    (places.find((place) => place.isWaiting) ?? places.find((place) => !place.isCalled))?.call();
+    const waiters = [...this.all];
+    (waiters.find((waiter) => waiter.isWaiting) ?? waiters.find((waiter) => !waiter.isWokenUp))?.wakeUp();
   }
 
   wakeAll(): void {
-    for (const place of [...this.places]) if (place.isWaiting) place.call();
+    for (const waiter of [...this.all]) if (waiter.isWaiting) waiter.wakeUp();
   }
 
-  leave(place: Place): void {
-    this.places.delete(place);
-    if (this.places.size === 0) this.#end();
+  remove(waiter: Waiter): void {
+    this.all.delete(waiter);
+    if (this.all.size === 0) this.#onEmpty();
   }
 }
 
 /**
- * One waiter's place: outside -> in line -> outside. In line it is called at most once at a time; the call is used up by a
- * try that the server has answered.
+ * One waiter: outside -> queued -> outside. It has at most one pending wake-up, which is used up when the server answers
+ * the waiter's next try.
  */
-export class Place {
-  readonly #join: () => Line;
-  #line: Line | null = null;
-  #wake: (() => void) | null = null;
-  /** Called, and no try sent since. */
-  #called = false;
-  /** A try is under way that a call was for. */
-  #answering = false;
+export class Waiter {
+  readonly #join: () => ChannelWaiters;
+  #queue: ChannelWaiters | null = null;
+  #resume: (() => void) | null = null;
+  /** Woken up, and no try sent since. */
+  #isWokenUp = false;
+  /** The try that this wake-up caused is still unanswered. */
+  #isTryPending = false;
 
-  constructor(join: () => Line) {
+  constructor(join: () => ChannelWaiters) {
     this.#join = join;
   }
 
   get isWaiting(): boolean {
-    return this.#wake !== null;
+    return this.#resume !== null;
   }
 
-  get isCalled(): boolean {
-    return this.#called;
+  get isWokenUp(): boolean {
+    return this.#isWokenUp;
   }
 
-  call(): void {
-    this.#called = true;
-    this.#wake?.();
+  wakeUp(): void {
+    this.#isWokenUp = true;
+    this.#resume?.();
   }
 
-  /** A try is sent: what the server says to it answers the call. */
-  trying(): void {
-    this.#answering = this.#called;
-    this.#called = false;
+  /** Call when a try is sent: it uses the wake-up. */
+  tryStarted(): void {
+    this.#isTryPending = this.#isWokenUp;
+    this.#isWokenUp = false;
   }
 
-  /** The server has answered the try. A lock that was granted says by its release when the next may come. */
-  answered(status: "granted" | "held"): void {
-    this.#answering = false;
+  /** Call when the server has answered the try. After a grant, the release of that lock wakes the next waiter. */
+  tryAnswered(status: "granted" | "held"): void {
+    this.#isTryPending = false;
     if (status === "held") return;
-    this.#called = false;
+    this.#isWokenUp = false;
     this.leave();
   }
 
-  /** Resolves when called, after `limitMs`, or when the signal aborts. Leaves no timer. */
+  /** Resolves on a wake-up, after `limitMs`, or when the signal aborts. Leaves no timer behind. */
   wait(clock: Clock, limitMs: number, signal: AbortSignal): Promise<void> {
-    if (!this.#line) {
-      this.#line = this.#join();
-      this.#line.places.add(this);
+    if (!this.#queue) {
+      this.#queue = this.#join();
+      this.#queue.all.add(this);
     }
-    if (this.#called || signal.aborted) return Promise.resolve();
+    if (this.#isWokenUp || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const done = () => {
-        this.#wake = null;
+        this.#resume = null;
         clock.clearTimer(timer);
         signal.removeEventListener("abort", done);
         resolve();
       };
       const timer = clock.setTimer(limitMs, done);
-      this.#wake = done;
+      this.#resume = done;
       signal.addEventListener("abort", done, { once: true });
     });
   }
 
   leave(): void {
-    const line = this.#line;
-    if (!line) return;
-    this.#line = null;
-    const isOwed = this.#called || this.#answering;
-    line.places.delete(this);
-    if (isOwed) line.wakeOne();
-    line.leave(this);
+    const queue = this.#queue;
+    if (!queue) return;
+    this.#queue = null;
+    const hasUnusedWakeUp = this.#isWokenUp || this.#isTryPending;
+    queue.all.delete(this);
+    if (hasUnusedWakeUp) queue.wakeOne();
+    queue.remove(this);
   }
 }

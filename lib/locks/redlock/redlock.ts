@@ -93,9 +93,10 @@ class RedlockHandle implements LockHandle {
  *
  * Guarantees one holder at a time, and progress while a minority of servers is lost. If a majority is unreachable, the
  * call fails with `quorum_failed` and the vote of every server. Broken by: a server that restarts empty within a TTL, a
- * server clock that jumps, and a holder that pauses past the TTL; each lets a second holder in. Fencing token: none,
- * because the servers share no counter. Clock: the servers' clocks end the lease, so they must run at about the same
- * rate. The holder trusts its own monotonic clock. Times in milliseconds.
+ * server clock that jumps, and a holder that pauses past the TTL; each lets a second holder in.
+ * Fencing token: none, because the servers share no counter.
+ * Clock: the servers' clocks end the lease, so they must run at about the same rate. The holder trusts its own
+ * monotonic clock. Times in milliseconds.
  *
  * @throws {LockError} `quorum_failed`, `config_invalid`, `aborted`
  * @see https://redis.io/docs/latest/develop/use/patterns/distributed-locks/

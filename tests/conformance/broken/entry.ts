@@ -2,7 +2,7 @@ import type { LockDependencies, LockEntry } from "../../../lib/locks/create-lock
 import { LockError } from "../../../lib/locks/errors";
 import type { HandleContext, LockHandle } from "../../../lib/locks/lease-backend";
 import { LeaseRunner } from "../../../lib/locks/lease-runner";
-import { OwnedLockHandle, type Take } from "../../../lib/locks/redis/owned-lock-handle";
+import { type AcquireCommand, OwnedLockHandle } from "../../../lib/locks/redis/owned-lock-handle";
 import { RedisCalls } from "../../../lib/locks/redis/redis-calls";
 import { redisLockTraits } from "../../../lib/locks/redis/redis-lock";
 import type { LockStrategy, StrategyTraits } from "../../../lib/locks/types";
@@ -12,7 +12,7 @@ import type { LockStrategy, StrategyTraits } from "../../../lib/locks/types";
  * other processes, and inherit it.
  */
 
-const take: Take = async (calls, { resource, holderId, ttlMs }) => {
+const acquire: AcquireCommand = async (calls, { resource, holderId, ttlMs }) => {
   const reply = await calls.call("SET", resource, holderId, "NX", "PX", ttlMs);
   return { status: reply === "OK" ? "granted" : "held" };
 };
@@ -20,7 +20,7 @@ const take: Take = async (calls, { resource, holderId, ttlMs }) => {
 interface Fault {
   /** The part of a case's name that is to fail, and no other. */
   readonly caughtBy: string;
-  readonly take?: Take;
+  readonly acquire?: AcquireCommand;
   readonly handle?: (own: LockHandle, work: { calls: RedisCalls; context: HandleContext }) => Partial<LockHandle>;
   readonly strategy?: (own: LockStrategy, dependencies: LockDependencies) => LockStrategy["runGuarded"];
   readonly traits?: Partial<StrategyTraits>;
@@ -55,14 +55,14 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   "no exclusion": {
     caughtBy: "lets one in at a time",
-    take: async (calls, { resource, holderId, ttlMs }) => {
+    acquire: async (calls, { resource, holderId, ttlMs }) => {
       await calls.call("SET", resource, holderId, "PX", ttlMs);
       return { status: "granted" };
     },
   },
   "no expiry": {
     caughtBy: "goes to the next caller after its holder was killed",
-    take: async (calls, { resource, holderId }) => {
+    acquire: async (calls, { resource, holderId }) => {
       const reply = await calls.call("SET", resource, holderId, "NX");
       return { status: reply === "OK" ? "granted" : "held" };
     },
@@ -91,8 +91,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "the same token for all": {
     caughtBy: "gives fencing tokens that rise",
     traits: { fencingSource: "a constant" },
-    take: async (calls, context) => {
-      const reply = await take(calls, context);
+    acquire: async (calls, context) => {
+      const reply = await acquire(calls, context);
       return reply.status === "granted" ? { ...reply, fencingToken: 7n } : reply;
     },
   },
@@ -131,7 +131,7 @@ function createBroken(dependencies: LockDependencies): LockStrategy {
   const client = dependencies.redis();
   const createHandle = (context: HandleContext): LockHandle => {
     const calls = new RedisCalls(client, { strategyId: traits.id, resource: context.resource });
-    const own = new OwnedLockHandle(calls, context, fault?.take ?? take);
+    const own = new OwnedLockHandle(calls, context, fault?.acquire ?? acquire);
     const whole: LockHandle = {
       tryAcquire: () => own.tryAcquire(),
       renew: () => own.renew() as Promise<"renewed" | "lost">,
