@@ -17,7 +17,7 @@ beforeEach(() => {
   mutex = createLocalMutex({ clock, random: seededRandom(1) });
 });
 
-/** Enters, notes its name, holds for a while. */
+/** Acquires the lock, records its name and holds it for 10 ms. */
 function enter(entered: string[], name: string, overrides: Partial<LockRequest> = {}) {
   return mutex.runGuarded({ ...request, ...overrides }, async () => {
     entered.push(name);
@@ -26,40 +26,40 @@ function enter(entered: string[], name: string, overrides: Partial<LockRequest> 
 }
 
 describe("local-mutex", () => {
-  it("serves callers one at a time in the order they came", async () => {
+  it("serves callers one at a time in arrival order", async () => {
     const entered: string[] = [];
     const names = Array.from({ length: 20 }, (_, index) => `caller ${index}`);
     let inside = 0;
-    let most = 0;
+    let maxInside = 0;
     const calls = names.map((name) =>
       mutex.runGuarded(request, async () => {
         entered.push(name);
         inside += 1;
-        most = Math.max(most, inside);
+        maxInside = Math.max(maxInside, inside);
         await clock.sleep(10);
         inside -= 1;
       }),
     );
     await clock.settle(Promise.all(calls));
     assert.deepEqual(entered, names);
-    assert.equal(most, 1);
+    assert.equal(maxInside, 1);
     assert.equal(clock.pendingTimers, 0);
   });
 
-  it("keeps the order when a waiter in the middle gives up", async () => {
+  it("keeps the order when a waiter in the middle aborts", async () => {
     const entered: string[] = [];
     const caller = new AbortController();
     const first = enter(entered, "first");
     const second = enter(entered, "second", { signal: caller.signal });
     const third = enter(entered, "third");
-    const refused = assert.rejects(second, (error) => isLockError(error) && error.code === "aborted");
+    const rejected = assert.rejects(second, (error) => isLockError(error) && error.code === "aborted");
     await clock.advance(5);
     caller.abort();
-    await clock.settle(Promise.all([first, refused, third]));
+    await clock.settle(Promise.all([first, rejected, third]));
     assert.deepEqual(entered, ["first", "third"]);
   });
 
-  it("hands the lock on when the caller at the front runs out of time", async () => {
+  it("grants the lock to the next waiter when the first one times out", async () => {
     const entered: string[] = [];
     const holder = enter(entered, "holder");
     const short = enter(entered, "short", { waitTimeoutMs: 4 });
@@ -69,7 +69,7 @@ describe("local-mutex", () => {
     assert.deepEqual(entered, ["holder", "long"]);
   });
 
-  it("answers `contended` at once to a caller that may not wait", async () => {
+  it("returns `contended` at once if the wait timeout is 0", async () => {
     const entered: string[] = [];
     const holder = enter(entered, "holder");
     const outcome = await enter(entered, "visitor", { waitTimeoutMs: 0 });
@@ -77,7 +77,7 @@ describe("local-mutex", () => {
     await clock.settle(holder);
   });
 
-  it("lets different resources in side by side", async () => {
+  it("grants different resources concurrently", async () => {
     const entered: string[] = [];
     const calls = [enter(entered, "one"), enter(entered, "two", { resource: "product:2" })];
     await clock.advance(1);
@@ -85,7 +85,7 @@ describe("local-mutex", () => {
     await clock.settle(Promise.all(calls));
   });
 
-  it("does not keep out a second instance, as it would not a second process", async () => {
+  it("does not exclude a second instance, which stands for a second process", async () => {
     const entered: string[] = [];
     const other = createLocalMutex({ clock, random: seededRandom(2) });
     const calls = [enter(entered, "here"), other.runGuarded(request, async () => entered.push("there"))];
@@ -96,7 +96,7 @@ describe("local-mutex", () => {
 });
 
 describe("none", () => {
-  it("lets everyone in at once", async () => {
+  it("grants every caller at once", async () => {
     const none = createNone({ clock, random: seededRandom(1) });
     let inside = 0;
     const calls = Array.from({ length: 5 }, () =>

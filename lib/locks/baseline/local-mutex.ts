@@ -8,7 +8,7 @@ export const localMutexTraits: StrategyTraits = {
   id: "local-mutex",
   family: "baseline",
   kind: "lock",
-  mechanism: "A first-come-first-served queue inside the process, as `synchronized` would be.",
+  mechanism: "A first-come-first-served queue inside one process, like `synchronized` in Java.",
   remark: "one process only",
   needs: [],
   waiting: "queue",
@@ -19,68 +19,74 @@ export const localMutexTraits: StrategyTraits = {
   survives: { holderCrash: "survives", holderPause: "survives", serverRestart: "not-applicable" },
 };
 
-interface Place {
+interface Waiter {
   wake: (() => void) | null;
 }
 
-/** The places of one resource, holder first. A Set keeps the order of arrival and removes from the middle. */
-type Line = Set<Place>;
+/** The callers of one resource, holder first. A Set keeps arrival order and allows removal from the middle. */
+type WaitQueue = Set<Waiter>;
 
 class LocalMutexHandle implements LockHandle {
-  readonly #lines: Map<string, Line>;
+  readonly #queues: Map<string, WaitQueue>;
   readonly #resource: string;
-  readonly #place: Place = { wake: null };
+  readonly #waiter: Waiter = { wake: null };
 
-  constructor(lines: Map<string, Line>, context: HandleContext) {
-    this.#lines = lines;
+  constructor(queues: Map<string, WaitQueue>, context: HandleContext) {
+    this.#queues = queues;
     this.#resource = context.resource;
   }
 
   async tryAcquire() {
-    const line = this.#lines.get(this.#resource) ?? new Set();
-    this.#lines.set(this.#resource, line);
-    line.add(this.#place);
-    const [first] = line;
-    return { status: first === this.#place ? "granted" : "held" } as const;
+    const queue = this.#queues.get(this.#resource) ?? new Set();
+    this.#queues.set(this.#resource, queue);
+    queue.add(this.#waiter);
+    const [first] = queue;
+    return { status: first === this.#waiter ? "granted" : "held" } as const;
   }
 
   waitForTurn(signal: AbortSignal): Promise<void> {
-    const [first] = this.#lines.get(this.#resource) ?? [];
-    if (first === this.#place || signal.aborted) return Promise.resolve();
+    const [first] = this.#queues.get(this.#resource) ?? [];
+    if (first === this.#waiter || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const wake = () => {
-        this.#place.wake = null;
+        this.#waiter.wake = null;
         signal.removeEventListener("abort", wake);
         resolve();
       };
-      this.#place.wake = wake;
+      this.#waiter.wake = wake;
       signal.addEventListener("abort", wake, { once: true });
     });
   }
 
   async release() {
-    const line = this.#lines.get(this.#resource);
-    if (!line?.delete(this.#place)) return "not_held" as const;
-    const [next] = line;
+    const queue = this.#queues.get(this.#resource);
+    if (!queue?.delete(this.#waiter)) return "not_held" as const;
+    const [next] = queue;
     if (next) next.wake?.();
-    else this.#lines.delete(this.#resource);
+    else this.#queues.delete(this.#resource);
     return "released" as const;
   }
 }
 
 /**
- * A mutex inside the process: callers queue, the first in line holds.
+ * A mutex inside one process.
  *
- * Guarantees mutual exclusion and arrival order within one process; a second process breaks it at once, since neither
- * knows of the other. Nothing expires: the process and its queue die together. No fencing token, no clock, no server.
+ * Mechanism: callers queue in memory; the first in the queue holds the lock.
+ *
+ * Guarantees mutual exclusion and arrival order within one process.
+ * Broken by: a second process, because it has a separate queue. Nothing expires: a crash ends the process and its queue
+ * together.
+ * Fencing token: none. Clock: none; `ttlMs` does not apply. Times in milliseconds.
+ *
  * @throws {LockError} `config_invalid`, `aborted`
+ * @see https://en.wikipedia.org/wiki/Lock_(computer_science)
  */
 export function createLocalMutex(dependencies: RunnerDependencies): LockStrategy {
-  const lines = new Map<string, Line>();
+  const queues = new Map<string, WaitQueue>();
   const backend: LeaseBackend = {
     traits: localMutexTraits,
     leaseKind: "none",
-    createHandle: (context) => new LocalMutexHandle(lines, context),
+    createHandle: (context) => new LocalMutexHandle(queues, context),
   };
   return new LeaseRunner(backend, dependencies);
 }

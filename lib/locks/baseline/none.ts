@@ -8,7 +8,7 @@ export const noneTraits: StrategyTraits = {
   id: "none",
   family: "baseline",
   kind: "lock",
-  mechanism: "No lock: everyone enters at once.",
+  mechanism: "No lock: every caller enters at once.",
   remark: "unsafe",
   needs: [],
   waiting: "none",
@@ -29,10 +29,16 @@ const backend: LeaseBackend = {
 };
 
 /**
- * No lock: every caller is granted at once.
+ * No lock.
  *
- * Guarantees nothing; it is the control that shows what the others are for. No fencing token, no clock, no server.
+ * Mechanism: every caller is granted at once.
+ *
+ * Guarantees nothing. It is the control that shows what the other strategies prevent.
+ * Broken by: any two concurrent callers.
+ * Fencing token: none. Clock: none; `ttlMs` does not apply. Times in milliseconds.
+ *
  * @throws {LockError} `config_invalid`, `aborted`
+ * @see https://en.wikipedia.org/wiki/Race_condition
  */
 export function createNone(dependencies: RunnerDependencies): LockStrategy {
   return new LeaseRunner(backend, dependencies);

@@ -10,7 +10,7 @@ export const memcachedAddTraits: StrategyTraits = {
   id: "memcached-add",
   family: "memcached",
   kind: "lock",
-  mechanism: "add with an expiry in whole seconds; gets and cas compare the holder before they free or renew.",
+  mechanism: "add with an expiry in whole seconds. gets and cas compare the holder before a release or a renewal.",
   remark: "lost on flush",
   needs: ["memcached"],
   waiting: "poll",
@@ -21,17 +21,17 @@ export const memcachedAddTraits: StrategyTraits = {
   survives: { holderCrash: "survives", holderPause: "breaks", serverRestart: "breaks" },
 };
 
-/** Longer expiries are dates to Memcached. */
+/** Memcached interprets a longer expiry as a date. */
 const LONGEST_EXPIRY_SECONDS = 30 * 24 * 60 * 60;
-/** Expired as soon as stored. */
+/** An expiry that ends at once. */
 const EXPIRED = -1;
-/** Only a command of our own that comes late can change an item that is ours, and there is at most one. */
+/** Only one late command of the same handle can change an item that it owns. */
 const MAX_COMPARISONS = 3;
 
 class MemcachedAddHandle implements LockHandle {
   readonly #client: MemcachedCommands;
   readonly #context: HandleContext;
-  /** False while it is certain that the server keeps nothing of ours. */
+  /** False only if the server certainly stores nothing for this handle. */
   #mayHold = false;
 
   constructor(client: MemcachedCommands, context: HandleContext) {
@@ -43,23 +43,23 @@ class MemcachedAddHandle implements LockHandle {
     const { resource: key, holderId: value, ttlMs } = this.#context;
     const expirySeconds = expiryFor(ttlMs);
     if (expirySeconds > LONGEST_EXPIRY_SECONDS)
-      throw this.#asLockError(new MemcachedError("refused", "ttlMs is too long"));
+      throw this.#asLockError(new MemcachedError("refused", "ttlMs must be at most 30 days"));
     this.#mayHold = true;
-    const isAdded = await this.#asked(this.#client.add({ key, value, expirySeconds }));
+    const isAdded = await this.#withLockError(this.#client.add({ key, value, expirySeconds }));
     if (!isAdded) this.#mayHold = false;
     return { status: isAdded ? "granted" : "held" } as const;
   }
 
   async renew() {
-    return (await this.#asked(this.#replaceOwn(expiryFor(this.#context.ttlMs)))) ? "renewed" : "lost";
+    return (await this.#withLockError(this.#replaceOwn(expiryFor(this.#context.ttlMs)))) ? "renewed" : "lost";
   }
 
   async release() {
     if (!this.#mayHold) return "released";
-    return (await this.#asked(this.#replaceOwn(EXPIRED))) ? "released" : "not_held";
+    return (await this.#withLockError(this.#replaceOwn(EXPIRED))) ? "released" : "not_held";
   }
 
-  /** @returns false when the item is not, or no longer, ours */
+  /** @returns false if this handle does not own the item */
   async #replaceOwn(expirySeconds: number): Promise<boolean> {
     const { resource: key, holderId: value } = this.#context;
     for (let comparison = 1; comparison <= MAX_COMPARISONS; comparison += 1) {
@@ -68,10 +68,10 @@ class MemcachedAddHandle implements LockHandle {
       const outcome = await this.#client.cas({ key, value, expirySeconds }, version);
       if (outcome !== "changed") return outcome === "stored";
     }
-    throw new MemcachedError("not-serving", "the item changes under every comparison");
+    throw new MemcachedError("not-serving", "the item changed during every compare-and-swap");
   }
 
-  async #asked<T>(command: Promise<T>): Promise<T> {
+  async #withLockError<T>(command: Promise<T>): Promise<T> {
     try {
       return await command;
     } catch (error) {
@@ -93,25 +93,27 @@ class MemcachedAddHandle implements LockHandle {
 }
 
 /**
- * Rounded up, and one more: the server may count a second that had almost passed when the item came, and must not give
- * the lock to the next before this holder has stopped believing in it.
+ * Rounded up plus one second: the server may count a second that had almost passed when the item arrived. The item must
+ * not expire before the holder stops trusting its lease.
  */
 function expiryFor(ttlMs: number): number {
   return Math.ceil(ttlMs / 1_000) + 1;
 }
 
 /**
- * A lease in one Memcached: `add resource holderId`, which only one caller can; freed and renewed only by its holder.
+ * A lease in one Memcached server.
  *
- * Guarantees one holder at a time while the server keeps the item and no holder outlives its lease unnoticed. Memcached
- * is a cache: a flush, a restart or an eviction takes the lock away without a word, and a second holder enters. A holder
- * paused past the TTL breaks it as well; a holder's crash costs the others up to two seconds more than one TTL.
- * There is no compare-and-delete: a release reads the item by `gets` and, where it is the holder's, replaces it by
- * `cas` with one that has expired, so that nobody else's lock is freed. A renewal does the same with a new expiry.
- * Waiters poll with jitter and are served in no order. No fencing token: a counter in the same cache would be lost with
- * the lock.
- * The server's clock ends the lease, in whole seconds: it keeps the item for more than `ttlMs`, and for less than `ttlMs`
- * rounded up plus one second. The caller's monotonic clock, minus drift, says when to stop believing in it.
+ * Mechanism: `add resource holderId`, which succeeds for one caller. Memcached has no compare-and-delete, so a release
+ * reads the item with `gets` and, if the holder owns it, uses `cas` to replace it with an expired item. A renewal does
+ * the same with a new expiry.
+ *
+ * Guarantees one holder at a time while the server keeps the item and each holder stops when its lease expires. After a
+ * holder crash, waiters are blocked for at most one TTL plus two seconds. Waiters poll with jitter, in no order.
+ * Broken by: a flush, a restart or an eviction (Memcached is a cache), each of which silently removes the lock, so that
+ * a second holder enters; and a holder paused past the TTL.
+ * Fencing token: none. A counter in the same cache would be lost with the lock.
+ * Clock: the server's clock ends the lease, in whole seconds: the item lives longer than `ttlMs`, and shorter than
+ * `ttlMs` rounded up plus one second. The holder trusts its own monotonic clock, minus drift. Times in milliseconds.
  *
  * @throws {LockError} `backend_unavailable`, `config_invalid`, `aborted`
  * @see https://github.com/memcached/memcached/blob/master/doc/protocol.txt

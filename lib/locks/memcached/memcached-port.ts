@@ -1,20 +1,20 @@
 /**
- * All the library asks of a Memcached client. The real one (`openMemcached`) wraps memcache-client; the simulator brings
- * its own. Every command is answered or fails within a bound.
+ * The Memcached client that the library needs. `openMemcached` wraps memcache-client; the simulator has another. Every
+ * command is answered or fails within a limit.
  *
- * Expiry is in whole seconds: 0 never, negative at once. The server counts them on a clock that ticks once a second, so
- * what was stored for n seconds is gone after more than n - 1 of them and no more than n.
+ * Expiry is in whole seconds: 0 is never, negative is at once. The server's clock ticks once a second, so an item
+ * stored for n seconds expires after more than n - 1 and at most n seconds.
  */
 export interface MemcachedCommands extends AsyncDisposable {
-  /** Stores where there is nothing. @returns false when there is something */
+  /** Stores the item if the key is free. @returns false if it is not */
   add(item: MemcachedItem): Promise<boolean>;
-  /** Stores whatever there is. */
+  /** Stores the item unconditionally. */
   set(item: MemcachedItem): Promise<void>;
-  /** @returns null when there is nothing */
+  /** @returns null if there is no item */
   gets(key: string): Promise<MemcachedVersion | null>;
-  /** Stores if the item is still the version read, and gives it a new expiry. */
+  /** Stores the item with a new expiry if its version is unchanged. */
   cas(item: MemcachedItem, version: MemcachedVersion): Promise<"stored" | "changed" | "gone">;
-  /** Adds to a decimal number in one step; the expiry stays. @returns the sum; null when there is nothing */
+  /** Adds to a decimal number atomically and keeps the expiry. @returns the sum, or null if there is no item */
   increment(key: string, by: number): Promise<number | null>;
 }
 
@@ -27,13 +27,13 @@ export interface MemcachedItem {
 
 export interface MemcachedVersion {
   readonly value: string;
-  /** Changes with every write to the item; never used twice by a running server. */
+  /** Changes with every write. A running server never reuses a value. */
   readonly casUnique: string;
 }
 
 /**
- * `unreachable`: no answer, so that a write may have happened. `not-serving`: the server says that it cannot store now.
- * `refused`: the command is wrong and will be wrong again.
+ * `unreachable`: no answer, so a write may have happened. `not-serving`: the server cannot store now. `refused`: the
+ * command is invalid and would fail again.
  */
 export type MemcachedErrorKind = "unreachable" | "not-serving" | "refused";
 

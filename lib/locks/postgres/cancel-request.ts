@@ -3,7 +3,7 @@ import type { PoolClient } from "pg";
 import type { Clock } from "../clock";
 import { withDeadline } from "../with-deadline";
 
-/** What `pg` keeps of the connection it made; not in its types. */
+/** Fields of a `pg` connection that its types do not declare. */
 interface Cancellable {
   readonly host: string;
   readonly port: number;
@@ -15,11 +15,11 @@ const CANCEL_REQUEST_CODE = 80_877_102;
 const MESSAGE_BYTES = 16;
 
 /**
- * Asks the server to cancel the statement a connection is busy with, by a connection of its own: no free one of the pool
- * is needed, and there may be none. Resolves when the server has passed it on, or when the limit is over;
- * a request that cannot be made changes nothing, and the caller destroys the connection anyway.
+ * Asks the server to cancel the statement that a connection is running. It opens a separate connection, because the
+ * pool may have none free. Resolves when the server has forwarded the request, or after the limit. A failed request
+ * changes nothing: the caller destroys the connection anyway.
  *
- * Never give a connection back to a pool after this: the cancellation may still be on its way to its next statement.
+ * Never return a connection to the pool after this call: the cancellation may hit its next statement.
  * @see https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-CANCELING-REQUESTS
  */
 export async function requestCancel(client: PoolClient, clock: Clock, limitMs: number): Promise<void> {
@@ -29,7 +29,7 @@ export async function requestCancel(client: PoolClient, clock: Clock, limitMs: n
     message.writeInt32BE(value, index * 4);
   }
   const socket = host.startsWith("/") ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
-  // The server closes the connection when it has passed the request on; a failure to connect closes it too.
+  // The server closes the connection after forwarding the request. A failed connect also closes it.
   const closed = new Promise<void>((resolve) => {
     socket.on("error", () => socket.destroy());
     socket.on("close", () => resolve());

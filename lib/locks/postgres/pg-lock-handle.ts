@@ -2,69 +2,77 @@ import type { Pool, QueryResult } from "pg";
 import { isLockError } from "../errors";
 import type { HandleContext, LeaseBackend, LockHandle, TryLimits, TryReply } from "../lease-backend";
 import type { StrategyTraits } from "../types";
-import type { StrategyUnderTest } from "./pg-port";
+import type { ErrorContext } from "./pg-port";
 import { PgTransaction } from "./pg-transaction";
 import { type PinnedClient, pinClient } from "./pinned-client";
 import { isBusy, unavailable } from "./sql-state";
 
-/** What sets one lock in PostgreSQL apart from another. */
+/** What distinguishes one PostgreSQL lock from another. */
 export interface PgLockDefinition {
   readonly traits: StrategyTraits;
   /**
-   * The statement that takes the lock. `wait`: queues in the server, whose statement_timeout ends it; `nowait`: does not.
-   * @throws {LockError} `config_invalid` when the resource stands for nothing that can be locked
+   * The statement that acquires the lock. `wait`: queues in the server until statement_timeout. `nowait`: does not
+   * queue.
+   * @throws {LockError} `config_invalid` if no lockable row or table belongs to the resource
    */
-  take(resource: string, mode: "wait" | "nowait"): string;
-  /** Whether the statement took it, for those that say so in their result. Absent: it did if it did not fail. */
-  isTaken?(result: QueryResult, resource: string): boolean;
-  /** False: it never queues in the server; the runner asks again and again. */
-  readonly queues: boolean;
-  /** Frees the lock, for one that outlives its transaction; the section then gets no `tx`. First column: was it held? */
-  readonly free?: (resource: string) => string;
+  acquireSql(resource: string, mode: "wait" | "nowait"): string;
+  /** Whether the statement acquired the lock, if its result says so. If absent, success of the statement means yes. */
+  isAcquired?(result: QueryResult, resource: string): boolean;
+  /** False: the statement never queues in the server, and the runner polls. */
+  readonly queuesInServer: boolean;
+  /**
+   * The release statement of a lock that outlives its transaction; the section then gets no `tx`. The first column says
+   * whether the lock was held.
+   */
+  readonly releaseSql?: (resource: string) => string;
 }
 
-/** A wait that is over at once still gets this long to find a free connection: that is not waiting for the lock. */
-const LEAST_POOL_WAIT_MS = 1_000;
+/** Minimum wait for a free connection, even if `waitTimeoutMs` is 0: it is not a wait for the lock. */
+const MIN_POOL_WAIT_MS = 1_000;
 const CANCEL_LIMIT_MS = 300;
-const FREE_LIMIT_MS = 500;
+const RELEASE_SQL_LIMIT_MS = 500;
 const MAX_STATEMENT_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** What the contenders of one strategy know of the server together. */
-interface Pulse {
-  /** When the server last answered any of them. */
-  heardAtMs: number;
-  /** How many of them hold their lock. */
+/** What all handles of one strategy know about the server. */
+interface ServerActivity {
+  /** Time of the latest answer from the server to any handle. */
+  lastAnswerMs: number;
+  /** Number of handles that hold their lock. */
   holders: number;
 }
 
-/** The inner port of every lock in PostgreSQL: one contender, one pinned connection, at most one transaction. */
-export function pgBackend(guard: PgLockDefinition, pool: () => Pool): LeaseBackend {
-  const pulse: Pulse = { heardAtMs: Number.NEGATIVE_INFINITY, holders: 0 };
+/** The inner port of every PostgreSQL lock: one handle, one pinned connection, at most one transaction. */
+export function pgBackend(definition: PgLockDefinition, pool: () => Pool): LeaseBackend {
+  const activity: ServerActivity = { lastAnswerMs: Number.NEGATIVE_INFINITY, holders: 0 };
   return {
-    traits: guard.traits,
+    traits: definition.traits,
     leaseKind: "session",
     waitsInTry: true,
-    createHandle: (context) => new PgLockHandle(guard, pool(), { context, pulse }),
+    createHandle: (context) => new PgLockHandle(definition, pool(), { context, activity }),
   };
 }
 
 class PgLockHandle implements LockHandle {
-  readonly #guard: PgLockDefinition;
+  readonly #definition: PgLockDefinition;
   readonly #pool: Pool;
   readonly #context: HandleContext;
-  readonly #pulse: Pulse;
-  readonly #subject: StrategyUnderTest;
-  /** Aborts when the contender is released: it waits for no connection any more. */
-  readonly #retired = new AbortController();
+  readonly #activity: ServerActivity;
+  readonly #errorContext: ErrorContext;
+  /** Aborts on release, which ends the wait for a pooled connection. */
+  readonly #released = new AbortController();
   #transaction: PgTransaction | null = null;
   #state: "idle" | "trying" | "holding" = "idle";
 
-  constructor(guard: PgLockDefinition, pool: Pool, { context, pulse }: { context: HandleContext; pulse: Pulse }) {
-    this.#guard = guard;
+  constructor(
+    definition: PgLockDefinition,
+    pool: Pool,
+    { context, activity }: { context: HandleContext; activity: ServerActivity },
+  ) {
+    this.#definition = definition;
     this.#pool = pool;
     this.#context = context;
-    this.#pulse = pulse;
-    this.#subject = { strategyId: guard.traits.id, resource: context.resource };
+    this.#activity = activity;
+    this.#errorContext = { strategyId: definition.traits.id, resource: context.resource };
   }
 
   async tryAcquire({ waitLimitMs }: TryLimits): Promise<TryReply> {
@@ -73,110 +81,110 @@ class PgLockHandle implements LockHandle {
     const client = await this.#pin(waitLimitMs);
     const poolWaitMs = clock.nowMs() - startedMs;
     if (!client) {
-      if (this.#isAlive(startedMs)) return { status: "held", poolWaitMs };
-      throw unavailable(new Error(`no connection within ${Math.round(poolWaitMs)} ms`), this.#subject);
+      if (this.#isServerAnswering(startedMs)) return { status: "held", poolWaitMs };
+      throw unavailable(new Error(`no connection within ${Math.round(poolWaitMs)} ms`), this.#errorContext);
     }
     const waitMs = Math.min(MAX_STATEMENT_TIMEOUT_MS, Math.floor(waitLimitMs - poolWaitMs));
-    const isTaken = await this.#take(client, waitMs);
-    if (!isTaken) return { status: "held", poolWaitMs };
-    return { status: "granted", poolWaitMs, ...(this.#guard.free ? {} : { tx: client.raw }) };
+    const isAcquired = await this.#acquire(client, waitMs);
+    if (!isAcquired) return { status: "held", poolWaitMs };
+    return { status: "granted", poolWaitMs, ...(this.#definition.releaseSql ? {} : { tx: client.raw }) };
   }
 
   async commit(): Promise<void> {
-    if (!this.#guard.free) await this.#transaction?.commit();
-    this.#hear();
+    if (!this.#definition.releaseSql) await this.#transaction?.commit();
+    this.#noteAnswer();
   }
 
   async release(): Promise<"released" | "not_held"> {
-    this.#retired.abort();
+    this.#released.abort();
     const transaction = this.#transaction;
     const wasTrying = this.#state === "trying";
-    if (this.#state === "holding") this.#pulse.holders -= 1;
+    if (this.#state === "holding") this.#activity.holders -= 1;
     this.#state = "idle";
     this.#transaction = null;
     if (!transaction) return "released";
-    // A server that only lost its client would go on waiting for the lock in its name.
+    // Without a cancel request the server would keep waiting for the lock on behalf of a lost client.
     if (wasTrying) await transaction.client.cancel(this.#context.clock, CANCEL_LIMIT_MS);
-    const isFreed = await this.#free(transaction, wasTrying);
-    return isFreed ? "released" : "not_held";
+    const isReleased = await this.#releaseLock(transaction, wasTrying);
+    return isReleased ? "released" : "not_held";
   }
 
-  /** @returns null when every connection stayed in use for as long as the caller may wait */
+  /** @returns null if no connection became free within the wait */
   async #pin(waitLimitMs: number): Promise<PinnedClient | null> {
     const { clock } = this.#context;
-    const limitMs = Math.max(LEAST_POOL_WAIT_MS, waitLimitMs);
+    const limitMs = Math.max(MIN_POOL_WAIT_MS, waitLimitMs);
     try {
-      return await pinClient(this.#pool, { clock, limitMs, signal: this.#retired.signal });
+      return await pinClient(this.#pool, { clock, limitMs, signal: this.#released.signal });
     } catch (error) {
-      throw unavailable(error, this.#subject);
+      throw unavailable(error, this.#errorContext);
     }
   }
 
-  /** With every connection in use: busy with this very lock, or is there no server behind them? */
-  #isAlive(sinceMs: number): boolean {
-    return this.#pulse.holders > 0 || this.#pulse.heardAtMs >= sinceMs;
+  /** All connections are in use. True if this lock's holders use them; false if the server does not answer. */
+  #isServerAnswering(sinceMs: number): boolean {
+    return this.#activity.holders > 0 || this.#activity.lastAnswerMs >= sinceMs;
   }
 
-  async #take(client: PinnedClient, waitMs: number): Promise<boolean> {
+  async #acquire(client: PinnedClient, waitMs: number): Promise<boolean> {
     const { resource, declareLost } = this.#context;
-    const transaction = new PgTransaction(client, this.#subject);
+    const transaction = new PgTransaction(client, this.#errorContext);
     this.#transaction = transaction;
     this.#state = "trying";
     client.onLost = declareLost;
     try {
       const result = await this.#begin(transaction, waitMs);
-      this.#hear();
-      if (this.#guard.isTaken?.(result, resource) ?? true) return this.#hold(transaction);
-      await this.#drop(transaction);
+      this.#noteAnswer();
+      if (this.#definition.isAcquired?.(result, resource) ?? true) return this.#startHold(transaction);
+      await this.#discard(transaction);
       return false;
     } catch (error) {
-      await this.#drop(transaction);
-      if (!isBusy(error)) throw isLockError(error) ? error : unavailable(error, this.#subject);
-      this.#hear();
+      await this.#discard(transaction);
+      if (!isBusy(error)) throw isLockError(error) ? error : unavailable(error, this.#errorContext);
+      this.#noteAnswer();
       return false;
     }
   }
 
   /**
-   * READ COMMITTED whatever the server's default: a stricter level would read from a snapshot that may be older than the
-   * lock. statement_timeout and not lock_timeout, which counts each of several waits for one row by itself.
+   * READ COMMITTED regardless of the server default: a stricter level would read from a snapshot older than the lock.
+   * statement_timeout instead of lock_timeout, which restarts for each of several waits on one row.
    */
   async #begin(transaction: PgTransaction, waitMs: number): Promise<QueryResult> {
-    const mayWait = this.#guard.queues && waitMs >= 1;
-    const take = this.#guard.take(this.#context.resource, mayWait ? "wait" : "nowait");
-    const bounded = [`SET LOCAL statement_timeout = ${waitMs}`, take, "SET LOCAL statement_timeout TO DEFAULT"];
-    const statements = mayWait ? bounded : [take];
+    const mayWait = this.#definition.queuesInServer && waitMs >= 1;
+    const acquireSql = this.#definition.acquireSql(this.#context.resource, mayWait ? "wait" : "nowait");
+    const bounded = [`SET LOCAL statement_timeout = ${waitMs}`, acquireSql, "SET LOCAL statement_timeout TO DEFAULT"];
+    const statements = mayWait ? bounded : [acquireSql];
     const results = await transaction.begin({ isolation: "READ COMMITTED", statements, waitMs: Math.max(0, waitMs) });
     return results[mayWait ? 1 : 0] as QueryResult;
   }
 
-  /** @returns false when the contender was released meanwhile; whoever did that has ended the transaction */
-  async #hold(transaction: PgTransaction): Promise<boolean> {
+  /** @returns false if the handle was released meanwhile; that release has ended the transaction */
+  async #startHold(transaction: PgTransaction): Promise<boolean> {
     if (this.#transaction !== transaction) return false;
-    // A lock of the session outlives the transaction it was taken in; if this fails, nothing has been done yet.
-    if (this.#guard.free) {
+    // A session-level lock outlives the transaction that acquired it. If this commit fails, no work has been done yet.
+    if (this.#definition.releaseSql) {
       const [ended] = await Promise.allSettled([transaction.commit()]);
-      if (ended.status === "rejected") throw unavailable(ended.reason, this.#subject);
+      if (ended.status === "rejected") throw unavailable(ended.reason, this.#errorContext);
     }
     this.#state = "holding";
-    this.#pulse.holders += 1;
+    this.#activity.holders += 1;
     return true;
   }
 
-  async #drop(transaction: PgTransaction): Promise<void> {
+  async #discard(transaction: PgTransaction): Promise<void> {
     if (this.#transaction !== transaction) return;
     this.#transaction = null;
     this.#state = "idle";
-    // A timeout may strike after a session's lock was taken: a rollback would leave it there.
-    await transaction.end(this.#guard.free && "SELECT pg_advisory_unlock_all()");
+    // A timeout may strike after a session-level lock was acquired. A rollback would not release it.
+    await transaction.end(this.#definition.releaseSql && "SELECT pg_advisory_unlock_all()");
   }
 
-  async #free(transaction: PgTransaction, wasTrying: boolean): Promise<boolean> {
-    const { free } = this.#guard;
-    if (!free || wasTrying || transaction.client.flaw) return transaction.end();
+  async #releaseLock(transaction: PgTransaction, wasTrying: boolean): Promise<boolean> {
+    const { releaseSql } = this.#definition;
+    if (!releaseSql || wasTrying || transaction.client.brokenBy) return transaction.end();
     try {
-      const [result] = await transaction.client.query(free(this.#context.resource), FREE_LIMIT_MS);
-      const wasHeld = result?.rows[0]?.freed === true;
+      const [result] = await transaction.client.query(releaseSql(this.#context.resource), RELEASE_SQL_LIMIT_MS);
+      const wasHeld = result?.rows[0]?.released === true;
       return (await transaction.end()) && wasHeld;
     } catch (error) {
       transaction.client.markBroken(error as Error);
@@ -184,7 +192,7 @@ class PgLockHandle implements LockHandle {
     }
   }
 
-  #hear(): void {
-    this.#pulse.heardAtMs = this.#context.clock.nowMs();
+  #noteAnswer(): void {
+    this.#activity.lastAnswerMs = this.#context.clock.nowMs();
   }
 }

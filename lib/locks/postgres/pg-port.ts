@@ -1,24 +1,26 @@
 import type { Pool } from "pg";
 
-/** What the locks in PostgreSQL need to know of their database. The pools stay their owner's to end. */
+/** The database access that the PostgreSQL locks need. The caller closes the pools. */
 export interface PostgresForLocks {
-  /** Transactions of the locks run on its connections, beside whatever else shares it. */
+  /** Lock transactions run on its connections. Other code may share it. */
   readonly pool: Pool;
   /**
-   * Connections that hold session-level locks while the guarded work runs on others. A pool apart: in the same one, the
-   * waiters could take every connection the holder's work needs. Asked for by the `session` scope only.
+   * Connections that hold session-level locks while the guarded work uses other connections. A separate pool, because
+   * waiters could otherwise take every connection that the holder needs. Only the `session` scope calls it.
    */
   sessionPool(): Pool;
-  /** The row a resource stands for; null when it stands for none. */
+  /** The row that belongs to the resource, or null if there is none. */
   rowOf(resource: string): LockableRow | null;
-  /** How `sql-row-lock` meets a row that is locked; absent: `wait`. */
+  /** What `sql-row-lock` does when the row is locked. Default: `wait`. */
   readonly rowLock?: RowLockMode;
-  /** How long `sql-advisory` holds: to the end of a transaction (absent), or until it is unlocked or its session ends. */
+  /**
+   * How long `sql-advisory` holds: until the transaction ends (default), or until it is unlocked or its session ends.
+   */
   readonly advisory?: AdvisoryScope;
 }
 
 export interface LockableRow {
-  /** Name of the table as it stands in SQL; goes into the text of a statement, so it must not come from outside. */
+  /** Table name as in SQL. It becomes part of a statement, so it must never come from user input. */
   readonly table: string;
   /** Value of the integer column `id`. */
   readonly id: number;
@@ -27,8 +29,8 @@ export interface LockableRow {
 export type RowLockMode = "wait" | "nowait" | "skip-locked";
 export type AdvisoryScope = "transaction" | "session";
 
-/** Whom an error is about. */
-export interface StrategyUnderTest {
+/** The strategy and resource that an error names. */
+export interface ErrorContext {
   readonly strategyId: string;
   readonly resource: string;
 }

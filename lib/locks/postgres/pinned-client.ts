@@ -4,23 +4,23 @@ import { withDeadline } from "../with-deadline";
 import { requestCancel } from "./cancel-request";
 import { isRefusal } from "./sql-state";
 
-/** What pg-pool says when every connection stayed in use; it has no code of its own. */
+/** pg-pool's message when no connection became free. The error has no code. */
 const POOL_EXHAUSTED = "timeout exceeded when trying to connect";
 
-export interface PinBounds {
+export interface PinOptions {
   readonly clock: Clock;
-  /** How long to wait for a free connection. */
+  /** Maximum wait for a free connection. */
   readonly limitMs: number;
-  /** Gives up waiting. */
+  /** Stops the wait. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Takes a connection out of the pool for a while.
- * @returns null when none became free in time, or the signal aborted; one that comes later goes back by itself
- * @throws the pool's error when no connection could be made
+ * Takes a connection out of the pool.
+ * @returns null if no connection became free in time or the signal aborted; a later one is returned to the pool
+ * @throws the pool's error if it cannot connect
  */
-export async function pinClient(pool: Pool, bounds: PinBounds): Promise<PinnedClient | null> {
+export async function pinClient(pool: Pool, bounds: PinOptions): Promise<PinnedClient | null> {
   const { clock, limitMs, signal } = bounds;
   const work = pool.connect();
   const settled = await withDeadline(clock, work, signal ? { limitMs, signal } : { limitMs });
@@ -29,7 +29,7 @@ export async function pinClient(pool: Pool, bounds: PinBounds): Promise<PinnedCl
     if (settled.error instanceof Error && settled.error.message === POOL_EXHAUSTED) return null;
     throw settled.error;
   }
-  // Nobody waits any more: what the pool makes of it is of no interest, but a connection must not get lost.
+  // The caller no longer waits. Return a late connection to the pool and ignore a late error.
   work.then(
     (client) => client.release(),
     () => {},
@@ -37,12 +37,12 @@ export async function pinClient(pool: Pool, bounds: PinBounds): Promise<PinnedCl
   return null;
 }
 
-/** One connection in the hands of one holder, from the pool and back; destroyed where it cannot be trusted any more. */
+/** One connection that is reserved for one handle. Destroyed on return if it is broken. */
 export class PinnedClient {
   readonly raw: PoolClient;
   /** Called once, when the connection breaks while it is pinned. */
   onLost: ((cause: Error) => void) | null = null;
-  #flaw: Error | null = null;
+  #brokenBy: Error | null = null;
   #isPinned = true;
   #lastWork: Promise<unknown> = Promise.resolve();
 
@@ -51,50 +51,50 @@ export class PinnedClient {
     raw.on("error", this.#onError);
   }
 
-  /** Why the connection is not to be used again; null while it is sound. */
-  get flaw(): Error | null {
-    return this.#flaw;
+  /** Why the connection must not be reused; null while it is usable. */
+  get brokenBy(): Error | null {
+    return this.#brokenBy;
   }
 
-  /** Sends statements in one round trip, without parameters. @returns one result for each */
+  /** Sends statements without parameters in one round trip. @returns one result per statement */
   async query(text: string, limitMs: number): Promise<QueryResult[]> {
-    // An answer that comes too late leaves the connection busy: it is destroyed with the flaw noted below.
+    // A late answer leaves the connection busy, so it is marked broken below and destroyed.
     const config: QueryConfig & { query_timeout: number } = { text, query_timeout: limitMs };
     const work = this.raw.query(config);
     this.#lastWork = work;
     try {
       return [(await work) as QueryResult | QueryResult[]].flat();
     } catch (error) {
-      if (error instanceof Error && !isRefusal(error)) this.#flaw ??= error;
+      if (error instanceof Error && !isRefusal(error)) this.#brokenBy ??= error;
       throw error;
     }
   }
 
-  /** The pool is to close this connection instead of using it again. */
+  /** Makes the pool close this connection instead of reusing it. */
   markBroken(cause: Error): void {
-    this.#flaw ??= cause;
+    this.#brokenBy ??= cause;
   }
 
   /**
-   * Cancels what the connection is busy with, and sees to it that it is not used again. Resolves when the server has given
-   * the statement up, or after twice the limit.
+   * Cancels the running statement and marks the connection broken. Resolves when the server has ended the statement, or
+   * after twice the limit.
    */
   async cancel(clock: Clock, limitMs: number): Promise<void> {
-    this.markBroken(new Error("its statement was cancelled"));
+    this.markBroken(new Error("its statement was cancelled, so the cancellation might hit the next one"));
     await requestCancel(this.raw, clock, limitMs);
     await withDeadline(clock, this.#lastWork, { limitMs });
   }
 
-  /** Back to the pool, which closes it if there is a flaw. Idempotent. */
+  /** Returns the connection to the pool, which closes it if it is broken. Idempotent. */
   unpin(): void {
     if (!this.#isPinned) return;
     this.#isPinned = false;
-    this.raw.release(this.#flaw ?? undefined);
+    this.raw.release(this.#brokenBy ?? undefined);
     this.raw.removeListener("error", this.#onError);
   }
 
   readonly #onError = (error: Error) => {
-    this.#flaw ??= error;
+    this.#brokenBy ??= error;
     this.onLost?.(error);
     this.onLost = null;
   };

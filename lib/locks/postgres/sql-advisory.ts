@@ -10,7 +10,7 @@ export const sqlAdvisoryTraits: StrategyTraits = {
   id: "sql-advisory",
   family: "sql",
   kind: "lock",
-  mechanism: "pg_advisory_xact_lock of a 64-bit hash of the resource, in the transaction of the sale.",
+  mechanism: "pg_advisory_xact_lock on a 64-bit hash of the resource, in the transaction of the sale.",
   remark: "by name",
   needs: ["postgres"],
   waiting: "queue",
@@ -23,26 +23,28 @@ export const sqlAdvisoryTraits: StrategyTraits = {
 
 const sessionTraits: StrategyTraits = {
   ...sqlAdvisoryTraits,
-  mechanism: "pg_advisory_lock of a 64-bit hash of the resource on a connection that does nothing else.",
-  remark: "frees early",
+  mechanism: "pg_advisory_lock on a 64-bit hash of the resource, on a connection used only for the lock.",
+  remark: "releases early",
   survives: { holderCrash: "survives", holderPause: "blocks", serverRestart: "breaks" },
 };
 
 /**
- * PostgreSQL as a lock service: a lock by number, tied to no row. The number is `advisoryKeyOf(resource)`.
+ * PostgreSQL as a lock service: a lock on a number, not on a row. The number is `advisoryKeyOf(resource)`.
  *
- * Scope `transaction` (the default): `pg_advisory_xact_lock(key)`; the section works in the same transaction (`grant.tx`).
- * Guarantees what `sql-row-lock` does, also where there is no row yet, among those who ask for the lock: unlike a row's,
- * it stops nobody who does not. First come, first served among the connections that wait in the server.
+ * Mechanism: scope `transaction` (the default) calls `pg_advisory_xact_lock(key)`; the section works in the same
+ * transaction (`grant.tx`). Scope `session` calls `pg_advisory_lock(key)` on a connection of a separate pool and
+ * `pg_advisory_unlock(key)` at the end; the section works on other connections (`grant.tx` is null), as in code with a
+ * lock here and an ORM there.
  *
- * Scope `session`: `pg_advisory_lock(key)` on a connection of a pool of its own, `pg_advisory_unlock(key)` at the end; the
- * section works elsewhere (`grant.tx` is null), as code with a lock here and an ORM there does. Whatever ends that one
- * connection frees the lock at once, while the holder still works: a restart, an administrator, a proxy's idle limit. The
- * holder is told (`grant.signal`), but a write that is already under way lands. That early end is the exhibit.
- *
- * A dead holder's connection frees the lock; a paused holder blocks it. No fencing token. No clock ends a hold;
- * PostgreSQL's clock ends a wait. Statements: key the number; atomic; `pg_try_...` and `pg_advisory_unlock` return a
- * boolean. Times in milliseconds.
+ * Guarantees what `sql-row-lock` does, even before the row exists, but only among callers that acquire the lock: unlike
+ * a row lock, it does not block other writers. Connections are served in arrival order. A crashed holder's connection
+ * releases the lock; a paused holder blocks it.
+ * Broken by, in scope `session` only: the end of the lock's connection (a restart, an administrator, a proxy's idle
+ * limit) releases the lock while the holder still works. `grant.signal` aborts, but a write that is already on its way
+ * succeeds. This scope exists to show that.
+ * Fencing token: none.
+ * Clock: no clock ends a hold; PostgreSQL's clock ends a wait. Times in milliseconds. Statements: argument the key;
+ * atomic; `pg_try_...` and `pg_advisory_unlock` return a boolean.
  *
  * @throws {LockError} `backend_unavailable`, `outcome_unknown` (the answer to COMMIT was lost), `lease_lost`, `aborted`
  * @see https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
@@ -54,23 +56,23 @@ export function createSqlAdvisory(
 ): LockStrategy {
   const isSession = postgres.advisory === "session";
   const backend = isSession
-    ? pgBackend(guardOf("", sessionTraits), () => postgres.sessionPool())
-    : pgBackend(guardOf("xact_", sqlAdvisoryTraits), () => postgres.pool);
+    ? pgBackend(definitionOf("", sessionTraits), () => postgres.sessionPool())
+    : pgBackend(definitionOf("xact_", sqlAdvisoryTraits), () => postgres.pool);
   return new LeaseRunner(backend, dependencies, options);
 }
 
-function guardOf(infix: "xact_" | "", traits: StrategyTraits): PgLockDefinition {
-  const guard: PgLockDefinition = {
+function definitionOf(infix: "xact_" | "", traits: StrategyTraits): PgLockDefinition {
+  const definition: PgLockDefinition = {
     traits,
-    queues: true,
-    take: (resource, how) => {
+    queuesInServer: true,
+    acquireSql: (resource, how) => {
       return `SELECT pg_${how === "wait" ? "" : "try_"}advisory_${infix}lock(${keyLiteral(resource)}) AS taken`;
     },
-    // The waiting function returns nothing, the trying one whether it succeeded.
-    isTaken: ({ rows }) => rows[0]?.taken !== false,
+    // pg_advisory_lock returns void; pg_try_advisory_lock returns whether it succeeded.
+    isAcquired: ({ rows }) => rows[0]?.taken !== false,
   };
-  if (infix) return guard;
-  return { ...guard, free: (resource) => `SELECT pg_advisory_unlock(${keyLiteral(resource)}) AS freed` };
+  if (infix) return definition;
+  return { ...definition, releaseSql: (resource) => `SELECT pg_advisory_unlock(${keyLiteral(resource)}) AS released` };
 }
 
 function keyLiteral(resource: string): string {

@@ -12,7 +12,7 @@ export const sqlRowLockTraits: StrategyTraits = {
   family: "sql",
   kind: "lock",
   mechanism:
-    "SELECT ... FOR UPDATE of the row to sell, in the transaction that reads it, writes it and inserts the order.",
+    "SELECT ... FOR UPDATE on the stock row, in the transaction that reads it, writes it and inserts the order.",
   remark: "row lock",
   needs: ["postgres"],
   waiting: "row-queue",
@@ -23,24 +23,27 @@ export const sqlRowLockTraits: StrategyTraits = {
   survives: { holderCrash: "survives", holderPause: "blocks", serverRestart: "survives" },
 };
 
-/** Sparse in a crowd: a try is a transaction, and takes a connection and the server's time from the holder. */
+/** Long pauses under contention: each try is a transaction that takes a connection and server time from the holder. */
 const POLL_BACKOFF: BackoffPolicy = { minMs: 5, startMs: 20, growth: 2, perWaiterMs: 15, maxMs: 2_000 };
 
 /**
- * The row's own lock: `SELECT 1 FROM table WHERE id = n FOR UPDATE`, held to the end of the transaction (`grant.tx`).
+ * A PostgreSQL row lock.
  *
- * Guarantees one holder at a time and that nothing a holder wrote counts unless its transaction commits, so a
- * holder whose connection dies has written nothing and blocks nobody. A paused holder keeps the row, and everybody waits
- * for it; it cannot be overtaken, so nothing breaks. It needs no fencing token. No clock ends a hold; PostgreSQL's
- * clock ends a wait. Statement: key table and id; atomic; returns one row, or none when there is no such row.
+ * Mechanism: `SELECT 1 FROM table WHERE id = n FOR UPDATE`, held until the transaction (`grant.tx`) ends. If the row is
+ * locked, mode `wait` queues in the server, roughly in arrival order (each update of the row moves the queue to the new
+ * row version). Mode `nowait` fails at once (55P03) and `skip-locked` finds no row; both poll without a connection in
+ * between. `skip-locked` cannot distinguish a locked row from a missing one.
  *
- * Modes for a row that is locked: `wait` queues in the server, roughly in the order of arrival (each change of the row
- * sends the queue to its new version, where it forms anew); `nowait` fails at once (55P03), `skip-locked`
- * finds no row, and both ask again until the caller's wait is over, without a connection in between. `skip-locked` cannot
- * tell a locked row from one that does not exist.
+ * Guarantees one holder at a time. A holder's writes count only if its transaction commits, so a holder whose
+ * connection dies has written nothing and blocks no waiter. A paused holder blocks the row, but no second holder can
+ * enter.
+ * Broken by: no fault. A paused holder only delays the others.
+ * Fencing token: none, and none is needed.
+ * Clock: no clock ends a hold; PostgreSQL's clock ends a wait. Times in milliseconds. Statement: arguments table and
+ * id; atomic; returns one row, or none if the row does not exist.
  *
- * Each contender keeps a pooled connection while it waits, so a section must use `grant.tx` and nothing else of the
- * pool: waiters may have taken the rest. Times in milliseconds.
+ * A waiter occupies a pooled connection, so a section must use only `grant.tx`: waiters may have taken the rest of the
+ * pool.
  *
  * @throws {LockError} `backend_unavailable`, `outcome_unknown` (the answer to COMMIT was lost), `lease_lost`,
  *   `config_invalid` (no such row), `aborted`
@@ -52,18 +55,18 @@ export function createSqlRowLock(
   options: Partial<RunnerOptions> = {},
 ): LockStrategy {
   const mode = postgres.rowLock ?? "wait";
-  const queues = mode === "wait";
-  const traits: StrategyTraits = queues ? sqlRowLockTraits : { ...sqlRowLockTraits, waiting: "poll" };
+  const queuesInServer = mode === "wait";
+  const traits: StrategyTraits = queuesInServer ? sqlRowLockTraits : { ...sqlRowLockTraits, waiting: "poll" };
   const whenLocked = mode === "skip-locked" ? "SKIP LOCKED" : "NOWAIT";
   const backend = pgBackend(
     {
       traits,
-      queues,
-      take: (resource, how) => {
+      queuesInServer,
+      acquireSql: (resource, how) => {
         const { table, id } = rowToLock(postgres, sqlRowLockTraits.id, resource);
         return `SELECT 1 FROM ${table} WHERE id = ${id} FOR UPDATE${how === "wait" ? "" : ` ${whenLocked}`}`;
       },
-      isTaken: ({ rowCount }, resource) => {
+      isAcquired: ({ rowCount }, resource) => {
         if (rowCount === 1) return true;
         if (mode === "skip-locked") return false;
         throw noSuchRow(sqlRowLockTraits.id, resource);
@@ -71,10 +74,10 @@ export function createSqlRowLock(
     },
     () => postgres.pool,
   );
-  return new LeaseRunner(backend, dependencies, queues ? options : { backoff: POLL_BACKOFF, ...options });
+  return new LeaseRunner(backend, dependencies, queuesInServer ? options : { backoff: POLL_BACKOFF, ...options });
 }
 
-/** @throws {LockError} `config_invalid` when the resource stands for no row */
+/** @throws {LockError} `config_invalid` if no row belongs to the resource */
 export function rowToLock(postgres: PostgresForLocks, strategyId: string, resource: string): LockableRow {
   const row = postgres.rowOf(resource);
   if (!row || !Number.isSafeInteger(row.id)) throw noSuchRow(strategyId, resource);
@@ -82,7 +85,7 @@ export function rowToLock(postgres: PostgresForLocks, strategyId: string, resour
 }
 
 function noSuchRow(strategyId: string, resource: string): LockError {
-  const message = "there is no row to lock for this resource";
+  const message = "this resource has no row to lock; check the resource name and the table";
   return new LockError({ code: "config_invalid", strategyId, resource, message, isDefinite: true });
 }
 

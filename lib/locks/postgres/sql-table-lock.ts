@@ -10,7 +10,8 @@ export const sqlTableLockTraits: StrategyTraits = {
   id: "sql-table-lock",
   family: "sql",
   kind: "lock",
-  mechanism: "LOCK TABLE ... IN EXCLUSIVE MODE in the transaction of the sale: one buyer at a time in the whole table.",
+  mechanism:
+    "LOCK TABLE ... IN EXCLUSIVE MODE in the transaction of the sale. One buyer at a time for the whole table.",
   remark: "blocks all",
   needs: ["postgres"],
   waiting: "queue",
@@ -22,18 +23,22 @@ export const sqlTableLockTraits: StrategyTraits = {
 };
 
 /**
- * The lock of the whole table the row is in: `LOCK TABLE table IN EXCLUSIVE MODE`, held to the end of the transaction
- * (`grant.tx`). Others may read meanwhile, and nobody may write or lock a row, of any product.
+ * A lock on the whole table that contains the row.
  *
- * Guarantees what `sql-row-lock` does, at the price of every other sale, and of whatever else writes there. First come,
- * first served among the connections that wait in the server. A dead holder's connection frees the table; a paused
- * holder blocks it. No fencing token is needed. No clock ends a hold; PostgreSQL's clock ends a wait. Statement:
- * key table; atomic; returns nothing.
+ * Mechanism: `LOCK TABLE table IN EXCLUSIVE MODE`, held until the transaction (`grant.tx`) ends. Other transactions can
+ * read meanwhile, but cannot write or lock any row of any product.
  *
- * Each contender keeps a pooled connection while it waits: a section must use `grant.tx` alone. Times in milliseconds.
+ * Guarantees what `sql-row-lock` does, at the cost of blocking every other sale and every other writer of the table.
+ * Connections are served in arrival order. A crashed holder's connection releases the table; a paused holder blocks it.
+ * Broken by: no fault.
+ * Fencing token: none, and none is needed.
+ * Clock: no clock ends a hold; PostgreSQL's clock ends a wait. Times in milliseconds. Statement: argument the table;
+ * atomic; returns nothing.
+ *
+ * A waiter occupies a pooled connection, so a section must use only `grant.tx`.
  *
  * @throws {LockError} `backend_unavailable`, `outcome_unknown` (the answer to COMMIT was lost), `lease_lost`,
- *   `config_invalid` (the resource is in no table), `aborted`
+ *   `config_invalid` (no table belongs to the resource), `aborted`
  * @see https://www.postgresql.org/docs/current/explicit-locking.html#LOCKING-TABLES
  */
 export function createSqlTableLock(
@@ -44,8 +49,8 @@ export function createSqlTableLock(
   const backend = pgBackend(
     {
       traits: sqlTableLockTraits,
-      queues: true,
-      take: (resource, how) => {
+      queuesInServer: true,
+      acquireSql: (resource, how) => {
         const { table } = rowToLock(postgres, sqlTableLockTraits.id, resource);
         return `LOCK TABLE ${table} IN EXCLUSIVE MODE${how === "wait" ? "" : " NOWAIT"}`;
       },
