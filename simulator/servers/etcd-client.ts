@@ -58,7 +58,7 @@ export function etcdCommandsOver({ world, server, links, watchLink }: EtcdClient
     keepLeaseAlive: (leaseId) => send(() => server.keepLeaseAlive(actor, leaseId)),
     revokeLease: (leaseId) => send(() => server.revokeLease(actor, leaseId)),
     enqueue: ({ folder, key, leaseId }) => send(() => server.enqueue(folder, key, leaseId)),
-    findPosition: ({ folder, key, place }) => send(() => server.findPosition(folder, key, place)),
+    findPosition: ({ folder, key, position }) => send(() => server.findPosition(folder, key, position)),
     removeKey: (key) => send(() => server.removeKey(actor, key)),
     untilDeleted,
     [Symbol.asyncDispose]: async () => {},

@@ -7,7 +7,7 @@ export interface EtcdOptions {
   readonly clock?: Clock;
 }
 
-/** The parts of etcd's answers that the lock reads. Numbers are strings; zeros and empty lists are left out. */
+/** The parts of etcd's answers that the lock reads. Numbers are strings; zeros and empty lists are omitted. */
 interface Header {
   readonly header: { readonly revision: string };
 }
@@ -31,10 +31,10 @@ interface WatchAnswer {
 }
 
 /**
- * One etcd over its JSON gateway. Connects on first use; a request fails when its connection is lost and after two
- * seconds without an answer, and is never sent twice.
+ * etcd over its JSON gateway. Connects on first use. A request fails if its connection is lost or after two seconds
+ * without an answer, and is never sent twice.
  * @param url `http://host:port`
- * @throws {LockError} `config_invalid` when the address is none
+ * @throws {LockError} `config_invalid` if the address is not valid
  */
 export function openEtcd(url: string, { clock = systemClock }: EtcdOptions = {}): EtcdCommands {
   return new GatewayCommands(new EtcdGateway(baseOf(url), clock));
@@ -69,7 +69,7 @@ class GatewayCommands implements EtcdCommands {
     }
   }
 
-  /** The operations of a transaction see those before them: the first one reads the queue as it was before the put. */
+  /** Operations in a transaction see earlier ones, so the range request reads the queue before the put. */
   async enqueue({ folder, key, leaseId }: { folder: string; key: string; leaseId: bigint }): Promise<QueuePosition> {
     const answer = await this.#gateway.post<TxnAnswer>("/v3/kv/txn", {
       compare: [{ key: base64(key), target: "CREATE", result: "EQUAL", create_revision: "0" }],
@@ -79,25 +79,25 @@ class GatewayCommands implements EtcdCommands {
     const revision = BigInt(answer.header.revision);
     if (answer.succeeded) return { createRevision: revision, predecessor: firstKey(answer, 0), revision };
     const createRevision = BigInt(firstItem(answer, 0)?.create_revision ?? 0);
-    const place = createRevision === 0n ? null : await this.#readPosition({ folder, key, createRevision });
-    if (place) return place;
-    throw new EtcdError("no-lease", `the key ${key} was there and is gone`);
+    const position = createRevision === 0n ? null : await this.#readPosition({ folder, key, createRevision });
+    if (position) return position;
+    throw new EtcdError("no-lease", `the key ${key} existed and was deleted, so its lease has ended`);
   }
 
-  async findPosition(queued: { folder: string; key: string; place: QueuePosition }): Promise<QueuePosition | null> {
-    const { folder, key, place } = queued;
-    const { createRevision, predecessor } = place;
+  async findPosition(queued: { folder: string; key: string; position: QueuePosition }): Promise<QueuePosition | null> {
+    const { folder, key, position } = queued;
+    const { createRevision, predecessor } = position;
     return this.#readPosition({ folder, key, createRevision, lastSeen: predecessor ?? key });
   }
 
-  /** Reads the queue only if `lastSeen` is gone: the one before, or the key itself where there was none before it. */
-  async #readPosition(asked: {
+  /** Reads the queue only if `lastSeen` is gone: the predecessor, or the key itself if it had none. */
+  async #readPosition(query: {
     folder: string;
     key: string;
     createRevision: bigint;
     lastSeen?: string;
   }): Promise<QueuePosition | null> {
-    const { folder, key, createRevision, lastSeen } = asked;
+    const { folder, key, createRevision, lastSeen } = query;
     const isLastSeenThere = { target: "CREATE", result: "GREATER", create_revision: "0" };
     const read = [readKey(key), lastOf(folder, createRevision - 1n)];
     const answer = await this.#gateway.post<TxnAnswer>(
@@ -108,10 +108,10 @@ class GatewayCommands implements EtcdCommands {
     );
     if (firstKey(answer, 0) === null) return null;
     const isUnchanged = lastSeen !== undefined && answer.succeeded === true;
-    const seen = lastSeen === undefined || lastSeen === key ? null : lastSeen;
+    const predecessorSeen = lastSeen === undefined || lastSeen === key ? null : lastSeen;
     return {
       createRevision,
-      predecessor: isUnchanged ? seen : firstKey(answer, 1),
+      predecessor: isUnchanged ? predecessorSeen : firstKey(answer, 1),
       revision: BigInt(answer.header.revision),
     };
   }
@@ -129,11 +129,11 @@ class GatewayCommands implements EtcdCommands {
     const body = {
       create_request: { key: base64(key), start_revision: String(afterRevision + 1n), filters: ["NOPUT"] },
     };
-    const isEnough = ({ events = [], canceled = false }: WatchAnswer) => {
+    const isLast = ({ events = [], canceled = false }: WatchAnswer) => {
       isDeleted = events.some(({ type }) => type === "DELETE");
       return isDeleted || canceled;
     };
-    await this.#gateway.listen("/v3/watch", body, { isEnough, signal });
+    await this.#gateway.listen("/v3/watch", body, { isLast, signal });
     return isDeleted;
   }
 
@@ -142,12 +142,12 @@ class GatewayCommands implements EtcdCommands {
   }
 }
 
-/** The key made last under a folder, up to a revision where one is given. */
+/** The newest key in a folder, optionally up to a revision. */
 function lastOf(folder: string, upToRevision?: bigint) {
   return {
     request_range: {
       key: base64(`${folder}/`),
-      // The first key after everything that begins with the folder: "0" follows "/".
+      // The first key after the folder: "0" follows "/".
       range_end: base64(`${folder}0`),
       sort_target: "CREATE",
       sort_order: "DESCEND",
@@ -182,7 +182,7 @@ function baseOf(url: string): URL {
     code: "config_invalid",
     strategyId: "etcd",
     resource: "-",
-    message: `"${url}" is not http://host:port`,
+    message: `"${url}" is not an etcd address; use http://host:port`,
     isDefinite: true,
   });
 }

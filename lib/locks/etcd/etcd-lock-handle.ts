@@ -3,36 +3,38 @@ import type { HandleContext, LockHandle, TryLimits, TryReply } from "../lease-ba
 import type { RandomSource } from "../random";
 import { withDeadline } from "../with-deadline";
 import { type EtcdCommands, EtcdError, isEtcdError, type QueuePosition } from "./etcd-port";
-import { FifoSemaphore, type Ticket } from "./fifo-semaphore";
+import { FifoSemaphore, type Permit } from "./fifo-semaphore";
 
-/** Keep-alives per lease length while waiting; the last one comes with a look at the queue, whatever the watch says. */
-const KEEP_ALIVES_PER_LOOK = 2;
-/** Callers of one process that stand in one resource's queue; the others wait in front of it. */
-const PLACES_IN_LINE = 32;
-/** Contenders of one process that join queues at the same time. A join is two writes that etcd brings to disk. */
-const JOINS_AT_ONCE = 8;
-/** Pause before a waiter asks again for a place it could not confirm. */
+/**
+ * Keep-alives per lease length while waiting. The last one also checks the queue position, in case the watch was lost.
+ */
+const KEEP_ALIVES_PER_CHECK = 2;
+/** Callers of one process that queue in etcd for one resource. Further callers wait in this process. */
+const QUEUED_CALLERS_PER_RESOURCE = 32;
+/** Handles of one process that join queues concurrently. Each join is two writes that etcd syncs to disk. */
+const CONCURRENT_JOINS = 8;
+/** Pause before a waiter retries a request that got no answer. */
 const OUTAGE_PAUSE_MS = 100;
-/** Pause after a watch that ended without a word, before the queue is looked at again. */
+/** Pause between a watch that ended without an event and the next check of the queue. */
 const LOST_WATCH_PAUSE_MS = 250;
 
 interface Lease {
   readonly leaseId: bigint;
   readonly key: string;
-  /** What the server granted. */
+  /** The length that the server granted. */
   readonly lengthMs: number;
 }
 
 /**
- * What the contenders of one strategy share. A crowd that joined all at once would come too late for its callers, who
- * would take their places back and try again; and the few requests that hand the lock on would wait behind it.
+ * What the handles of one strategy share. The permits limit how many callers join at once. Without a limit, a crowd
+ * would join too late for its callers, leave and retry, and would delay the few requests that pass the lock on.
  */
 export class EtcdLockShared {
-  readonly joins = new FifoSemaphore(JOINS_AT_ONCE);
+  readonly joins = new FifoSemaphore(CONCURRENT_JOINS);
   readonly etcd: EtcdCommands;
   readonly root: string;
   readonly strategyId: string;
-  readonly #lines = new Map<string, FifoSemaphore>();
+  readonly #queuePermits = new Map<string, FifoSemaphore>();
 
   constructor({ etcd, root, strategyId }: Pick<EtcdLockShared, "etcd" | "root" | "strategyId">) {
     this.etcd = etcd;
@@ -40,42 +42,44 @@ export class EtcdLockShared {
     this.strategyId = strategyId;
   }
 
-  lineOf(resource: string): FifoSemaphore {
-    const line = this.#lines.get(resource) ?? new FifoSemaphore(PLACES_IN_LINE, () => this.#lines.delete(resource));
-    this.#lines.set(resource, line);
-    return line;
+  queuePermitsOf(resource: string): FifoSemaphore {
+    const permits =
+      this.#queuePermits.get(resource) ??
+      new FifoSemaphore(QUEUED_CALLERS_PER_RESOURCE, () => this.#queuePermits.delete(resource));
+    this.#queuePermits.set(resource, permits);
+    return permits;
   }
 }
 
-/** One contender in the queue: joins it, keeps its lease alive, looks where it stands, leaves. */
+/** One handle in the queue: joins, keeps its lease alive, checks its position, leaves. */
 export class EtcdLockHandle implements LockHandle {
-  readonly #parts: EtcdLockShared;
+  readonly #shared: EtcdLockShared;
   readonly #etcd: EtcdCommands;
   readonly #context: HandleContext;
   readonly #folder: string;
-  /** For a place in line, from the first try to the release. */
-  #lineTicket: Ticket | null = null;
-  /** For the way there. */
-  #joinTicket: Ticket | null = null;
-  /** Set before it is asked for, so that a grant whose reply was lost can be revoked. */
+  /** Held from the first try to the release. */
+  #queuePermit: Permit | null = null;
+  /** Held while joining the queue. */
+  #joinPermit: Permit | null = null;
+  /** Set before the request is sent, so that a grant whose reply was lost can be revoked. */
   #lease: Lease | null = null;
-  /** Null: not in the queue, as far as is known. */
-  #place: QueuePosition | null = null;
+  /** Null if not in the queue, as far as this handle can tell. */
+  #position: QueuePosition | null = null;
 
-  constructor(parts: EtcdLockShared, context: HandleContext) {
-    this.#parts = parts;
-    this.#etcd = parts.etcd;
+  constructor(shared: EtcdLockShared, context: HandleContext) {
+    this.#shared = shared;
+    this.#etcd = shared.etcd;
     this.#context = context;
-    this.#folder = `${parts.root}/${context.resource}`;
+    this.#folder = `${shared.root}/${context.resource}`;
   }
 
   async tryAcquire({ signal, waitLimitMs }: TryLimits): Promise<TryReply> {
     try {
       const lease = this.#lease;
-      const place = this.#place;
-      if (lease && place) return await this.#look(lease, place, signal);
-      // Whoever may not wait finds out at once.
-      if (waitLimitMs > 0 && !this.#takeTickets().every(({ isIn }) => isIn)) return { status: "held" };
+      const position = this.#position;
+      if (lease && position) return await this.#checkPosition(lease, position, signal);
+      // A caller that may not wait skips the permits and gets an answer at once.
+      if (waitLimitMs > 0 && !this.#requestPermits().every(({ isGranted }) => isGranted)) return { status: "held" };
       return await this.#join(signal);
     } catch (error) {
       throw this.#asLockError(error);
@@ -83,44 +87,47 @@ export class EtcdLockHandle implements LockHandle {
   }
 
   async waitForTurn(signal: AbortSignal): Promise<void> {
-    const place = this.#place;
-    if (!this.#lease || !place) {
-      for (const ticket of this.#takeTickets()) await ticket.untilIn(signal);
+    const position = this.#position;
+    if (!this.#lease || !position) {
+      for (const permit of this.#requestPermits()) await permit.untilGranted(signal);
       return;
     }
-    // The first to say that another look is due; then the others are called off.
-    const enough = new AbortController();
-    const onAbort = () => enough.abort();
+    // The first of the waits below ends the others.
+    const stopWaiting = new AbortController();
+    const onAbort = () => stopWaiting.abort();
     if (signal.aborted) onAbort();
     signal.addEventListener("abort", onAbort, { once: true });
-    const waits = [this.#predecessorGone(place, enough.signal), this.#keepAlive(this.#lease, enough.signal)];
+    const waits = [
+      this.#predecessorGone(position, stopWaiting.signal),
+      this.#keepAlive(this.#lease, stopWaiting.signal),
+    ];
     await Promise.race(waits);
-    enough.abort();
+    stopWaiting.abort();
     signal.removeEventListener("abort", onAbort);
     await Promise.all(waits);
   }
 
   async renew() {
     const lease = this.#lease;
-    const place = this.#place;
-    if (!lease || !place) return "lost";
+    const position = this.#position;
+    if (!lease || !position) return "lost";
     try {
-      return (await this.#confirm(lease, place)) ? "renewed" : "lost";
+      return (await this.#confirm(lease, position)) ? "renewed" : "lost";
     } catch (error) {
       throw this.#asLockError(error);
     }
   }
 
   async release() {
-    this.#giveTicketsBack();
+    this.#releasePermits();
     const lease = this.#lease;
     if (!lease) return "released";
     try {
-      // The key first: the next in the queue need not wait for the lease to be cleared away.
+      // Delete the key first, so that the next waiter does not wait for the lease to be revoked.
       const isRemoved = this.#isFirst && (await this.#etcd.removeKey(lease.key));
       const isRevoked = await this.#etcd.revokeLease(lease.leaseId);
       const wasThere = this.#isFirst ? isRemoved : isRevoked;
-      this.#leave();
+      this.#reset();
       return wasThere ? "released" : "not_held";
     } catch (error) {
       throw this.#asLockError(error);
@@ -128,37 +135,40 @@ export class EtcdLockHandle implements LockHandle {
   }
 
   get #isFirst(): boolean {
-    return this.#place?.predecessor === null;
+    return this.#position?.predecessor === null;
   }
 
-  /** In line first, then on the way there: whoever is on the way takes up nobody else's place. */
-  #takeTickets(): readonly Ticket[] {
-    this.#lineTicket ??= this.#parts.lineOf(this.#context.resource).take();
-    if (!this.#lineTicket.isIn) return [this.#lineTicket];
-    this.#joinTicket ??= this.#parts.joins.take();
-    return [this.#lineTicket, this.#joinTicket];
+  /**
+   * Requests the queue permit before the join permit, so that a caller never holds a join permit while it waits for the
+   * queue.
+   */
+  #requestPermits(): readonly Permit[] {
+    this.#queuePermit ??= this.#shared.queuePermitsOf(this.#context.resource).request();
+    if (!this.#queuePermit.isGranted) return [this.#queuePermit];
+    this.#joinPermit ??= this.#shared.joins.request();
+    return [this.#queuePermit, this.#joinPermit];
   }
 
-  #giveTicketsBack(): void {
-    this.#joinTicket?.giveBack();
-    this.#lineTicket?.giveBack();
-    this.#joinTicket = null;
-    this.#lineTicket = null;
+  #releasePermits(): void {
+    this.#joinPermit?.release();
+    this.#queuePermit?.release();
+    this.#joinPermit = null;
+    this.#queuePermit = null;
   }
 
   async #join(signal: AbortSignal): Promise<TryReply> {
     try {
-      // Our key is gone; a lease that outlived it serves nobody.
+      // The key is gone, so its lease is useless.
       if (this.#lease) await this.#etcd.revokeLease(this.#lease.leaseId);
       this.#lease = await this.#newLease(signal);
       const lease = this.#lease;
       const { key, leaseId } = lease;
-      const place = { folder: this.#folder, key, leaseId };
-      this.#place = await this.#throughBreaks(signal, () => this.#etcd.enqueue(place));
-      return this.#answer(this.#place, lease);
+      const entry = { folder: this.#folder, key, leaseId };
+      this.#position = await this.#retryWhileUnreachable(signal, () => this.#etcd.enqueue(entry));
+      return this.#toReply(this.#position, lease);
     } finally {
-      this.#joinTicket?.giveBack();
-      this.#joinTicket = null;
+      this.#joinPermit?.release();
+      this.#joinPermit = null;
     }
   }
 
@@ -169,21 +179,24 @@ export class EtcdLockHandle implements LockHandle {
     this.#lease = { leaseId, key, lengthMs: ttlSeconds * 1_000 };
     const grantedSeconds = await this.#etcd.grantLease({ leaseId, ttlSeconds });
     if (signal.aborted) {
-      // The runner has given this try up, and its release may have come before the grant.
+      // The runner has given up this try, and its release may have run before the lease was granted.
       await this.#etcd.revokeLease(leaseId);
-      throw new EtcdError("unreachable", "the try was given up");
+      throw new EtcdError("unreachable", "the runner gave up this try");
     }
     return { leaseId, key, lengthMs: grantedSeconds * 1_000 };
   }
 
-  async #look(lease: Lease, place: QueuePosition, signal: AbortSignal): Promise<TryReply> {
-    this.#place = await this.#throughBreaks(signal, () => this.#confirm(lease, place));
-    // The lease ran out, or somebody removed the key (an operator broke the lock): the next try queues up anew.
-    return this.#place ? this.#answer(this.#place, lease) : { status: "held" };
+  async #checkPosition(lease: Lease, position: QueuePosition, signal: AbortSignal): Promise<TryReply> {
+    this.#position = await this.#retryWhileUnreachable(signal, () => this.#confirm(lease, position));
+    // The lease expired or an operator deleted the key. The next try joins the queue again.
+    return this.#position ? this.#toReply(this.#position, lease) : { status: "held" };
   }
 
-  /** A link that breaks costs no place: the lease outlives it, and the same question has the same answer afterwards. */
-  async #throughBreaks<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
+  /**
+   * Retries through a broken connection: the lease outlives it, so the queue position is kept, and the request is
+   * idempotent.
+   */
+  async #retryWhileUnreachable<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
         return await ask();
@@ -195,17 +208,17 @@ export class EtcdLockHandle implements LockHandle {
     }
   }
 
-  /** Keeps the lease alive and looks at the queue. @returns null when the lease or the key is gone */
-  async #confirm({ leaseId, key }: Lease, place: QueuePosition): Promise<QueuePosition | null> {
+  /** Keeps the lease alive and checks the queue. @returns null if the lease or the key is gone */
+  async #confirm({ leaseId, key }: Lease, position: QueuePosition): Promise<QueuePosition | null> {
     const [seconds, found] = await Promise.all([
       this.#etcd.keepLeaseAlive(leaseId),
-      this.#etcd.findPosition({ folder: this.#folder, key, place }),
+      this.#etcd.findPosition({ folder: this.#folder, key, position }),
     ]);
     return seconds > 0 ? found : null;
   }
 
-  /** Either way the lease got its full length in this very try, so its validity counts from the try's beginning. */
-  #answer({ createRevision, predecessor }: QueuePosition, { lengthMs }: Lease): TryReply {
+  /** The lease was granted or renewed in this try, so its validity counts from the start of the try. */
+  #toReply({ createRevision, predecessor }: QueuePosition, { lengthMs }: Lease): TryReply {
     if (predecessor !== null) return { status: "held" };
     const validForMs = Math.min(this.#context.ttlMs, lengthMs);
     return { status: "granted", fencingToken: createRevision, validForMs };
@@ -217,30 +230,30 @@ export class EtcdLockHandle implements LockHandle {
     await this.#context.clock.sleep(LOST_WATCH_PAUSE_MS, signal);
   }
 
-  /** Keeps a waiter's lease alive for as long as that works, and for one length of it at most: then it looks again. */
+  /** Keeps a waiter's lease alive for at most one lease length. Then the waiter checks its position. */
   async #keepAlive({ leaseId, lengthMs }: Lease, signal: AbortSignal): Promise<void> {
     const { clock } = this.#context;
-    const pauseMs = lengthMs / KEEP_ALIVES_PER_LOOK;
-    for (let turn = 1; turn < KEEP_ALIVES_PER_LOOK; turn += 1) {
+    const pauseMs = lengthMs / KEEP_ALIVES_PER_CHECK;
+    for (let turn = 1; turn < KEEP_ALIVES_PER_CHECK; turn += 1) {
       await clock.sleep(pauseMs, signal);
       if (signal.aborted) return;
       const kept = await withDeadline(clock, this.#etcd.keepLeaseAlive(leaseId), { limitMs: pauseMs, signal });
-      // A failure ends the wait as well: the next try meets it again, and knows what to make of it.
+      // A failure also ends the wait: the next try fails the same way and reports it.
       if (kept.status !== "value" || kept.value === 0) return;
     }
     await clock.sleep(pauseMs, signal);
   }
 
-  #leave(): void {
+  #reset(): void {
     this.#lease = null;
-    this.#place = null;
+    this.#position = null;
   }
 
   #asLockError(error: unknown): unknown {
     if (!isEtcdError(error)) return error;
     return new LockError({
       code: isEtcdError(error, "refused") ? "config_invalid" : "backend_unavailable",
-      strategyId: this.#parts.strategyId,
+      strategyId: this.#shared.strategyId,
       resource: this.#context.resource,
       message: `etcd: ${error.message}`,
       isDefinite: true,
@@ -249,7 +262,9 @@ export class EtcdLockHandle implements LockHandle {
   }
 }
 
-/** Chosen here and not by the server, so that it is known whatever becomes of the reply. 62 bits: positive, and never zero. */
+/**
+ * Generated by the client, so that a lease whose grant reply was lost can be revoked. 62 bits: positive and never zero.
+ */
 function newLeaseId(random: RandomSource): bigint {
   return (BigInt(`0x${random.hex(16)}`) >> 2n) | 1n;
 }

@@ -11,7 +11,7 @@ export const etcdLockTraits: StrategyTraits = {
   family: "etcd",
   kind: "lock",
   mechanism:
-    "Keys that live as long as their leases, queued by create revision; the lowest holds, each other watches the one before it.",
+    "Keys attached to leases, ordered by create revision. The lowest holds the lock; each waiter watches the key before it.",
   remark: "fenced queue",
   needs: ["etcd"],
   waiting: "notify",
@@ -23,26 +23,28 @@ export const etcdLockTraits: StrategyTraits = {
 };
 
 export interface EtcdLockOptions extends RunnerOptions {
-  /** Prefix of every lock. `etcdctl lock <root>/<resource>` stands in the same queue. */
+  /** Key prefix of all locks. `etcdctl lock <root>/<resource>` joins the same queue. */
   readonly root: string;
 }
 
 /**
- * etcd's own lock recipe: a lease per contender, a key `<root>/<resource>/<lease in hex>` that lives as long as the lease,
- * and a queue ordered by create revision. The lowest holds; each waiter watches the deletion of the key before it.
+ * etcd's lock recipe.
  *
- * Guarantees one holder at a time, first come first served in the queue (a process stands there with 32 callers at most;
- * the others wait for one of these places in the order they came), one waiter woken per release, and no key that outlives its
- * lease: a holder's crash costs the others one TTL and the second the server may take to notice. A waiter keeps its own
- * lease alive and looks at the queue once in every length of it, so a lost watch costs one lease length, never a hang.
- * A holder paused past the TTL may wake beside a new one; with the fencing token checked by the resource its
- * write is refused, without it two writes meet. Restarted servers keep queue and leases; a server that comes back without
- * its data forgets both, and its revisions start again.
- * The fencing token is the create revision of the holder's key, etcd's name for Chubby's sequencer: it rises with
- * every change of the cluster.
- * The server's clock ends the lease. Its length is whole seconds, rounded up, and at least the server's minimum (two
- * seconds by default), so the server keeps it for `ttlMs` or more; the caller's monotonic clock, minus drift, says when
- * to stop believing in it, counted from before the grant or the last keep-alive was sent.
+ * Mechanism: each caller has a lease and a key `<root>/<resource>/<lease in hex>` that lives as long as the lease.
+ * Create revisions order the queue. The lowest key holds the lock; each waiter watches the deletion of the key before
+ * it. A waiter keeps its lease alive and checks its position once per lease length, so a lost watch delays it by at
+ * most one lease length.
+ *
+ * Guarantees one holder at a time, in queue order, with one waiter woken per release. A process queues at most 32
+ * callers per resource in etcd; the others wait in the process, in arrival order. After a holder crash, waiters are
+ * blocked for at most one TTL plus the second that the server may take to expire it. A restarted server keeps the queue
+ * and the leases.
+ * Broken by: a server that restarts without its data forgets both, and its revisions start again. A holder paused past
+ * the TTL can overlap with the next one; the resource rejects its write if it checks the fencing token.
+ * Fencing token: the create revision of the holder's key, which rises with every change of the cluster.
+ * Clock: the server's clock ends the lease. Its length is in whole seconds, rounded up, and at least the server's
+ * minimum (two seconds by default). The holder trusts its own monotonic clock, minus drift, counted from before the
+ * grant or the last keep-alive was sent. Times in milliseconds.
  *
  * @throws {LockError} `backend_unavailable`, `config_invalid`, `aborted`
  * @see https://github.com/etcd-io/etcd/blob/main/client/v3/concurrency/mutex.go
@@ -53,11 +55,11 @@ export function createEtcdLock(
   options: Partial<EtcdLockOptions> = {},
 ): LockStrategy {
   const { root = "locks", ...runnerOptions } = options;
-  const parts = new EtcdLockShared({ etcd, root, strategyId: etcdLockTraits.id });
+  const shared = new EtcdLockShared({ etcd, root, strategyId: etcdLockTraits.id });
   const backend: LeaseBackend = {
     traits: etcdLockTraits,
     leaseKind: "ttl",
-    createHandle: (context) => new EtcdLockHandle(parts, context),
+    createHandle: (context) => new EtcdLockHandle(shared, context),
   };
   return new LeaseRunner(backend, dependencies, runnerOptions);
 }

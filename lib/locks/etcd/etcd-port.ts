@@ -1,34 +1,34 @@
 /**
- * All the library asks of etcd: leases, and a queue of keys under a folder. The real one (`openEtcd`) speaks etcd's JSON
- * gateway; the simulator brings its own. Every operation is answered or fails within a bound; each is atomic.
+ * The etcd client that the library needs: leases, and a queue of keys in a folder. `openEtcd` uses etcd's JSON gateway;
+ * the simulator has another. Every operation is atomic and is answered or fails within a limit.
  */
 export interface EtcdCommands extends AsyncDisposable {
-  /** @returns the seconds the server granted: as many as asked for, or its own minimum */
+  /** @returns the seconds that the server granted: as requested, or its minimum */
   grantLease(lease: { readonly leaseId: bigint; readonly ttlSeconds: number }): Promise<number>;
-  /** Gives the lease its full length again. @returns its length in seconds; 0 when there is no such lease */
+  /** Extends the lease to its full length. @returns its length in seconds; 0 if the lease does not exist */
   keepLeaseAlive(leaseId: bigint): Promise<number>;
-  /** Ends the lease, and with it its keys. @returns false when there was no such lease */
+  /** Ends the lease and deletes its keys. @returns false if the lease does not exist */
   revokeLease(leaseId: bigint): Promise<boolean>;
   /**
-   * Makes the key at the end of the folder's queue; it lives as long as its lease. Where the key is there already (the reply
-   * to an earlier request was lost), its place is the answer.
-   * @throws {EtcdError} `no-lease` when the lease has ended
+   * Creates the key at the end of the folder's queue. The key lives as long as its lease. If the key exists (the reply
+   * to an earlier request was lost), returns its position.
+   * @throws {EtcdError} `no-lease` if the lease has ended
    */
-  enqueue(place: { readonly folder: string; readonly key: string; readonly leaseId: bigint }): Promise<QueuePosition>;
+  enqueue(entry: { readonly folder: string; readonly key: string; readonly leaseId: bigint }): Promise<QueuePosition>;
   /**
-   * Looks where a queued key stands now. Cheap while its predecessor is still there.
-   * @returns null when the key is gone
+   * Reads the current position of a queued key. Cheap while its predecessor still exists.
+   * @returns null if the key is gone
    */
   findPosition(queued: {
     readonly folder: string;
     readonly key: string;
-    readonly place: QueuePosition;
+    readonly position: QueuePosition;
   }): Promise<QueuePosition | null>;
-  /** @returns false when there was nothing to remove */
+  /** @returns false if the key does not exist */
   removeKey(key: string): Promise<boolean>;
   /**
-   * Resolves with true once the key is deleted after that revision; with false when the signal aborts, and when the
-   * watch is lost before it could tell. Never rejects: whoever waits looks again anyway.
+   * Resolves with true when the key is deleted after that revision, and with false if the signal aborts or the watch is
+   * lost first. Never rejects: the waiter checks the queue again anyway.
    */
   untilDeleted(watch: {
     readonly key: string;
@@ -38,17 +38,17 @@ export interface EtcdCommands extends AsyncDisposable {
 }
 
 export interface QueuePosition {
-  /** Revision that made the key: orders the queue, and rises with every change of the cluster. */
+  /** Revision that created the key. It orders the queue and rises with every change of the cluster. */
   readonly createRevision: bigint;
-  /** The key right before; null when first. */
+  /** The key directly before this one; null if this one is first. */
   readonly predecessor: string | null;
-  /** Revision at which this was so. */
+  /** Revision at which the position was read. */
   readonly revision: bigint;
 }
 
 /**
- * `unreachable`: no answer, or one that the server cannot serve now; a change may have happened. `no-lease`: the lease
- * has ended. `refused`: the request is wrong and will be wrong again.
+ * `unreachable`: no answer, or the server cannot serve now; a change may have happened. `no-lease`: the lease has
+ * ended. `refused`: the request is invalid and would fail again.
  */
 export type EtcdErrorKind = "unreachable" | "no-lease" | "refused";
 

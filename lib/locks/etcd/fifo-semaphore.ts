@@ -1,75 +1,75 @@
 /**
- * Lets so many in at a time, the others first come first served. Nothing is asked of a server; whoever waits holds a
- * ticket and gives it back, once, whatever happens.
+ * Grants up to `limit` permits at a time, in request order, inside this process. Each caller requests a permit and
+ * releases it once, even if it gives up before the grant.
  */
 export class FifoSemaphore {
-  readonly #width: number;
-  /** In or waiting, in the order they came. */
-  readonly #tickets = new Set<Ticket>();
+  readonly #limit: number;
+  /** Granted and waiting permits, in request order. */
+  readonly #permits = new Set<Permit>();
   readonly #onEmpty: () => void;
 
-  constructor(width: number, onEmpty: () => void = () => {}) {
-    this.#width = width;
+  constructor(limit: number, onEmpty: () => void = () => {}) {
+    this.#limit = limit;
     this.#onEmpty = onEmpty;
   }
 
-  take(): Ticket {
-    const ticket = new Ticket((gone) => this.#giveBack(gone));
-    this.#tickets.add(ticket);
-    this.#letIn();
-    return ticket;
+  request(): Permit {
+    const permit = new Permit((released) => this.#release(released));
+    this.#permits.add(permit);
+    this.#grantFirst();
+    return permit;
   }
 
-  #giveBack(ticket: Ticket): void {
-    if (!this.#tickets.delete(ticket)) return;
-    this.#letIn();
-    if (this.#tickets.size === 0) this.#onEmpty();
+  #release(permit: Permit): void {
+    if (!this.#permits.delete(permit)) return;
+    this.#grantFirst();
+    if (this.#permits.size === 0) this.#onEmpty();
   }
 
-  #letIn(): void {
-    let place = 0;
-    for (const ticket of this.#tickets) {
-      if (place === this.#width) return;
-      ticket.letIn();
-      place += 1;
+  #grantFirst(): void {
+    let index = 0;
+    for (const permit of this.#permits) {
+      if (index === this.#limit) return;
+      permit.grant();
+      index += 1;
     }
   }
 }
 
-export class Ticket {
-  readonly #giveBack: (ticket: Ticket) => void;
-  readonly #entrance = new AbortController();
+export class Permit {
+  readonly #onRelease: (permit: Permit) => void;
+  readonly #granted = new AbortController();
 
-  constructor(giveBack: (ticket: Ticket) => void) {
-    this.#giveBack = giveBack;
+  constructor(onRelease: (permit: Permit) => void) {
+    this.#onRelease = onRelease;
   }
 
-  get isIn(): boolean {
-    return this.#entrance.signal.aborted;
+  get isGranted(): boolean {
+    return this.#granted.signal.aborted;
   }
 
-  /** Resolves when the holder may enter, and when the signal aborts. Leaves no listener. */
-  untilIn(signal: AbortSignal): Promise<void> {
-    const entrance = this.#entrance.signal;
-    if (entrance.aborted || signal.aborted) return Promise.resolve();
+  /** Resolves when the permit is granted, or when the signal aborts. Leaves no listener behind. */
+  untilGranted(signal: AbortSignal): Promise<void> {
+    const granted = this.#granted.signal;
+    if (granted.aborted || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const done = () => {
-        entrance.removeEventListener("abort", done);
+        granted.removeEventListener("abort", done);
         signal.removeEventListener("abort", done);
         resolve();
       };
-      entrance.addEventListener("abort", done, { once: true });
+      granted.addEventListener("abort", done, { once: true });
       signal.addEventListener("abort", done, { once: true });
     });
   }
 
-  /** The turnstile's own call. */
-  letIn(): void {
-    this.#entrance.abort();
+  /** Called only by the semaphore. */
+  grant(): void {
+    this.#granted.abort();
   }
 
   /** Idempotent. */
-  giveBack(): void {
-    this.#giveBack(this);
+  release(): void {
+    this.#onRelease(this);
   }
 }

@@ -3,11 +3,14 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Clock } from "../clock";
 import { EtcdError, type EtcdErrorKind } from "./etcd-port";
 
-/** Connections kept for requests; a watch has one of its own. */
+/** Connections for requests. Each watch has a separate one. */
 const MAX_CONNECTIONS = 64;
 const REQUEST_LIMIT_MS = 2_000;
 
-/** gRPC's numbers for what asking again will not mend: wrong arguments, no permission, not implemented, and the like. */
+/**
+ * gRPC status codes of errors that would repeat on retry: invalid argument, permission denied, unimplemented and
+ * similar.
+ */
 const REFUSALS: ReadonlySet<number> = new Set([3, 5, 6, 7, 9, 11, 12, 16]);
 const LEASE_NOT_FOUND = "requested lease not found";
 
@@ -24,8 +27,8 @@ interface StreamedMessage<T> {
 }
 
 /**
- * etcd's JSON gateway: gRPC requests as POSTs, bytes in base64, 64-bit numbers as strings, zeros left out. Streamed
- * answers are one JSON object a line.
+ * etcd's JSON gateway: gRPC requests as POSTs, bytes in base64, 64-bit numbers as strings, zeros omitted. Streamed
+ * answers have one JSON object per line.
  * @see https://etcd.io/docs/v3.4/dev-guide/api_grpc_gateway/
  */
 export class EtcdGateway {
@@ -42,7 +45,7 @@ export class EtcdGateway {
     this.#agent = base.protocol === "https:" ? new HttpsAgent(options) : new HttpAgent(options);
   }
 
-  /** One request, one answer. @throws {EtcdError} also when there is no answer in time */
+  /** Sends one request and returns its answer. @throws {EtcdError} also if there is no answer in time */
   async post<T>(path: string, body: unknown): Promise<T> {
     const { status, text } = await this.#exchange(path, body);
     const answer = parseJson<T & GatewayFailure>(text);
@@ -51,29 +54,29 @@ export class EtcdGateway {
     throw asEtcdError(answer);
   }
 
-  /** The first message of a streamed answer, for requests that get no more than one. */
+  /** Returns the first message of a streamed answer, for requests that get only one. */
   async postStreamed<T>(path: string, body: unknown): Promise<T> {
     const { result, error } = await this.post<StreamedMessage<T>>(path, body);
     if (result !== undefined) return result;
-    throw asEtcdError(error ?? { message: "the answer is empty" });
+    throw asEtcdError(error ?? { message: "etcd sent an empty answer" });
   }
 
   /**
-   * Hands on each message of a streamed answer until one is enough, the stream ends, or the signal aborts.
-   * @returns whether one was enough
+   * Reads messages of a streamed answer until `isLast` returns true, the stream ends, or the signal aborts.
+   * @returns whether `isLast` returned true
    */
   listen<T>(
     path: string,
     body: unknown,
-    { isEnough, signal }: { isEnough: (message: T) => boolean; signal: AbortSignal },
+    { isLast, signal }: { isLast: (message: T) => boolean; signal: AbortSignal },
   ): Promise<boolean> {
     if (signal.aborted || this.#isClosed) return Promise.resolve(false);
     return new Promise((resolve) => {
       const request = this.#send(path, body, false);
-      const end = (wasEnough: boolean) => {
+      const end = (wasLast: boolean) => {
         signal.removeEventListener("abort", onAbort);
         request.destroy();
-        resolve(wasEnough);
+        resolve(wasLast);
       };
       const onAbort = () => end(false);
       signal.addEventListener("abort", onAbort, { once: true });
@@ -84,7 +87,7 @@ export class EtcdGateway {
         onLines(response, (line) => {
           const result = parseJson<StreamedMessage<T>>(line)?.result;
           if (result === undefined) end(false);
-          else if (isEnough(result)) end(true);
+          else if (isLast(result)) end(true);
         });
       });
     });
@@ -115,7 +118,7 @@ export class EtcdGateway {
         request.destroy();
       });
       request.once("error", (error) => fail(error.message, error));
-      // Comes after every answer too, when nobody is left to tell.
+      // Also fires after every complete answer, when the promise is already settled.
       request.once("close", () => fail("the connection was closed"));
       request.once("response", (response) => {
         let text = "";
@@ -136,7 +139,7 @@ export class EtcdGateway {
     const request = send(new URL(path, this.#base), {
       method: "POST",
       agent: isPooled ? this.#agent : false,
-      // A member cut off from its leader ends the watch instead of saying nothing.
+      // With this header, a member without a leader ends the watch instead of sending nothing.
       headers: {
         "content-type": "application/json",
         "content-length": Buffer.byteLength(text),
@@ -160,7 +163,7 @@ function onLines(response: IncomingMessage, onLine: (line: string) => void): voi
   });
 }
 
-/** @returns null when the text is no JSON */
+/** @returns null if the text is not JSON */
 function parseJson<T>(text: string): T | null {
   try {
     return JSON.parse(text) as T;
@@ -169,10 +172,10 @@ function parseJson<T>(text: string): T | null {
   }
 }
 
-/** A proxy that has lost its etcd may have it back soon; anything else will answer the same again. */
+/** A proxy that lost its etcd may recover. Any other answer would repeat. */
 function notAGateway(status: number): EtcdError {
   const kind = status >= 500 ? "unreachable" : "refused";
-  return new EtcdError(kind, `what answers (HTTP ${status}) is no etcd with its JSON gateway`);
+  return new EtcdError(kind, `the server (HTTP ${status}) is not an etcd with a JSON gateway; check ETCD_URL`);
 }
 
 function asEtcdError(failure: GatewayFailure): EtcdError {

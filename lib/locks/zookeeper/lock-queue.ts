@@ -1,17 +1,17 @@
 /**
- * The queue of contenders under a lock's node, in Curator's layout: `_c_<uuid>-lock-<10 digits>`. kazoo's names
- * (`<32 hex>__lock__<10 digits>`) count as well, so that a kazoo client told to see ours is seen by us.
+ * The queue of nodes under a lock's path, in Curator's layout: `_c_<uuid>-lock-<10 digits>`. kazoo's names (`<32
+ * hex>__lock__<10 digits>`) also count, so a kazoo client that is configured to see our nodes shares the queue.
  */
-const CONTENDER = /(?:-lock-|__lock__)(-?\d{10})$/;
+const QUEUE_NODE = /(?:-lock-|__lock__)(-?\d{10})$/;
 
 export interface QueuePosition {
-  /** False when the node is not (or no longer) in the queue. */
+  /** False if the node is not in the queue. */
   readonly isQueued: boolean;
-  /** The contender right before; null when first. */
+  /** The node directly before this one; null if this one is first. */
   readonly predecessor: string | null;
 }
 
-/** Name to create with; the server appends the sequence number. The uuid finds the node when the reply is lost. */
+/** Name to create; the server appends the sequence number. The uuid identifies the node if the reply is lost. */
 export function queueNodePrefix(uuid: string): string {
   return `_c_${uuid}-lock-`;
 }
@@ -34,13 +34,16 @@ export function positionOf(own: string, children: readonly string[]): QueuePosit
   return { isQueued: isQueued && ownSequence !== null, predecessor };
 }
 
-/** Null for what is no contender. */
+/** Null if the node is not part of the queue. */
 function sequenceOf(child: string): number | null {
-  const digits = CONTENDER.exec(child)?.[1];
+  const digits = QUEUE_NODE.exec(child)?.[1];
   return digits === undefined ? null : Number(digits);
 }
 
-/** Negative when it comes before. The server counts in 32 bits and goes on below zero, so plain order fails there. */
+/**
+ * Negative if it comes before `own`. The server counts in 32 bits and wraps to negative numbers, so plain comparison
+ * fails.
+ */
 function distanceOf(sequence: number, own: number): number {
   return (sequence - own) | 0;
 }

@@ -7,15 +7,18 @@ import { type ZkConnection, type ZkCreateMode, ZkError, type ZkErrorKind, type Z
 export interface ZkConnectionOptions {
   readonly hosts: string;
   readonly clock: Clock;
-  /** Asked for; the server may grant another, within its own limits. */
+  /** Requested timeout. The server may grant a different one, within its limits. */
   readonly sessionTimeoutMs: number;
 }
 
-/** Pings per session timeout; the link is given up after two thirds without an answer, the session after the whole. */
+/**
+ * Pings per session timeout. The link is dropped after two thirds of the timeout without an answer, the session after
+ * the whole timeout.
+ */
 const PINGS_PER_SESSION = 6;
 const LINK_SHARE = 2 / 3;
 const CLOSE_LIMIT_MS = 1_000;
-/** Longest pause between two attempts to connect. */
+/** Maximum pause between two connection attempts. */
 const RECONNECT_SPREAD_MS = 300;
 
 const MODES: Record<ZkCreateMode, number> = {
@@ -24,18 +27,18 @@ const MODES: Record<ZkCreateMode, number> = {
   "ephemeral-sequential": CreateMode.EPHEMERAL_SEQUENTIAL,
 };
 
-/** Those who watch one node. The client is given one listener for them all: it takes more than ten for a leak. */
-interface Herd {
-  readonly members: Set<() => void>;
+/** The watchers of one node. They share one client listener, because the client warns about a leak above ten. */
+interface NodeWatchers {
+  readonly callbacks: Set<() => void>;
   readonly wake: () => void;
 }
 
 /**
- * One session over node-zookeeper-client, with what that client lacks: a limit on the server's silence (it takes a link
- * that swallows everything for connected), an end of the session that is noticed while partitioned, and operations
- * that fail instead of waiting in a queue while disconnected.
+ * One session over node-zookeeper-client. It adds what that client lacks: it detects a link that no longer answers, it
+ * detects the end of the session during a partition, and operations fail while disconnected instead of waiting in a
+ * queue.
  *
- * States: connecting -> up <-> down -> ended; ended is final.
+ * States: connecting -> up <-> down -> ended. `ended` is final.
  */
 export class ClientConnection implements ZkConnection {
   readonly #client: Client;
@@ -46,18 +49,18 @@ export class ClientConnection implements ZkConnection {
   readonly #unanswered = new Set<(error: ZkError) => void>();
   #timer: TimerHandle | null = null;
   #isUp = false;
-  readonly #herds = new Map<string, Herd>();
-  /** When the last answered request was sent: the server has heard of us since. A link may also never be answered at all. */
-  #lastHeardMs: number;
+  readonly #watchers = new Map<string, NodeWatchers>();
+  /** Send time of the last answered request: the server has seen this client since then. */
+  #lastAnsweredMs: number;
   #shutDown: Promise<void> | null = null;
 
   constructor({ hosts, clock, sessionTimeoutMs }: ZkConnectionOptions) {
     this.#hosts = hosts;
     this.#clock = clock;
-    this.#lastHeardMs = clock.nowMs();
-    // Every contender of the process listens to it; Node's warning at ten is about leaks.
+    this.#lastAnsweredMs = clock.nowMs();
+    // Every handle of the process listens. Node warns above ten listeners to detect leaks.
     setMaxListeners(0, this.#ended.signal);
-    // retries: a repeated sequential create would leave a ghost in the queue.
+    // No retries: a repeated sequential create would leave a second node in the queue.
     const options = { sessionTimeout: sessionTimeoutMs, spinDelay: RECONNECT_SPREAD_MS, retries: 0 };
     this.#client = createClient(hosts, options);
     this.#client.on("state", (state) => this.#onState(state));
@@ -84,31 +87,31 @@ export class ClientConnection implements ZkConnection {
 
   create(path: string, mode: ZkCreateMode, data?: string): Promise<string> {
     const bytes = data === undefined ? null : Buffer.from(data);
-    return this.#ask((done) => this.#client.create(path, bytes, MODES[mode], done));
+    return this.#send((done) => this.#client.create(path, bytes, MODES[mode], done));
   }
 
   children(path: string): Promise<string[]> {
-    return this.#ask((done) => this.#client.getChildren(path, done));
+    return this.#send((done) => this.#client.getChildren(path, done));
   }
 
-  /** getData, not exists: a watch by exists on a node that is gone would stay on the server for ever. */
+  /** Uses getData instead of exists: a watch set by exists on a missing node would stay on the server for ever. */
   async watch(path: string, changed: () => void): Promise<boolean> {
-    const herd = this.#herds.get(path) ?? this.#newHerd(path);
-    herd.members.add(changed);
+    const watchers = this.#watchers.get(path) ?? this.#watchersOf(path);
+    watchers.callbacks.add(changed);
     let isSet = false;
     try {
-      isSet = await this.#orFalse(this.#ask((done) => this.#client.getData(path, herd.wake, done)));
+      isSet = await this.#orFalse(this.#send((done) => this.#client.getData(path, watchers.wake, done)));
       return isSet;
     } finally {
-      if (!isSet) herd.members.delete(changed);
-      if (herd.members.size === 0 && this.#herds.get(path) === herd) this.#herds.delete(path);
+      if (!isSet) watchers.callbacks.delete(changed);
+      if (watchers.callbacks.size === 0 && this.#watchers.get(path) === watchers) this.#watchers.delete(path);
     }
   }
 
-  /** An empty node's data arrives as nothing. */
+  /** The client returns undefined for an empty node. */
   async read(path: string): Promise<string | null> {
     try {
-      const bytes = await this.#ask<Buffer | undefined>((done) => this.#client.getData(path, null, done));
+      const bytes = await this.#send<Buffer | undefined>((done) => this.#client.getData(path, null, done));
       return bytes?.toString() ?? "";
     } catch (error) {
       if (error instanceof ZkError && error.kind === "no-node") return null;
@@ -117,7 +120,7 @@ export class ClientConnection implements ZkConnection {
   }
 
   async stat(path: string): Promise<ZkStat | null> {
-    const stat = await this.#ask<Stat | null>((done) => this.#client.exists(path, done));
+    const stat = await this.#send<Stat | null>((done) => this.#client.exists(path, done));
     if (!stat) return null;
     return {
       czxid: stat.czxid.readBigInt64BE(),
@@ -126,16 +129,16 @@ export class ClientConnection implements ZkConnection {
   }
 
   remove(path: string): Promise<boolean> {
-    return this.#orFalse(this.#ask((done) => this.#client.remove(path, done)));
+    return this.#orFalse(this.#send((done) => this.#client.remove(path, done)));
   }
 
-  /** Ends the session, so that its nodes are gone at once instead of after the session timeout. */
+  /** Ends the session, so that its nodes are deleted at once instead of after the session timeout. */
   close(): Promise<void> {
     this.#end("closed");
     return this.#shutDown ?? Promise.resolve();
   }
 
-  #ask<T>(send: (done: (error: Exception | null, value?: T) => void) => void): Promise<T> {
+  #send<T>(send: (done: (error: Exception | null, value?: T) => void) => void): Promise<T> {
     if (!this.#isUp) return Promise.reject(new ZkError("unreachable", `no connection to ZooKeeper at ${this.#hosts}`));
     const sentAtMs = this.#clock.nowMs();
     return new Promise((resolve, reject) => {
@@ -143,22 +146,22 @@ export class ClientConnection implements ZkConnection {
       send((error, value) => {
         this.#unanswered.delete(reject);
         const failure = error && asZkError(error);
-        if (!failure || !isSilence(failure.kind)) this.#lastHeardMs = Math.max(this.#lastHeardMs, sentAtMs);
+        if (!failure || !isNoAnswer(failure.kind)) this.#lastAnsweredMs = Math.max(this.#lastAnsweredMs, sentAtMs);
         if (failure) reject(failure);
         else resolve(value as T);
       });
     });
   }
 
-  #newHerd(path: string): Herd {
-    const members = new Set<() => void>();
+  #watchersOf(path: string): NodeWatchers {
+    const callbacks = new Set<() => void>();
     const wake = () => {
-      if (this.#herds.get(path) === herd) this.#herds.delete(path);
-      for (const changed of members) changed();
+      if (this.#watchers.get(path) === watchers) this.#watchers.delete(path);
+      for (const changed of callbacks) changed();
     };
-    const herd = { members, wake };
-    this.#herds.set(path, herd);
-    return herd;
+    const watchers = { callbacks, wake };
+    this.#watchers.set(path, watchers);
+    return watchers;
   }
 
   async #orFalse(operation: Promise<unknown>): Promise<boolean> {
@@ -174,10 +177,10 @@ export class ClientConnection implements ZkConnection {
   #onState(state: State): void {
     if (this.#ended.signal.aborted) return;
     if (state === State.SYNC_CONNECTED) {
-      this.#lastHeardMs = this.#clock.nowMs();
+      this.#lastAnsweredMs = this.#clock.nowMs();
       this.#setUp(true);
     } else if (state === State.EXPIRED) {
-      this.#end("the session has expired");
+      this.#end("the ZooKeeper session expired");
     } else if (state === State.AUTH_FAILED) {
       this.#end("authentication failed");
     } else {
@@ -196,22 +199,22 @@ export class ClientConnection implements ZkConnection {
     this.#timer = this.#clock.setTimer(pauseMs, () => this.#checkLink());
   }
 
-  /** Runs first after a pause of the process, so a holder that slept through its session learns of it before it writes. */
+  /** After a pause of the process this runs first, so a holder whose session expired detects it before it writes. */
   #checkLink(): void {
-    const silentMs = this.#clock.nowMs() - this.#lastHeardMs;
+    const silenceMs = this.#clock.nowMs() - this.#lastAnsweredMs;
     const sessionTimeoutMs = this.#client.getSessionTimeout();
-    if (silentMs >= sessionTimeoutMs) {
-      this.#end(`no answer for ${Math.round(silentMs)} ms: the session may have expired`);
+    if (silenceMs >= sessionTimeoutMs) {
+      this.#end(`ZooKeeper did not answer for ${Math.round(silenceMs)} ms, so the session may have expired`);
       return;
     }
-    // Leaves the silent link; the client connects again, with the same session.
-    if (this.#isUp && silentMs >= sessionTimeoutMs * LINK_SHARE) this.#client.connectionManager.socket?.destroy();
+    // Drop the silent link. The client reconnects with the same session.
+    if (this.#isUp && silenceMs >= sessionTimeoutMs * LINK_SHARE) this.#client.connectionManager.socket?.destroy();
     else if (this.#isUp) this.#ping();
     this.#schedulePing();
   }
 
   #ping(): void {
-    // A ping that fails shows as silence, which #checkLink measures.
+    // #checkLink detects a ping that gets no answer.
     void Promise.allSettled([this.stat("/")]);
   }
 
@@ -227,14 +230,14 @@ export class ClientConnection implements ZkConnection {
   }
 
   async #closeClient(): Promise<void> {
-    // Before its first tick the client has no socket yet, and closing it would throw.
+    // Before its first tick the client has no socket, and closing it would throw.
     await new Promise<void>((resolve) => process.nextTick(resolve));
-    if (this.#client.getState() === State.SYNC_CONNECTED) await this.#sayGoodbye();
-    else this.#breakOff();
+    if (this.#client.getState() === State.SYNC_CONNECTED) await this.#closeSession();
+    else this.#abandonConnecting();
   }
 
-  /** So that the server drops the session now; leaves the socket if nobody answers. */
-  async #sayGoodbye(): Promise<void> {
+  /** Asks the server to end the session, and closes the socket if it does not answer. */
+  async #closeSession(): Promise<void> {
     const client = this.#client;
     const closed = new Promise<void>((resolve) => {
       client.on("state", (state) => state === State.DISCONNECTED && resolve());
@@ -245,19 +248,19 @@ export class ClientConnection implements ZkConnection {
   }
 
   /**
-   * A client that is told to close while it connects takes the server's welcome for the answer to its goodbye, and throws
-   * out of its socket. So it is not to greet the server any more, should a link that it waits for come up.
+   * A client that is closed while connecting takes the server's connect reply for the close reply and throws from its
+   * socket. Therefore the client must not send its connect request if a pending connection opens.
    */
-  #breakOff(): void {
+  #abandonConnecting(): void {
     const { connectionManager } = this.#client;
-    const leave = () => connectionManager.socket?.destroy(new ZkError("session-ended", "closed while connecting"));
-    connectionManager.onSocketConnected = leave;
+    const disconnect = () => connectionManager.socket?.destroy(new ZkError("session-ended", "closed while connecting"));
+    connectionManager.onSocketConnected = disconnect;
     this.#client.close();
-    leave();
+    disconnect();
   }
 }
 
-function isSilence(kind: ZkErrorKind): boolean {
+function isNoAnswer(kind: ZkErrorKind): boolean {
   return kind === "unreachable" || kind === "session-ended";
 }
 

@@ -9,7 +9,8 @@ export const zkExclusiveTraits: StrategyTraits = {
   id: "zk-exclusive",
   family: "zookeeper",
   kind: "lock",
-  mechanism: "One ephemeral node; whoever makes it holds. All others watch it, and all of them wake at every release.",
+  mechanism:
+    "One ephemeral node: the client that creates it holds the lock. All waiters watch it and wake at every release.",
   remark: "herd",
   needs: ["zookeeper"],
   waiting: "notify",
@@ -20,14 +21,14 @@ export const zkExclusiveTraits: StrategyTraits = {
   survives: { holderCrash: "survives", holderPause: "breaks", serverRestart: "survives" },
 };
 
-/** The one node at `<root>/<resource>`, with the holder in its data: contenders of one process share a session. */
+/** The node at `<root>/<resource>`. Its data names the holder, because all handles of a process share one session. */
 class ExclusiveNode implements ZkLockNode {
   readonly #root: string;
   readonly #path: string;
   readonly #holderId: string;
-  /** `requested`: a create has been sent whose reply is open or was lost. */
+  /** `requested`: a create was sent whose reply is pending or lost. */
   #state: "none" | "requested" | "held" = "none";
-  /** The removal under way: a second one looks only when the first is through. */
+  /** The pending removal. A second removal starts after it. */
   #removal: Promise<unknown> = Promise.resolve();
 
   constructor({ resource, holderId }: HandleContext, root: string) {
@@ -37,20 +38,20 @@ class ExclusiveNode implements ZkLockNode {
   }
 
   async attempt(connection: ZkConnection, signal: AbortSignal): Promise<GrantedReply | ZkHeldReply> {
-    // After a broken link the node may be there already, whether or not its reply came.
-    const isOurs = this.#state !== "none" && (await this.#isOurs(connection));
-    const isTaken = isOurs || (await this.#take(connection, signal));
-    this.#state = isTaken ? "held" : "none";
-    return isTaken ? { status: "granted" } : { status: "held", watchPath: this.#path };
+    // After a broken connection the node may exist although its reply was lost.
+    const isOwn = this.#state !== "none" && (await this.#isOwn(connection));
+    const isAcquired = isOwn || (await this.#acquire(connection, signal));
+    this.#state = isAcquired ? "held" : "none";
+    return isAcquired ? { status: "granted" } : { status: "held", watchPath: this.#path };
   }
 
-  startOver(): void {
+  reset(): void {
     this.#state = "none";
   }
 
   /**
-   * Looks before it removes: a node that an operator has broken may be somebody else's by now. And one removal at a time:
-   * two that looked before either removed would take the next holder's node.
+   * Reads before it removes: after an operator deleted the node, another holder may have created it again. Removals run
+   * one at a time, because two that both read first could delete the next holder's node.
    */
   async remove(connection: ZkConnection): Promise<"released" | "not_held"> {
     const removal = Promise.allSettled([this.#removal]).then(() => this.#removeOwn(connection));
@@ -60,16 +61,16 @@ class ExclusiveNode implements ZkLockNode {
 
   async #removeOwn(connection: ZkConnection): Promise<"released" | "not_held"> {
     if (this.#state === "none") return "released";
-    const isRemoved = (await this.#isOurs(connection)) && (await connection.remove(this.#path));
+    const isRemoved = (await this.#isOwn(connection)) && (await connection.remove(this.#path));
     this.#state = "none";
     return isRemoved ? "released" : "not_held";
   }
 
-  /** @returns false when somebody else has it */
-  async #take(connection: ZkConnection, signal: AbortSignal): Promise<boolean> {
+  /** @returns false if another holder has the node */
+  async #acquire(connection: ZkConnection, signal: AbortSignal): Promise<boolean> {
     for (;;) {
-      // Once the runner has given this try up, its clean-up may have run: a node made now would be nobody's.
-      if (signal.aborted) throw new ZkError("unreachable", "the try was given up");
+      // After the runner gives up a try, its cleanup may already have run. A node created now would never be removed.
+      if (signal.aborted) throw new ZkError("unreachable", "the runner gave up this try");
       try {
         this.#state = "requested";
         await connection.create(this.#path, "ephemeral", this.#holderId);
@@ -83,25 +84,29 @@ class ExclusiveNode implements ZkLockNode {
     }
   }
 
-  /** Answers come in order, so after a create whose reply was lost the node is there or never was. */
-  async #isOurs(connection: ZkConnection): Promise<boolean> {
+  /** Replies are ordered, so a node whose create reply was lost exists now or was never created. */
+  async #isOwn(connection: ZkConnection): Promise<boolean> {
     return (await connection.read(this.#path)) === this.#holderId;
   }
 }
 
 /**
- * One ephemeral node. Whoever creates it holds; everyone else watches it and tries again when it changes.
+ * One ephemeral node as a lock.
  *
- * Guarantees one holder at a time and no hold that outlives its session. Waiters are served in no order: whose create
- * arrives first has it, and nothing keeps a waiter from losing for ever. Each release wakes every waiter, of whom one
- * gets in (the herd): with n waiters n watch events, n creates and n - 1 new watches, where `zk-mutex` has one event.
- * `onWatchEvent` counts them. A create whose reply was lost is recognised by the holder in the node's data. A holder paused
- * past the session timeout breaks it: until it notices, two believe they hold. `grant.signal` aborts as soon as the
- * connection is lost, whether or not the session survives. Restarted servers keep node and sessions.
- * No fencing token. The session timeout is the server's, counted on its clock; `ttlMs` does not apply.
+ * Mechanism: the client that creates the node holds the lock. All waiters watch the node and try again when it changes.
+ * The node's data names the holder, which identifies a create whose reply was lost.
+ *
+ * Guarantees one holder at a time, and no hold that outlives its session. A restarted server keeps the node and the
+ * sessions. Waiters are served in no order, and a waiter can starve. Each release wakes every waiter, of which one gets
+ * the lock (the herd): n waiters cost n watch events, n creates and n - 1 new watches, where `zk-mutex` costs one
+ * event. `onWatchEvent` counts them.
+ * Broken by: a holder paused past the session timeout, because two holders overlap until it detects the loss.
+ * `grant.signal` aborts as soon as the connection is lost, even if the session survives.
+ * Fencing token: none.
+ * Clock: the server's clock ends the session after the session timeout; `ttlMs` does not apply. Times in milliseconds.
  *
  * @throws {LockError} `backend_unavailable`, `config_invalid`, `aborted`
- * @see https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks on why not to
+ * @see https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks
  */
 export function createZkExclusive(
   session: ZkSession,
@@ -109,8 +114,8 @@ export function createZkExclusive(
   options: Partial<ZkLockOptions> = {},
 ): LockStrategy {
   const { root = "/exclusive-locks", ...runnerOptions } = options;
-  const parts = { traits: zkExclusiveTraits, session, dependencies, options: runnerOptions };
-  return createZkLock(parts, (context) => new ExclusiveNode(context, root));
+  const setup = { traits: zkExclusiveTraits, session, dependencies, options: runnerOptions };
+  return createZkLock(setup, (context) => new ExclusiveNode(context, root));
 }
 
 /** Registration, listed in all-locks.ts. */

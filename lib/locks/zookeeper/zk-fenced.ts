@@ -1,6 +1,6 @@
 import type { LockEntry } from "../lock-entry";
 import type { LockStrategy, StrategyTraits } from "../types";
-import { QueueNode } from "./queue-claim";
+import { QueueNode } from "./queue-node";
 import { createZkLock, type ZkLockDependencies, type ZkLockOptions } from "./zk-lock";
 import type { ZkSession } from "./zk-port";
 
@@ -8,7 +8,8 @@ export const zkFencedTraits: StrategyTraits = {
   id: "zk-fenced",
   family: "zookeeper",
   kind: "lock",
-  mechanism: "As zk-mutex; the transaction id that made the holder's node is the token PostgreSQL checks.",
+  mechanism:
+    "As zk-mutex, with a fencing token: the transaction id that created the holder's node. PostgreSQL rejects older tokens.",
   remark: "fenced queue",
   needs: ["zookeeper"],
   waiting: "notify",
@@ -20,16 +21,18 @@ export const zkFencedTraits: StrategyTraits = {
 };
 
 /**
- * `zk-mutex` whose every hold has a number, and a resource that refuses the lower one.
+ * `zk-mutex` with a fencing token on every grant, and a resource that rejects older tokens.
  *
- * Guarantees what `zk-mutex` does, and that a holder which outlived its session (a pause, a partition) cannot write over
- * its successor: the token is registered at the first read and required at the write. Token: the `czxid` of the
- * holder's node, the ensemble's transaction that made it. It rises with the queue, over all sessions and clients, and goes on
- * rising when the lock's parent node is removed and made again. Never the sequence number: that starts again with the
- * parent, and runs over after 2^31 contenders. Servers that come back without their data break it: transaction ids
- * start again, and nothing is sold until they have caught up with the highest that PostgreSQL has seen.
- * The session timeout is the server's, counted on its clock; `ttlMs` does not apply. Stands in one queue with `zk-mutex`,
- * Curator and kazoo.
+ * Mechanism: as `zk-mutex`, and in the same queue as `zk-mutex`, Curator and kazoo.
+ *
+ * Guarantees what `zk-mutex` does. In addition, a holder that outlives its session (a pause, a partition) cannot
+ * overwrite its successor: the resource registers the token at the first read and requires it at the write.
+ * Broken by: servers that restart without their data. Transaction ids start again, and sales stop until they exceed the
+ * highest token that PostgreSQL has seen.
+ * Fencing token: the `czxid` of the holder's node, the transaction that created it. It rises with the queue, over all
+ * sessions and clients, and keeps rising when the lock's parent node is deleted and created again. The sequence number
+ * would not do: it starts again with the parent, and wraps after 2^31 nodes.
+ * Clock: the server's clock ends the session after the session timeout; `ttlMs` does not apply. Times in milliseconds.
  *
  * @throws {LockError} `backend_unavailable`, `config_invalid`, `aborted`; the guarded write throws `fence_stale`
  * @see https://zookeeper.apache.org/doc/current/zookeeperProgrammers.html#sc_timeInZk
@@ -40,8 +43,8 @@ export function createZkFenced(
   options: Partial<ZkLockOptions> = {},
 ): LockStrategy {
   const { root = "/locks", ...runnerOptions } = options;
-  const parts = { traits: zkFencedTraits, session, dependencies, options: runnerOptions };
-  return createZkLock(parts, (context) => new QueueNode(context, { root, isFenced: true }));
+  const setup = { traits: zkFencedTraits, session, dependencies, options: runnerOptions };
+  return createZkLock(setup, (context) => new QueueNode(context, { root, isFenced: true }));
 }
 
 /** Registration, listed in all-locks.ts. */

@@ -2,13 +2,13 @@ import { LockError } from "../errors";
 import type { GrantedReply, HandleContext, LockHandle, TryLimits } from "../lease-backend";
 import { isZkError, type ZkConnection, ZkError, type ZkSession } from "./zk-port";
 
-/** What the ZooKeeper locks differ in: the nodes a contender makes, and whose end it waits for. */
+/** The node of one handle. The ZooKeeper locks differ in the nodes they create and the nodes they watch. */
 export interface ZkLockNode {
-  /** One try. `held` names the node whose next change is worth another try; null when that is now. */
+  /** One try. `held` returns the node to watch before the next try; null means try again at once. */
   attempt(connection: ZkConnection, signal: AbortSignal): Promise<GrantedReply | ZkHeldReply>;
-  /** Another session: what the last one made died with it. */
-  startOver(): void;
-  /** Removes what this claim has made, also when the reply that would have said so was lost. */
+  /** Called for a new session: the nodes of the old one no longer exist. */
+  reset(): void;
+  /** Removes the node, even if the reply to its create was lost. */
   remove(connection: ZkConnection): Promise<"released" | "not_held">;
 }
 
@@ -17,7 +17,7 @@ export interface ZkHeldReply {
   readonly watchPath: string | null;
 }
 
-/** A watch has fired and woken a waiter: the cost of a release. */
+/** A watch fired and woke a waiter. */
 export interface ZkWatchEvent {
   readonly strategyId: string;
   readonly resource: string;
@@ -28,30 +28,30 @@ interface ZkLockHandleSetup {
   readonly strategyId: string;
   readonly session: ZkSession;
   readonly context: HandleContext;
-  readonly claim: ZkLockNode;
+  readonly node: ZkLockNode;
   readonly onWatchEvent?: (event: ZkWatchEvent) => void;
 }
 
-/** One contender over one claim: follows the session through broken links, expiry and lost replies. */
+/** One handle with one node. Handles broken connections, session expiry and lost replies. */
 export class ZkLockHandle implements LockHandle {
-  readonly #parts: ZkLockHandleSetup;
+  readonly #setup: ZkLockHandleSetup;
   #connection: ZkConnection | null = null;
   #watchPath: string | null = null;
   #stopListening: () => void = () => {};
 
-  constructor(parts: ZkLockHandleSetup) {
-    this.#parts = parts;
+  constructor(setup: ZkLockHandleSetup) {
+    this.#setup = setup;
   }
 
   get isDisconnected(): boolean {
     return this.#connection?.isUp === false;
   }
 
-  /** A link that breaks in mid-try costs no place: once it is back, the node is where it was. */
+  /** Retries when the connection breaks during a try: after the reconnect, the node still has its queue position. */
   async tryAcquire({ signal }: TryLimits) {
     for (;;) {
       try {
-        return await this.#attempt(await this.#parts.session.connected(signal), signal);
+        return await this.#attempt(await this.#setup.session.connected(signal), signal);
       } catch (error) {
         if (signal.aborted || !isZkError(error, "unreachable")) throw this.#asLockError(error);
       }
@@ -62,7 +62,7 @@ export class ZkLockHandle implements LockHandle {
     const connection = this.#connection;
     const path = this.#watchPath;
     if (!connection || path === null || signal.aborted) return Promise.resolve();
-    const { strategyId, context, onWatchEvent } = this.#parts;
+    const { strategyId, context, onWatchEvent } = this.#setup;
     return new Promise((resolve) => {
       const done = () => {
         stopListening();
@@ -70,13 +70,13 @@ export class ZkLockHandle implements LockHandle {
         resolve();
       };
       const wake = () => {
-        // A watch outlives the wait of whoever gave up: its event wakes nobody then.
+        // A watch outlives a wait that was given up. Its event then wakes no waiter.
         if (!signal.aborted) onWatchEvent?.({ strategyId, resource: context.resource, path });
         done();
       };
       const stopListening = connection.onLinkChange(done);
       signal.addEventListener("abort", done, { once: true });
-      // A watch that could not be set wakes the waiter too: its next try finds out why.
+      // If the watch cannot be set, the waiter also wakes: its next try reports the error.
       connection.watch(path, wake).then((exists) => exists || done(), done);
     });
   }
@@ -87,7 +87,7 @@ export class ZkLockHandle implements LockHandle {
     if (!connection) return "released";
     if (connection.ended.aborted) return "not_held";
     try {
-      return await this.#parts.claim.remove(connection);
+      return await this.#setup.node.remove(connection);
     } catch (error) {
       if (isZkError(error, "session-ended")) return "not_held";
       if (isZkError(error, "unreachable")) this.#removeWhenUp(connection);
@@ -96,26 +96,26 @@ export class ZkLockHandle implements LockHandle {
   }
 
   async #attempt(connection: ZkConnection, signal: AbortSignal) {
-    if (connection !== this.#connection) this.#parts.claim.startOver();
+    if (connection !== this.#connection) this.#setup.node.reset();
     this.#connection = connection;
-    const reply = await this.#parts.claim.attempt(connection, signal);
+    const reply = await this.#setup.node.attempt(connection, signal);
     if (reply.status === "granted") return this.#grant(connection, reply);
     this.#watchPath = reply.watchPath;
     return { status: "held" } as const;
   }
 
   #grant(connection: ZkConnection, reply: GrantedReply): GrantedReply {
-    if (!connection.isUp) throw new ZkError("unreachable", "the connection was lost as the lock was granted");
-    const reason = new Error("the connection to ZooKeeper is lost, and with it the certainty of the hold");
-    this.#stopListening = connection.onLinkChange(() => this.#parts.context.declareLost(reason));
+    if (!connection.isUp) throw new ZkError("unreachable", "the connection was lost while the lock was granted");
+    const reason = new Error("the connection to ZooKeeper was lost, so the holder can no longer rely on the lock");
+    this.#stopListening = connection.onLinkChange(() => this.#setup.context.declareLost(reason));
     return reply;
   }
 
-  /** An orphan would block the others until the session ends, which with this process alive is never. */
+  /** An orphaned node would block the others until the session ends, which this live process keeps open. */
   #removeWhenUp(connection: ZkConnection): void {
     const stopListening = connection.onLinkChange(async (link) => {
       if (link === "down") return;
-      const [removal] = await Promise.allSettled([this.#parts.claim.remove(connection)]);
+      const [removal] = await Promise.allSettled([this.#setup.node.remove(connection)]);
       if (removal.status === "fulfilled" || !isZkError(removal.reason, "unreachable")) stopListening();
     });
   }
@@ -123,7 +123,7 @@ export class ZkLockHandle implements LockHandle {
   #asLockError(error: unknown): unknown {
     if (!(error instanceof Error) || error.name !== "ZkError") return error;
     const isLost = isZkError(error, "unreachable", "session-ended");
-    const { strategyId, context } = this.#parts;
+    const { strategyId, context } = this.#setup;
     return new LockError({
       code: isLost ? "backend_unavailable" : "config_invalid",
       strategyId,
@@ -135,12 +135,12 @@ export class ZkLockHandle implements LockHandle {
   }
 }
 
-/** Makes the node and whatever is missing above it. */
+/** Creates the node and its missing ancestors. */
 export async function createFolder(connection: ZkConnection, folder: string): Promise<void> {
-  const parts = folder.split("/").slice(1);
-  for (let depth = 1; depth <= parts.length; depth++) {
+  const setup = folder.split("/").slice(1);
+  for (let depth = 1; depth <= setup.length; depth++) {
     try {
-      await connection.create(`/${parts.slice(0, depth).join("/")}`, "persistent");
+      await connection.create(`/${setup.slice(0, depth).join("/")}`, "persistent");
     } catch (error) {
       if (!isZkError(error, "node-exists")) throw error;
     }

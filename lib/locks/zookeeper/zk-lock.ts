@@ -6,12 +6,12 @@ import { ZkLockHandle, type ZkLockNode, type ZkWatchEvent } from "./zk-lock-hand
 import type { ZkSession } from "./zk-port";
 
 export interface ZkLockDependencies extends RunnerDependencies {
-  /** For whoever counts what a release costs: one event a waiter that is woken. */
+  /** Called once per woken waiter, to count the cost of a release. */
   readonly onWatchEvent?: (event: ZkWatchEvent) => void;
 }
 
 export interface ZkLockOptions extends RunnerOptions {
-  /** Node under which every resource has one of its own. */
+  /** Path under which each resource has a node. */
   readonly root: string;
 }
 
@@ -22,18 +22,21 @@ export interface ZkLockSetup {
   readonly options: Partial<RunnerOptions>;
 }
 
-/** Longer than elsewhere: giving a try up gives the place up, and the session notices silence by itself. */
+/**
+ * Longer than for other locks: giving up a try gives up the queue position, and the session detects an unresponsive
+ * server itself.
+ */
 const DEFAULT_TRY_LIMIT_MS = 4_000;
 
-/** A lock whose holds last as long as the session that made them. */
-export function createZkLock(parts: ZkLockSetup, claimFor: (context: HandleContext) => ZkLockNode): LockStrategy {
-  const { traits, session, dependencies, options } = parts;
+/** Creates a lock whose holds end with the session that created them. */
+export function createZkLock(setup: ZkLockSetup, nodeFor: (context: HandleContext) => ZkLockNode): LockStrategy {
+  const { traits, session, dependencies, options } = setup;
   const { onWatchEvent } = dependencies;
   const backend = {
     traits,
     leaseKind: "session" as const,
     createHandle: (context: HandleContext) =>
-      new ZkLockHandle({ strategyId: traits.id, session, context, claim: claimFor(context), onWatchEvent }),
+      new ZkLockHandle({ strategyId: traits.id, session, context, node: nodeFor(context), onWatchEvent }),
   };
   return new LeaseRunner(backend, dependencies, { tryLimitMs: DEFAULT_TRY_LIMIT_MS, ...options });
 }

@@ -1,6 +1,6 @@
 import type { LockEntry } from "../lock-entry";
 import type { LockStrategy, StrategyTraits } from "../types";
-import { QueueNode } from "./queue-claim";
+import { QueueNode } from "./queue-node";
 import { createZkLock, type ZkLockDependencies, type ZkLockOptions } from "./zk-lock";
 import type { ZkSession } from "./zk-port";
 
@@ -8,7 +8,7 @@ export const zkMutexTraits: StrategyTraits = {
   id: "zk-mutex",
   family: "zookeeper",
   kind: "lock",
-  mechanism: "Ephemeral sequential nodes under the lock; the lowest holds, each other watches only the one before it.",
+  mechanism: "Ephemeral sequential nodes. The lowest holds the lock; each waiter watches only the node before it.",
   remark: "fair queue",
   needs: ["zookeeper"],
   waiting: "notify",
@@ -20,15 +20,17 @@ export const zkMutexTraits: StrategyTraits = {
 };
 
 /**
- * A queue of ephemeral sequential nodes; whoever has the lowest holds, and each waiter watches the one before it.
+ * A queue of ephemeral sequential nodes.
  *
- * Guarantees one holder at a time, first come first served, one waiter woken per release, and no hold that outlives its
- * session. The create is protected: a node whose reply was lost is found again by its uuid. A holder paused past the
- * session timeout breaks it: until it notices, two believe they hold. `grant.signal` aborts as soon as the connection is
- * lost, whether or not the session survives. Restarted servers keep queue and sessions.
- * Curator's and kazoo's lock path is `<root>/<resource>`.
- * No fencing token (`zk-fenced` uses the node's czxid). The session timeout is the server's, counted on its clock;
- * `ttlMs` does not apply.
+ * Mechanism: the lowest node holds the lock, and each waiter watches the node before it. The create is protected: a
+ * node whose reply was lost is found again by its uuid. The path is `<root>/<resource>`, as in Curator and kazoo.
+ *
+ * Guarantees one holder at a time, in arrival order, one waiter woken per release, and no hold that outlives its
+ * session. A restarted server keeps the queue and the sessions.
+ * Broken by: a holder paused past the session timeout, because two holders overlap until it detects the loss.
+ * `grant.signal` aborts as soon as the connection is lost, even if the session survives.
+ * Fencing token: none. `zk-fenced` uses the node's czxid.
+ * Clock: the server's clock ends the session after the session timeout; `ttlMs` does not apply. Times in milliseconds.
  *
  * @throws {LockError} `backend_unavailable`, `config_invalid`, `aborted`
  * @see https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks
@@ -39,8 +41,8 @@ export function createZkMutex(
   options: Partial<ZkLockOptions> = {},
 ): LockStrategy {
   const { root = "/locks", ...runnerOptions } = options;
-  const parts = { traits: zkMutexTraits, session, dependencies, options: runnerOptions };
-  return createZkLock(parts, (context) => new QueueNode(context, { root, isFenced: false }));
+  const setup = { traits: zkMutexTraits, session, dependencies, options: runnerOptions };
+  return createZkLock(setup, (context) => new QueueNode(context, { root, isFenced: false }));
 }
 
 /** Registration, listed in all-locks.ts. */

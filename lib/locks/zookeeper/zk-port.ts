@@ -1,46 +1,49 @@
 /**
- * All the library asks of a ZooKeeper client. The real one (`openZkSession`) wraps node-zookeeper-client; the
- * simulator brings its own.
+ * The ZooKeeper client that the library needs. `openZkSession` wraps node-zookeeper-client; the simulator has another.
  */
 export interface ZkSession extends AsyncDisposable {
   /**
-   * The connection in use once it is up; opens one, with a new session, where the last one has ended.
-   * @throws {ZkError} `unreachable` when the signal aborts first
+   * Resolves with the connection once it is up. Opens a new session if the last one has ended.
+   * @throws {ZkError} `unreachable` if the signal aborts first
    */
   connected(signal: AbortSignal): Promise<ZkConnection>;
 }
 
-/** Of the real client, where nobody says otherwise. */
+/** Default session timeout of the real client. */
 export const DEFAULT_SESSION_TIMEOUT_MS = 6_000;
 
 /**
- * One ZooKeeper session. Its ephemeral nodes die with it. Operations are answered in the order they were sent, and are
- * refused at once while the link is down: an operation that waits in a queue may be carried out when nobody wants it
- * any more.
+ * One ZooKeeper session. Its ephemeral nodes are deleted when it ends. Operations are answered in send order. While the
+ * link is down they fail at once, because a queued operation could run after its caller has given up.
  */
 export interface ZkConnection {
-  /** Hex, as ZooKeeper's own tools print it. */
+  /** Hex, as in ZooKeeper's tools. */
   readonly sessionId: string;
   readonly isUp: boolean;
-  /** Aborts for good when the session has expired, or may have: no answer for a whole session timeout. */
+  /** Aborts permanently when the session has expired or may have: no answer for a whole session timeout. */
   readonly ended: AbortSignal;
-  /** Tells when the link is lost (the session may live on) and when it is back. Returns how to stop that. */
+  /**
+   * Calls the listener when the link is lost (the session may survive) and when it is back. @returns a function that
+   * removes the listener
+   */
   onLinkChange(listener: (link: "up" | "down") => void): () => void;
-  /** @returns the path made, with its sequence number where the mode adds one */
+  /** @returns the created path, including the sequence number if the mode adds one */
   create(path: string, mode: ZkCreateMode, data?: string): Promise<string>;
   children(path: string): Promise<string[]>;
-  /** Sets a one-shot watch for the node's next change. @returns false when there is no such node, and no watch then */
+  /**
+   * Sets a one-shot watch for the node's next change. @returns false if the node does not exist; then no watch is set
+   */
   watch(path: string, changed: () => void): Promise<boolean>;
-  /** The node's data. @returns null when there is no such node */
+  /** The node's data. @returns null if the node does not exist */
   read(path: string): Promise<string | null>;
-  /** @returns null when there is no such node */
+  /** @returns null if the node does not exist */
   stat(path: string): Promise<ZkStat | null>;
-  /** @returns false when there was nothing to remove */
+  /** @returns false if the node does not exist */
   remove(path: string): Promise<boolean>;
 }
 
 export interface ZkStat {
-  /** Transaction that made the node: rises with every change of the ensemble, so it serves as a fencing token. */
+  /** Transaction that created the node. It rises with every change of the ensemble, so it can be a fencing token. */
   readonly czxid: bigint;
   /** Session that owns the node, hex; "0" for a persistent one. */
   readonly ephemeralOwner: string;
@@ -50,7 +53,7 @@ export type ZkCreateMode = "persistent" | "ephemeral" | "ephemeral-sequential";
 
 export type ZkErrorKind = "unreachable" | "session-ended" | "no-node" | "node-exists" | "refused";
 
-/** `unreachable` and `session-ended` leave open whether the operation happened; the others are the server's word. */
+/** `unreachable` and `session-ended` leave the outcome unknown; the other kinds are answers of the server. */
 export class ZkError extends Error {
   override readonly name = "ZkError";
   readonly kind: ZkErrorKind;

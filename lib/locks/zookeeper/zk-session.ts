@@ -5,15 +5,15 @@ import { DEFAULT_SESSION_TIMEOUT_MS, type ZkConnection, ZkError, type ZkSession 
 export interface ZkSessionOptions {
   readonly clock?: Clock;
   /**
-   * How long the server keeps the nodes of a client it does not hear from: what a holder's crash costs the others. The
-   * server holds it between 2 and 20 of its ticks.
+   * How long the server keeps the nodes of a client that it does not hear from: after a holder crash, the others wait
+   * this long. The server limits it to between 2 and 20 of its ticks.
    */
   readonly sessionTimeoutMs?: number;
 }
 
 /**
- * A ZooKeeper client that outlives its sessions: connects on first use, and opens a new session where the last one has
- * ended (node-zookeeper-client never does).
+ * A ZooKeeper client that outlives its sessions: connects on first use and opens a new session when the last one has
+ * ended, which node-zookeeper-client does not do.
  * @param hosts `host:port[,host:port ...]`, with an optional `/path` as root
  */
 export function openZkSession(hosts: string, options: ZkSessionOptions = {}): ZkSession {
@@ -23,7 +23,7 @@ export function openZkSession(hosts: string, options: ZkSessionOptions = {}): Zk
 
   async function connected(signal: AbortSignal): Promise<ZkConnection> {
     for (;;) {
-      if (isClosed) throw new ZkError("refused", "the ZooKeeper session has been closed");
+      if (isClosed) throw new ZkError("refused", "the ZooKeeper session is closed");
       if (!current || current.ended.aborted) current = new ClientConnection({ hosts, clock, sessionTimeoutMs });
       if (current.isUp) return current;
       if (signal.aborted) throw new ZkError("unreachable", `no connection to ZooKeeper at ${hosts}`);

@@ -44,7 +44,7 @@ interface Side {
   readonly folder: string;
   readonly leases: readonly bigint[];
   /** As each contender was told last. */
-  readonly places: (QueuePosition | undefined)[];
+  readonly positions: (QueuePosition | undefined)[];
   /** Of every key made: the servers count differently. */
   readonly revisions: Set<bigint>;
   readonly watches: Watch[];
@@ -114,10 +114,10 @@ async function outcomeOf(side: Side, step: Step): Promise<unknown> {
 }
 
 async function carryOut(side: Side, { does, contender }: Step): Promise<unknown> {
-  const { etcd, folder, leases, places } = side;
+  const { etcd, folder, leases, positions } = side;
   const leaseId = leases[contender] ?? 0n;
   const key = keyOf(side, contender);
-  const place = places[contender];
+  const position = positions[contender];
   switch (does) {
     case "grant":
       return etcd.grantLease({ leaseId, ttlSeconds: LEASE_SECONDS });
@@ -126,17 +126,17 @@ async function carryOut(side: Side, { does, contender }: Step): Promise<unknown>
     case "revoke":
       return etcd.revokeLease(leaseId);
     case "enqueue":
-      return notePlace(side, contender, await etcd.enqueue({ folder, key, leaseId }));
+      return notePosition(side, contender, await etcd.enqueue({ folder, key, leaseId }));
     case "find":
-      return place
-        ? notePlace(side, contender, await etcd.findPosition({ folder, key, place }))
-        : "no place to look for";
+      return position
+        ? notePosition(side, contender, await etcd.findPosition({ folder, key, position }))
+        : "no position to read";
     case "remove":
       return etcd.removeKey(key);
     case "watch": {
       // Of the one before, as it was when the queue was read last: it may have gone since.
-      if (!place?.predecessor) return "nobody to watch";
-      const { predecessor, revision: afterRevision } = place;
+      if (!position?.predecessor) return "nobody to watch";
+      const { predecessor, revision: afterRevision } = position;
       const deleted = etcd.untilDeleted({ key: predecessor, afterRevision, signal: side.callOff.signal });
       const watch: Watch = { deleted, isDeleted: null };
       void deleted.then((isDeleted) => {
@@ -154,10 +154,10 @@ function keyOf({ folder }: Side, contender: number): string {
 }
 
 /** With the order of the revisions instead of their numbers. */
-function notePlace(side: Side, contender: number, place: QueuePosition | null): unknown {
-  side.places[contender] = place ?? undefined;
-  if (!place) return null;
-  const { createRevision, revision, predecessor } = place;
+function notePosition(side: Side, contender: number, position: QueuePosition | null): unknown {
+  side.positions[contender] = position ?? undefined;
+  if (!position) return null;
+  const { createRevision, revision, predecessor } = position;
   side.revisions.add(createRevision).add(revision);
   const below = (limit: bigint) => [...side.revisions].filter((seen) => seen < limit).length;
   return {
@@ -173,7 +173,7 @@ function sideOf(etcd: Commands): Side {
     etcd,
     folder: `model/${randomUUID()}`,
     leases,
-    places: [],
+    positions: [],
     revisions: new Set(),
     watches: [],
     callOff: new AbortController(),
@@ -189,7 +189,7 @@ function modelOf(): Commands {
     keepLeaseAlive: async (leaseId) => server.keepLeaseAlive(actor, leaseId),
     revokeLease: async (leaseId) => server.revokeLease(actor, leaseId),
     enqueue: async ({ folder, key, leaseId }) => server.enqueue(folder, key, leaseId),
-    findPosition: async ({ folder, key, place }) => server.findPosition(folder, key, place),
+    findPosition: async ({ folder, key, position }) => server.findPosition(folder, key, position),
     removeKey: async (key) => server.removeKey(actor, key),
     untilDeleted: ({ key, afterRevision, signal }) =>
       new Promise((resolve) => {

@@ -4,21 +4,21 @@ import { positionOf, queueNodePrefix } from "./lock-queue";
 import { createFolder, type ZkHeldReply, type ZkLockNode } from "./zk-lock-handle";
 import { isZkError, type ZkConnection, ZkError } from "./zk-port";
 
-/** A place in the queue: none -> requested (reply open) -> queued -> gone. */
-type Place = { readonly state: "none" | "requested" } | { readonly state: "queued"; readonly name: string };
+/** none -> requested (reply pending) -> queued -> none */
+type NodeState = { readonly state: "none" | "requested" } | { readonly state: "queued"; readonly name: string };
 
 export interface QueueNodeOptions {
   readonly root: string;
-  /** Grants come with the node's czxid as their fencing token. */
+  /** Each grant carries the node's czxid as fencing token. */
   readonly isFenced: boolean;
 }
 
-/** A node in the queue under `<root>/<resource>`: the lowest holds, each other waits for the one before it. */
+/** A node in the queue under `<root>/<resource>`. The lowest holds the lock; each waiter watches the node before it. */
 export class QueueNode implements ZkLockNode {
   readonly #folder: string;
   readonly #prefix: string;
   readonly #isFenced: boolean;
-  #place: Place = { state: "none" };
+  #node: NodeState = { state: "none" };
   #token: bigint | null = null;
 
   constructor(context: HandleContext, { root, isFenced }: QueueNodeOptions) {
@@ -28,66 +28,69 @@ export class QueueNode implements ZkLockNode {
   }
 
   async attempt(connection: ZkConnection, signal: AbortSignal): Promise<GrantedReply | ZkHeldReply> {
-    const own = await this.#ownNode(connection, signal);
-    const [children, token] = await Promise.all([connection.children(this.#folder), this.#tokenOf(connection, own)]);
+    const own = await this.#ensureCreated(connection, signal);
+    const [children, token] = await Promise.all([connection.children(this.#folder), this.#readToken(connection, own)]);
     const { isQueued, predecessor } = positionOf(own, children);
     if (!isQueued || token === "gone") {
-      // Somebody removed our node (an operator broke the lock): the next try makes a new one.
-      this.startOver();
+      // An operator deleted the node. The next try creates a new one.
+      this.reset();
       return { status: "held", watchPath: null };
     }
     if (predecessor !== null) return { status: "held", watchPath: `${this.#folder}/${predecessor}` };
     return token === null ? { status: "granted" } : { status: "granted", fencingToken: token };
   }
 
-  startOver(): void {
-    this.#place = { state: "none" };
+  reset(): void {
+    this.#node = { state: "none" };
     this.#token = null;
   }
 
   async remove(connection: ZkConnection): Promise<"released" | "not_held"> {
-    if (this.#place.state === "none") return "released";
-    const name = this.#place.state === "queued" ? this.#place.name : await this.#findOwn(connection);
+    if (this.#node.state === "none") return "released";
+    const name = this.#node.state === "queued" ? this.#node.name : await this.#findCreated(connection);
     const isRemoved = name !== undefined && (await connection.remove(`${this.#folder}/${name}`));
-    this.startOver();
+    this.reset();
     return isRemoved ? "released" : "not_held";
   }
 
-  /** Asked for once, with the first look at the queue: a hand-off does not wait for it. @returns null without fencing */
-  async #tokenOf(connection: ZkConnection, own: string): Promise<bigint | "gone" | null> {
+  /**
+   * Read once, together with the first check of the queue, so it does not delay a hand-off. @returns null without
+   * fencing
+   */
+  async #readToken(connection: ZkConnection, own: string): Promise<bigint | "gone" | null> {
     if (!this.#isFenced || this.#token !== null) return this.#token;
     const stat = await connection.stat(`${this.#folder}/${own}`);
     this.#token = stat?.czxid ?? null;
     return this.#token ?? "gone";
   }
 
-  /** @returns the name of our node: the one we have, the one whose reply was lost, or a new one */
-  async #ownNode(connection: ZkConnection, signal: AbortSignal): Promise<string> {
-    if (this.#place.state === "queued") return this.#place.name;
-    const found = this.#place.state === "requested" ? await this.#findOwn(connection) : undefined;
+  /** @returns the name of our node: the known one, one whose create reply was lost, or a new one */
+  async #ensureCreated(connection: ZkConnection, signal: AbortSignal): Promise<string> {
+    if (this.#node.state === "queued") return this.#node.name;
+    const found = this.#node.state === "requested" ? await this.#findCreated(connection) : undefined;
     const name = found ?? (await this.#enqueue(connection, signal));
-    this.#place = { state: "queued", name };
+    this.#node = { state: "queued", name };
     return name;
   }
 
   async #enqueue(connection: ZkConnection, signal: AbortSignal): Promise<string> {
     for (;;) {
-      // Once the runner has given this try up, its clean-up may have run: a node made now would stay in the queue.
-      if (signal.aborted) throw new ZkError("unreachable", "the try was given up");
+      // After the runner gives up a try, its cleanup may already have run. A node created now would stay in the queue.
+      if (signal.aborted) throw new ZkError("unreachable", "the runner gave up this try");
       try {
-        this.#place = { state: "requested" };
+        this.#node = { state: "requested" };
         const path = await connection.create(`${this.#folder}/${this.#prefix}`, "ephemeral-sequential");
         return path.slice(path.lastIndexOf("/") + 1);
       } catch (error) {
         if (!isZkError(error, "no-node")) throw error;
-        this.startOver();
+        this.reset();
         await createFolder(connection, this.#folder);
       }
     }
   }
 
-  /** After a create whose reply was lost: answers come in order, so the node is among the children or never was. */
-  async #findOwn(connection: ZkConnection): Promise<string | undefined> {
+  /** Finds a node whose create reply was lost. Replies are ordered, so the node is listed now or was never created. */
+  async #findCreated(connection: ZkConnection): Promise<string | undefined> {
     try {
       const children = await connection.children(this.#folder);
       return children.find((child) => child.startsWith(this.#prefix));
