@@ -6,12 +6,12 @@ import path from "node:path";
 import { before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 
-/** The lint rule that keeps clocks and dice out of the library, tried on offenders in a folder of the test's own. */
+/** Tests the lint rule that bans direct clock and random calls in the library, on sample files in a temporary folder. */
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 const biome = path.join(repository, "node_modules/@biomejs/biome/bin/biome");
 
-const offenders = [
+const violations = [
   "export const at = Date.now();",
   "export const at = new Date();",
   "export const at = performance.now();",
@@ -19,33 +19,34 @@ const offenders = [
   "export const timer = setTimeout(() => {}, 1);",
   "export const timer = globalThis.setInterval(() => {}, 1);",
   "export const signal = AbortSignal.timeout(1);",
-  "export const dice = Math.random();",
-  'import { randomBytes } from "node:crypto";\nexport const dice = randomBytes(1);',
+  "export const value = Math.random();",
+  'import { randomBytes } from "node:crypto";\nexport const value = randomBytes(1);',
   'import { setTimeout } from "node:timers/promises";\nexport const sleep = setTimeout;',
   'import { performance as clock } from "node:perf_hooks";\nexport const at = clock.now();',
 ];
-const innocents = {
+const allowed = {
   "injected.ts": "export const atMs = (clock: { nowMs(): number }) => Math.max(0, clock.nowMs());",
   "clock.ts": "export const at = Date.now();",
-  "random.ts": "export const dice = Math.random();",
+  "random.ts": "export const value = Math.random();",
 };
 
-/** What biome says of each file, by name. */
-let complaints: Map<string, string[]>;
+/** Biome diagnostics by file name. */
+let diagnostics: Map<string, string[]>;
 
 before(() => {
   const folder = mkdtempSync(path.join(tmpdir(), "ambient-clock-"));
   const locks = path.join(folder, "lib/locks");
   mkdirSync(locks, { recursive: true });
   for (const file of ["biome.json", ...lintPlugins()]) cpSync(path.join(repository, file), path.join(folder, file));
-  offenders.forEach((source, index) => {
-    writeFileSync(path.join(locks, `offender-${index}.ts`), `${source}\n`);
+  violations.forEach((source, index) => {
+    writeFileSync(path.join(locks, `violation-${index}.ts`), `${source}
+`);
   });
-  for (const [name, source] of Object.entries(innocents)) writeFileSync(path.join(locks, name), `${source}\n`);
+  for (const [name, source] of Object.entries(allowed)) writeFileSync(path.join(locks, name), `${source}\n`);
   const options = ["lint", "--vcs-enabled=false", "--reporter=json", "--max-diagnostics=none", "lib/locks"];
   const { stdout, stderr } = spawnSync(process.execPath, [biome, ...options], { cwd: folder, encoding: "utf8" });
   rmSync(folder, { recursive: true });
-  complaints = readReport(stdout, stderr);
+  diagnostics = readReport(stdout, stderr);
 });
 
 function lintPlugins(): string[] {
@@ -63,15 +64,15 @@ function readReport(stdout: string, stderr: string): Map<string, string[]> {
   return found;
 }
 
-describe("the ban on ambient clocks and dice in lib/locks", () => {
-  offenders.forEach((source, index) => {
-    it(`refuses ${source.split("\n")[0]}`, () => {
-      const said = complaints.get(`offender-${index}.ts`)?.join() ?? "nothing";
-      assert.match(said, /noRestrictedGlobals|noRestrictedImports|Clock and RandomSource ports/);
+describe("the ban on direct clock and random calls in lib/locks", () => {
+  violations.forEach((source, index) => {
+    it(`rejects ${source.split("\n")[0]}`, () => {
+      const found = diagnostics.get(`violation-${index}.ts`)?.join() ?? "no diagnostics";
+      assert.match(found, /noRestrictedGlobals|noRestrictedImports|Clock and RandomSource ports/);
     });
   });
 
-  for (const name of Object.keys(innocents)) {
-    it(`lets ${name} through`, () => assert.deepEqual(complaints.get(name), undefined));
+  for (const name of Object.keys(allowed)) {
+    it(`allows ${name}`, () => assert.deepEqual(diagnostics.get(name), undefined));
   }
 });

@@ -13,22 +13,22 @@ function pauses(count: number, waiters: number, fraction: number): number[] {
 }
 
 describe("backoff", () => {
-  it("doubles its ceiling up to the limit of a large crowd", () => {
+  it("doubles the upper bound up to the limit for many waiters", () => {
     assert.deepEqual(pauses(7, 1_000, 1), [20, 40, 80, 160, 320, 500, 500]);
   });
 
-  it("keeps asking often while few wait", () => {
+  it("keeps pauses short while few callers wait", () => {
     assert.deepEqual(pauses(4, 1, 1), [20, 20, 20, 20]);
     assert.deepEqual(pauses(4, 10, 1), [20, 30, 30, 30]);
   });
 
-  it("comes back to short pauses when the crowd has gone", () => {
+  it("returns to short pauses when the other waiters have left", () => {
     const backoff = createBackoff(policy, always(1));
     for (let turn = 0; turn < 10; turn++) backoff.nextMs(1_000);
     assert.equal(backoff.nextMs(1), 20);
   });
 
-  it("never leaves the bounds, whatever the crowd and the chance", () => {
+  it("stays within the bounds for any number of waiters and any seed", () => {
     fc.assert(
       fc.property(fc.nat({ max: 10_000 }), fc.integer(), fc.integer({ min: 1, max: 30 }), (waiters, seed, turns) => {
         const backoff = createBackoff(policy, seededRandom(seed));
@@ -40,7 +40,7 @@ describe("backoff", () => {
     );
   });
 
-  it("spreads waiters that collided: the same turn gives different pauses", () => {
+  it("gives different pauses to waiters that collided", () => {
     const random = seededRandom(7);
     const seen = new Set(Array.from({ length: 50 }, () => createBackoff(policy, random).nextMs(50)));
     assert.ok(seen.size > 40);

@@ -24,7 +24,7 @@ describe("a lease", () => {
     assert.equal(outcome.lease, "lost");
   });
 
-  it("that is over when the reply arrives is released and not granted", async () => {
+  it("that has expired when the reply arrives is released and not granted", async () => {
     server.replyDelayMs = 298;
     const call = runner().runGuarded({ ...request, waitTimeoutMs: 0 }, async () => assert.fail("granted"));
     assert.equal((await clock.settle(call)).status, "contended");
@@ -47,7 +47,7 @@ describe("a lease", () => {
     assert.equal(clock.pendingTimers, 0);
   });
 
-  it("is renewed at a third of its length for as long as the section takes", async () => {
+  it("is renewed every third of its length while the section runs", async () => {
     const outcome = await clock.settle(runner().runGuarded(request, () => clock.sleep(3_000)));
     assert.ok(outcome.status === "completed" && outcome.lease === "held");
     const gaps = server.callsOf("renew").map(({ atMs }, index, all) => atMs - (all[index - 1]?.atMs ?? 0));
@@ -55,7 +55,7 @@ describe("a lease", () => {
     assert.equal(clock.pendingTimers, 0);
   });
 
-  it("that the server has forgotten is lost at the next renewal", async () => {
+  it("that the server has lost is reported at the next renewal", async () => {
     const call = runner().runGuarded(request, async ({ signal }) => {
       server.forget(resource);
       await clock.sleep(10_000, signal);
@@ -77,7 +77,7 @@ describe("a lease", () => {
     assert.equal(incidents[0]?.kind, "renewal_failed");
   });
 
-  it("is given up before the server does when no renewal gets through", async () => {
+  it("is declared lost before the server expires it if no renewal succeeds", async () => {
     const call = runner().runGuarded(request, async ({ signal }) => {
       server.isDown = true;
       await clock.sleep(10_000, signal);
@@ -88,7 +88,7 @@ describe("a lease", () => {
     assert.equal(outcome.value, USABLE_LEASE_MS);
   });
 
-  it("counts from before the renewal was sent, too", async () => {
+  it("is counted from before the renewal was sent", async () => {
     server.extraDelayMs = (kind) => (kind === "renew" ? 90 : 0);
     let renewals = 0;
     server.losesReplyTo = (kind) => kind === "renew" && renewals++ > 0;
@@ -102,7 +102,7 @@ describe("a lease", () => {
     assert.equal(outcome.value, 102 + USABLE_LEASE_MS);
   });
 
-  it("is known lost first thing after the process was paused past its end", async () => {
+  it("is reported lost before the section continues after a pause past its end", async () => {
     const call = runner().runGuarded(request, async ({ signal }) => {
       clock.freeze(1_000);
       await clock.sleep(0);
@@ -113,7 +113,7 @@ describe("a lease", () => {
     assert.equal(server.callsOf("renew").length, 0);
   });
 
-  it("is told at once when its process stood still in mid-renewal until the lease was over", async () => {
+  it("is reported lost at once if the process was paused during a renewal until the lease expired", async () => {
     server.losesReplyTo = (kind) => kind === "renew";
     const call = runner().runGuarded(request, async (grant) => {
       await clock.sleep(110); // the renewal sent at 100 ms is under way
@@ -128,14 +128,14 @@ describe("a lease", () => {
     assert.equal(clock.pendingTimers, 0);
   });
 
-  it("is reported lost when the section ended late and no timer had a chance to say so", async () => {
+  it("is reported lost if the section ended after the expiry and no timer has fired", async () => {
     const call = runner().runGuarded(request, async () => clock.freeze(1_000));
     const outcome = await clock.settle(call);
     assert.ok(outcome.status === "completed" && outcome.lease === "lost");
   });
 
   it("is never renewed after its release", async () => {
-    // The section ends while the first renewal is under way, and a release sent now would overtake it.
+    // The section ends while the first renewal is pending, so a release sent at once would overtake it.
     server.extraDelayMs = (kind) => (kind === "renew" ? 40 : 0);
     const call = runner().runGuarded(request, () => clock.sleep(110));
     await clock.settle(call);
@@ -146,7 +146,7 @@ describe("a lease", () => {
     );
   });
 
-  it("whose release gets no answer is left to its TTL, within the release limit", async () => {
+  it("whose release gets no answer is left to expire, within the release limit", async () => {
     server.losesReplyTo = (kind) => kind === "release";
     const outcome = await clock.settle(runner({ releaseLimitMs: 400 }).runGuarded(request, async () => 1));
     assert.ok(outcome.status === "completed" && outcome.timings.releaseMs === 400);
@@ -154,7 +154,7 @@ describe("a lease", () => {
     assert.equal(clock.pendingTimers, 0);
   });
 
-  it("bound to a session is lost when the backend says so", async () => {
+  it("bound to a session is lost when the backend reports it", async () => {
     let declareLost = (_reason: unknown) => {};
     const backend = server.backend({ leaseKind: "session" }, (context) => {
       declareLost = context.declareLost;

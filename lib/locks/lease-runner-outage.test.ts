@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 
 describe("an outage", () => {
-  it("that lasts is told within the wait limit", async () => {
+  it("that lasts is reported within the wait limit", async () => {
     server.isDown = true;
     const call = runner().runGuarded({ ...request, waitTimeoutMs: 10_000 }, async () => "entered");
     await assert.rejects(clock.settle(call), code("backend_unavailable"));
@@ -19,14 +19,14 @@ describe("an outage", () => {
     assert.equal(clock.pendingTimers, 0);
   });
 
-  it("is told at once to a caller that may not wait", async () => {
+  it("is reported at once if the wait timeout is 0", async () => {
     server.isDown = true;
     const call = runner().runGuarded({ ...request, waitTimeoutMs: 0 }, async () => "entered");
     await assert.rejects(clock.settle(call), code("backend_unavailable"));
     assert.ok(clock.nowMs() < 10);
   });
 
-  it("that passes soon is waited out", async () => {
+  it("that ends soon is retried until the server is back", async () => {
     server.isDown = true;
     const waiting = runner().runGuarded({ ...request, waitTimeoutMs: 10_000 }, async () => "entered");
     await clock.advance(800);
@@ -34,7 +34,7 @@ describe("an outage", () => {
     assert.equal((await clock.settle(waiting)).status, "completed");
   });
 
-  it("in which requests vanish is told too, and each try is cleaned up", async () => {
+  it("in which replies are lost is reported, and each try is cleaned up", async () => {
     server.losesReplyTo = (kind) => kind === "try";
     const call = runner().runGuarded({ ...request, waitTimeoutMs: 10_000 }, async () => "entered");
     await assert.rejects(clock.settle(call), code("backend_unavailable"));
@@ -43,7 +43,7 @@ describe("an outage", () => {
     assert.equal(server.holderOf(resource), null);
   });
 
-  it("is told at the end of the wait although the last try was cut short, and the server had answered before", async () => {
+  it("is reported at the end of the wait although the last try timed out and the server had answered earlier", async () => {
     const lock = runner();
     const { free, outcome } = occupy(lock, { ttlMs: 10_000 });
     await clock.advance(5);
@@ -51,7 +51,7 @@ describe("an outage", () => {
     await clock.advance(100);
     server.isDown = true;
     await clock.advance(500);
-    // From now on requests vanish instead.
+    // From now on, replies are lost instead.
     server.isDown = false;
     server.losesReplyTo = (kind) => kind === "try";
     await assert.rejects(clock.settle(waiting), code("backend_unavailable"));

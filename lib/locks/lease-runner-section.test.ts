@@ -25,7 +25,7 @@ describe("a nested section", () => {
     assert.equal(server.callsOf("try").length, 1);
   });
 
-  it("keeps the hold until it ends, although nobody waits for it", async () => {
+  it("keeps the hold until it ends, even if it is not awaited", async () => {
     let heldAtItsEnd = false;
     const call = runner().runGuarded(request, async (grant) => {
       void grant.runNested(async () => {
@@ -38,7 +38,7 @@ describe("a nested section", () => {
     assert.equal(server.holderOf(resource), null);
   });
 
-  it("is refused once the hold is over", async () => {
+  it("is rejected after the hold has ended", async () => {
     let kept: Grant | undefined;
     await clock.settle(
       runner().runGuarded(request, async (grant) => {
@@ -48,7 +48,7 @@ describe("a nested section", () => {
     await assert.rejects(async () => kept?.runNested(async () => "too late"), code("lease_lost"));
   });
 
-  it("is refused once the lease is lost", async () => {
+  it("is rejected after the lease is lost", async () => {
     const call = runner().runGuarded(request, async (grant) => {
       clock.freeze(1_000);
       return grant.runNested(async () => "too late");
@@ -72,7 +72,7 @@ describe("a lock that lives in a transaction", () => {
     assert.ok(outcome.status === "completed" && outcome.lease === "none");
   });
 
-  it("fails with its commit, and does not commit a section that failed", async () => {
+  it("rejects if the commit fails, and does not commit a failed section", async () => {
     let commits = 0;
     const lost = new Error("connection lost in COMMIT");
     const backend = server.backend({ leaseKind: "none" }, () => ({

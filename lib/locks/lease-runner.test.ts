@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 
 describe("a call", () => {
-  it("runs the section under the lock, frees it, and says how long each part took", async () => {
+  it("runs the section under the lock, releases it and returns the timings", async () => {
     const outcome = await clock.settle(
       runner().runGuarded(request, async (grant) => {
         assert.equal(server.holderOf(resource), grant.holderId);
@@ -29,7 +29,7 @@ describe("a call", () => {
     assert.equal(clock.pendingTimers, 0);
   });
 
-  it("tries once when it may not wait", async () => {
+  it("tries once if the wait timeout is 0", async () => {
     const { free } = occupy(runner());
     await clock.advance(5);
     const outcome = await clock.settle(runner().runGuarded({ ...request, waitTimeoutMs: 0 }, async () => "entered"));
@@ -37,12 +37,12 @@ describe("a call", () => {
     free();
   });
 
-  it("gets a free lock although it may not wait", async () => {
+  it("acquires a free lock if the wait timeout is 0", async () => {
     const outcome = await clock.settle(runner().runGuarded({ ...request, waitTimeoutMs: 0 }, async () => "entered"));
     assert.equal(outcome.status, "completed");
   });
 
-  it("waits its turn and enters soon after the release", async () => {
+  it("enters soon after the holder releases", async () => {
     const lock = runner();
     const { free } = occupy(lock);
     await clock.advance(100);
@@ -53,7 +53,7 @@ describe("a call", () => {
     assert.ok(outcome.status === "completed" && outcome.value < 350, JSON.stringify(outcome));
   });
 
-  it("gives up with `contended` when its wait is over, and leaves neither waiter nor timer", async () => {
+  it("returns `contended` when its wait times out, and leaves no waiter and no timer", async () => {
     const lock = runner();
     const { free, outcome } = occupy(lock);
     await clock.advance(10);
@@ -73,7 +73,7 @@ describe("a call", () => {
     assert.equal(server.holderOf(resource), null);
   });
 
-  it("lets an error of the backend that is no outage through as it is", async () => {
+  it("rethrows a backend error that is not an outage unchanged", async () => {
     const bug = new TypeError("undefined is not a function");
     const backend = server.backend({}, () => ({ tryAcquire: () => Promise.reject(bug) }));
     await assert.rejects(clock.settle(runner({}, backend).runGuarded(request, async () => 1)), bug);
@@ -84,10 +84,10 @@ describe("a call", () => {
     ["a resource that is a path", { resource: ".." }],
     ["no resource", { resource: "" }],
     ["a negative wait", { waitTimeoutMs: -1 }],
-    ["a TTL of nothing", { ttlMs: 0 }],
+    ["a TTL of 0", { ttlMs: 0 }],
     ["half a millisecond", { ttlMs: 100.5 }],
   ] as const) {
-    it(`refuses ${what} before it asks the server`, async () => {
+    it(`rejects ${what} before it sends a request`, async () => {
       await assert.rejects(
         runner().runGuarded({ ...request, ...wrong }, async () => 1),
         code("config_invalid"),
@@ -105,24 +105,24 @@ describe("an abort", () => {
     const caller = new AbortController();
     const waiting = lock.runGuarded({ ...request, signal: caller.signal }, async () => "entered");
     await clock.advance(100);
-    const askedBefore = server.calls.length;
+    const callsBefore = server.calls.length;
     caller.abort();
     await assert.rejects(clock.settle(waiting), code("aborted"));
     free();
     await clock.settle(outcome);
     await clock.advance(2_000);
     assert.equal(clock.pendingTimers, 0);
-    assert.ok(server.callsOf("try").length <= askedBefore);
+    assert.ok(server.callsOf("try").length <= callsBefore);
     assert.equal(server.holderOf(resource), null);
   });
 
-  it("before the call touches no server", async () => {
+  it("before the call sends no request", async () => {
     const call = runner().runGuarded({ ...request, signal: AbortSignal.abort() }, async () => 1);
     await assert.rejects(clock.settle(call), code("aborted"));
     assert.equal(server.calls.length, 0);
   });
 
-  it("in mid-try frees what that try is granted afterwards", async () => {
+  it("during a try releases the lock if that try is granted later", async () => {
     server.requestDelayMs = 50;
     const caller = new AbortController();
     const waiting = runner().runGuarded({ ...request, signal: caller.signal }, async () => "entered");
@@ -135,7 +135,7 @@ describe("an abort", () => {
     assert.ok(server.trySignals.every((signal) => signal.aborted));
   });
 
-  it("during the section neither ends it nor keeps the lock from being freed", async () => {
+  it("during the section does not end it, and the lock is still released", async () => {
     const caller = new AbortController();
     const call = runner().runGuarded({ ...request, signal: caller.signal }, async () => {
       caller.abort();
@@ -149,19 +149,19 @@ describe("an abort", () => {
 });
 
 describe("disposal", () => {
-  it("sends waiters away, waits for the holder, and refuses new calls", async () => {
+  it("aborts waiters, waits for the holder and rejects new calls", async () => {
     const lock = runner();
     const { free, outcome } = occupy(lock);
     await clock.advance(10);
     const waiting = lock.runGuarded(request, async () => "entered");
-    const sentAway = assert.rejects(waiting, code("aborted"));
+    const aborted = assert.rejects(waiting, code("aborted"));
     await clock.advance(10);
     let isDisposed = false;
     const disposal = lock[Symbol.asyncDispose]().then(() => {
       isDisposed = true;
     });
     await clock.advance(50);
-    await sentAway;
+    await aborted;
     assert.equal(isDisposed, false);
     free();
     await clock.settle(disposal);

@@ -3,8 +3,8 @@ import { describe, it } from "node:test";
 import { FakeClock } from "./testing/fake-clock";
 import { withDeadline } from "./with-deadline";
 
-describe("a wait with a limit", () => {
-  it("ends with the work, however it ends", async () => {
+describe("withDeadline", () => {
+  it("settles with the value or the error of the work", async () => {
     const clock = new FakeClock();
     assert.deepEqual(await withDeadline(clock, Promise.resolve(1), { limitMs: 10 }), { status: "value", value: 1 });
     const error = new Error("no");
@@ -12,14 +12,14 @@ describe("a wait with a limit", () => {
     assert.equal(clock.pendingTimers, 0);
   });
 
-  it("ends at the limit", async () => {
+  it("settles as late at the deadline", async () => {
     const clock = new FakeClock();
     const settled = await clock.settle(withDeadline(clock, new Promise(() => {}), { limitMs: 10 }));
     assert.deepEqual([settled.status, clock.nowMs()], ["late", 10]);
     assert.equal(clock.pendingTimers, 0);
   });
 
-  it("ends with the signal, also one that has aborted before", async () => {
+  it("settles as aborted when the signal aborts, or if it was aborted before", async () => {
     const clock = new FakeClock();
     const caller = new AbortController();
     const wait = () => withDeadline(clock, new Promise(() => {}), { limitMs: 10, signal: caller.signal });
@@ -30,16 +30,16 @@ describe("a wait with a limit", () => {
     assert.equal(clock.pendingTimers, 0);
   });
 
-  it("does not take a stall of the process for silence: the answer that waits in the socket still counts", async () => {
+  it("accepts an answer that arrived during a stall of the process", async () => {
     const clock = new FakeClock();
-    // The reply is read right after the timers that fell due during the stall.
+    // The process reads the reply right after the timers that fell due during the stall.
     const reply = clock.sleep(1_001).then(() => "in time");
     const wait = withDeadline(clock, reply, { limitMs: 500 });
     clock.freeze(1_000);
     assert.deepEqual(await clock.settle(wait), { status: "value", value: "in time" });
   });
 
-  it("gives a stalled process one more moment only", async () => {
+  it("extends the deadline only once after a stall", async () => {
     const clock = new FakeClock();
     const wait = withDeadline(clock, new Promise(() => {}), { limitMs: 500 });
     clock.freeze(1_000);

@@ -6,7 +6,7 @@ import { FifoSemaphore, type Permit } from "./fifo-semaphore";
 const never = new AbortController().signal;
 
 describe("FifoSemaphore", () => {
-  it("lets in as many as it is wide, and the next when one gives its permit back", async () => {
+  it("grants up to the limit, and the next permit after a release", async () => {
     const semaphore = new FifoSemaphore(2);
     const permits = [semaphore.request(), semaphore.request(), semaphore.request(), semaphore.request()];
     assert.deepEqual(
@@ -22,7 +22,7 @@ describe("FifoSemaphore", () => {
     );
   });
 
-  it("passes over whoever gave up while waiting", () => {
+  it("skips a permit that was released while waiting", () => {
     const semaphore = new FifoSemaphore(1);
     const [first, second, third] = [semaphore.request(), semaphore.request(), semaphore.request()];
     second.release();
@@ -30,7 +30,7 @@ describe("FifoSemaphore", () => {
     assert.equal(third.isGranted, true);
   });
 
-  it("ends a wait when its signal aborts, and keeps the place in line", async () => {
+  it("ends a wait when its signal aborts, and keeps the permit queued", async () => {
     const semaphore = new FifoSemaphore(1);
     const first = semaphore.request();
     const second = semaphore.request();
@@ -43,7 +43,7 @@ describe("FifoSemaphore", () => {
     assert.equal(second.isGranted, true);
   });
 
-  it("tells when nobody is left, once for each time", () => {
+  it("calls onEmpty once when the last permit is released", () => {
     let empty = 0;
     const semaphore = new FifoSemaphore(1, () => {
       empty += 1;
@@ -56,20 +56,20 @@ describe("FifoSemaphore", () => {
     assert.equal(empty, 1);
   });
 
-  it("never has more in than it is wide, nor anybody waiting while there is room, nor out of turn", () => {
+  it("always grants the oldest permits, up to the limit", () => {
     const steps = fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 60 });
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 4 }), steps, (width, script) => {
-        const semaphore = new FifoSemaphore(width);
+      fc.property(fc.integer({ min: 1, max: 4 }), steps, (limit, script) => {
+        const semaphore = new FifoSemaphore(limit);
         const held: Permit[] = [];
         for (const step of script) {
-          // Below 5 somebody comes, from 5 on somebody goes.
+          // Below 5, a caller requests a permit. From 5 on, a caller releases one.
           if (step < 5 || held.length === 0) held.push(semaphore.request());
-          else for (const gone of held.splice((step - 5) % held.length, 1)) gone.release();
-          const entered = held.map(({ isGranted }) => isGranted);
+          else for (const released of held.splice((step - 5) % held.length, 1)) released.release();
+          const granted = held.map(({ isGranted }) => isGranted);
           assert.deepEqual(
-            entered,
-            held.map((_, index) => index < width),
+            granted,
+            held.map((_, index) => index < limit),
           );
         }
       }),

@@ -6,10 +6,10 @@ interface FakeTimer {
   readonly callback: () => void;
 }
 
-/** Enough turns for any chain of promises in the library to settle between two timers. */
+/** Enough turns for every promise chain of the library to settle between two timers. */
 const MICROTASKS_PER_STEP = 200;
 
-/** A clock that moves when told to. Timers run in the order they are due, with promises settled in between. */
+/** A clock that advances only on request. Timers run in due order, and promises settle in between. */
 export class FakeClock implements Clock {
   #nowMs = 0;
   #epochOffsetMs = 1_700_000_000_000;
@@ -38,12 +38,12 @@ export class FakeClock implements Clock {
     return sleepOn(this, delayMs, signal);
   }
 
-  /** How many timers are set: 0 once everything is over. */
+  /** Number of timers that are set. */
   get pendingTimers(): number {
     return this.#timers.size;
   }
 
-  /** Moves time forward, running what falls due on the way. */
+  /** Advances time and runs the timers that fall due. */
   async advance(byMs: number): Promise<void> {
     const untilMs = this.#nowMs + byMs;
     await settlePromises();
@@ -56,18 +56,18 @@ export class FakeClock implements Clock {
     this.#nowMs = Math.max(this.#nowMs, untilMs);
   }
 
-  /** Time passes and nothing runs: the process was stopped. What fell due runs with the next `advance`. */
+  /** Advances time without running timers, like a paused process. They run at the next `advance`. */
   freeze(forMs: number): void {
     this.#nowMs += forMs;
   }
 
-  /** Advances until the work settles. @throws Error when it has not after `withinMs` */
+  /** Advances until the work settles. @throws Error if it has not settled after `withinMs` */
   async settle<T>(work: Promise<T>, withinMs = 120_000): Promise<T> {
     let isDone = false;
     const noted = work.finally(() => {
       isDone = true;
     });
-    // The rejection reaches the caller through the promise returned below.
+    // The caller gets the rejection from the returned promise.
     void Promise.allSettled([noted]);
     const untilMs = this.#nowMs + withinMs;
     await settlePromises();

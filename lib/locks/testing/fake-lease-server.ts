@@ -13,7 +13,7 @@ const fakeTraits: StrategyTraits = {
   id: "fake-lease",
   family: "baseline",
   kind: "lock",
-  mechanism: "A lease in memory, for tests of the runner.",
+  mechanism: "An in-memory lease for tests of the runner.",
   remark: "fake",
   needs: [],
   waiting: "poll",
@@ -24,21 +24,21 @@ const fakeTraits: StrategyTraits = {
   survives: { holderCrash: "survives", holderPause: "breaks", serverRestart: "breaks" },
 };
 
-/** A lease server in memory, on an injected clock, with a network in front of it that a test can slow down or cut. */
+/** An in-memory lease server on an injected clock, behind a network that a test can delay or cut. */
 export class FakeLeaseServer {
   readonly #clock: Clock;
   readonly #leases = new Map<string, { readonly holderId: string; readonly untilMs: number }>();
   /** Every request that reached the server. */
   readonly calls: FakeCall[] = [];
-  /** Signals of the tries, to see that a release gets none. */
+  /** Signals of the tries. */
   readonly trySignals: AbortSignal[] = [];
   requestDelayMs = 1;
   replyDelayMs = 1;
-  /** On top of that, per kind of request: makes requests overtake one another. */
+  /** Extra delay per kind of request, to make requests overtake each other. */
   extraDelayMs: (kind: FakeCall["kind"]) => number = () => 0;
   /** The server refuses connections. */
   isDown = false;
-  /** Which requests get no reply, although they are carried out. */
+  /** The requests whose reply is lost, although the server executes them. */
   losesReplyTo: (kind: FakeCall["kind"]) => boolean = () => false;
 
   constructor(clock: Clock) {
@@ -50,7 +50,7 @@ export class FakeLeaseServer {
     return lease && lease.untilMs > this.#clock.nowMs() ? lease.holderId : null;
   }
 
-  /** The server forgets a hold, as after a restart without data. */
+  /** Deletes a hold, as after a restart without data. */
   forget(resource: string): void {
     this.#leases.delete(resource);
   }
@@ -90,11 +90,11 @@ export class FakeLeaseServer {
     };
   }
 
-  async #exchange<T>(call: Omit<FakeCall, "atMs">, carryOut: () => T): Promise<T> {
+  async #exchange<T>(call: Omit<FakeCall, "atMs">, execute: () => T): Promise<T> {
     await this.#clock.sleep(this.requestDelayMs + this.extraDelayMs(call.kind));
     if (this.isDown) throw unreachable();
     this.calls.push({ ...call, atMs: this.#clock.nowMs() });
-    const reply = carryOut();
+    const reply = execute();
     if (this.losesReplyTo(call.kind)) return new Promise<T>(() => {});
     await this.#clock.sleep(this.replyDelayMs);
     return reply;

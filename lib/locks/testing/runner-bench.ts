@@ -6,12 +6,12 @@ import { FakeClock } from "./fake-clock";
 import { FakeLeaseServer } from "./fake-lease-server";
 import { seededRandom } from "./seeded-random";
 
-/** What the tests of the runner work on. */
+/** The fixture of the runner tests. */
 export interface RunnerBench {
   readonly clock: FakeClock;
   readonly server: FakeLeaseServer;
   readonly incidents: LockIncident[];
-  /** A runner on the bench's clock and server. */
+  /** Creates a runner on the fixture's clock and server. */
   runner(options?: Partial<RunnerOptions>, backend?: ReturnType<FakeLeaseServer["backend"]>): LeaseRunner;
 }
 
@@ -27,13 +27,13 @@ export function setUpBench(): RunnerBench {
 
 export const resource = "product:1";
 export const request: LockRequest = { resource, waitTimeoutMs: 1_000, ttlMs: 300 };
-/** What can be relied on of a lease of 300 ms: 1 % and 2 ms are taken off for drift. */
+/** The usable part of a 300 ms lease: minus 1 % and 2 ms for drift. */
 export const USABLE_LEASE_MS = 295;
 
-/** Of a LockError, for `assert.rejects`. */
+/** Matches a LockError with that code, for `assert.rejects`. */
 export const code = (wanted: string) => (error: unknown) => isLockError(error) && error.code === wanted;
 
-/** Takes the lock until told otherwise. */
+/** Holds the lock until `free` is called. */
 export function occupy(
   lock: LeaseRunner,
   overrides: Partial<LockRequest> = {},

@@ -1,6 +1,6 @@
 import type { RandomSource } from "../random";
 
-/** The same numbers for the same seed (mulberry32). Not for secrets. */
+/** Returns the same sequence for the same seed (mulberry32). Not for secrets. */
 export function seededRandom(seed: number): RandomSource {
   let state = seed >>> 0;
   const fraction = () => {

@@ -1,5 +1,6 @@
-/** The part of node-zookeeper-client 1.1 the library uses; the package brings no types of its own. */
+/** The part of node-zookeeper-client 1.1 that the library uses. The package has no types. */
 declare module "node-zookeeper-client" {
+  /** 64-bit numbers are 8-byte big-endian buffers. */
   export interface State {
     readonly name: string;
     readonly code: number;
@@ -33,11 +34,11 @@ declare module "node-zookeeper-client" {
     exists(path: string, done: Done<Stat | null>): void;
     getChildren(path: string, done: Done<string[]>): void;
     getData(path: string, watcher: (() => void) | null, done: Done<Buffer>): void;
-    /** Not part of the published API; the only way to leave a link that no longer answers, or was never answered. */
+    /** Not part of the public API, but the only way to drop a connection that does not answer. */
     readonly connectionManager: {
-      /** Destroyed with an error, it takes its connect timer with it. */
+      /** Destroying it with an error also clears its connect timer. */
       readonly socket?: { destroy(error?: Error): void };
-      /** What greets the server on a new link. */
+      /** Sends the connect request on a new connection. */
       onSocketConnected(): void;
     };
   }
