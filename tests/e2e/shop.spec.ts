@@ -3,7 +3,7 @@ import type { APIRequestContext, Page } from "@playwright/test";
 import { lowContrast } from "./contrast";
 import { expect, test } from "./lab";
 
-/** The shop as a person uses it. Every test is a new visitor: a browser that has no cookie yet. */
+/** The shop in a browser. Every test is a new visitor without a cookie. */
 
 interface Product {
   readonly id: number;
@@ -14,7 +14,7 @@ interface Product {
 async function productOf(request: APIRequestContext, slug: string): Promise<Product> {
   const { products } = (await (await request.get("/api/products")).json()) as { products: Product[] };
   const product = products.find((one) => one.slug === slug);
-  if (product === undefined) throw new Error(`the shop has no ${slug}`);
+  if (product === undefined) throw new Error(`the shop has no product ${slug}; run the seed again`);
   return product;
 }
 
@@ -23,7 +23,7 @@ async function stockOf(request: APIRequestContext, id: number): Promise<number> 
   return product.stock;
 }
 
-/** A product page by its parts. */
+/** Parts of a product page. */
 function parts(page: Page) {
   return {
     buy: page.getByTestId("buy"),
@@ -36,7 +36,7 @@ function parts(page: Page) {
   };
 }
 
-/** Opens a product and waits until the shop knows who is there, so that nothing is clicked before React is. */
+/** Opens a product and waits until the shop has identified the visitor, which implies that React has hydrated the page. */
 async function openProduct(page: Page, id: number): Promise<void> {
   const known = page.waitForResponse((response) => response.url().endsWith("/api/orders") && response.ok());
   await page.goto(`/shop/products/${id}`);
@@ -48,26 +48,26 @@ interface OpenRun {
   readonly target: { readonly kind: "product" | "coupon"; readonly id: number };
 }
 
-interface RunWish {
+interface RunOptions {
   readonly kind?: "product" | "coupon";
   readonly strategy?: string;
   readonly stock: number;
-  /** Purchases that the test itself is going to send. */
+  /** Number of purchases that the test sends itself. */
   readonly sends?: number;
 }
 
-/** A run without a load generator, whose row belongs to this test alone; ended whatever happens. */
+/** Opens a run without a load generator, calls `use`, and always finishes the run. */
 async function withRun(
   request: APIRequestContext,
-  { kind = "product", strategy = "sql-guarded", stock, sends = 0 }: RunWish,
+  { kind = "product", strategy = "sql-guarded", stock, sends = 0 }: RunOptions,
   use: (run: OpenRun) => Promise<void>,
 ): Promise<Record<string, unknown>> {
   const data = { strategy, stock, target: { kind }, vus: Math.max(1, sends), holdMs: 20, engine: "external" };
   const opened = await request.post("/api/runs", { data });
   expect(opened.status(), await opened.text()).toBe(201);
   const run = (await opened.json()) as OpenRun;
-  const nothing = { p50: null, p90: null, p95: null, p99: null, p999: null, max: null };
-  const client = { engine: "test", iterations: sends, droppedIterations: 0, latencyMs: nothing };
+  const noLatency = { p50: null, p90: null, p95: null, p99: null, p999: null, max: null };
+  const client = { engine: "test", iterations: sends, droppedIterations: 0, latencyMs: noLatency };
   try {
     await use(run);
   } finally {
@@ -76,7 +76,7 @@ async function withRun(
   return (await (await request.get(`/api/runs/${run.id}`)).json()) as Record<string, unknown>;
 }
 
-test("an order survives a failed payment and is paid, and clicks in a row are one order", async ({
+test("three clicks create one order, which survives a failed payment and is then paid", async ({
   page,
   request,
   expectedErrors,
@@ -94,9 +94,9 @@ test("an order survives a failed payment and is paid, and clicks in a row are on
   await expect(status).toHaveText("Waiting for payment");
   await expect(orders.first()).toContainText(/Pay within\s*\d+:\d\d/);
   await expect(left).toHaveText(String(before - 1));
-  expect(Number(await page.getByTestId("blocked").innerText())).toBeGreaterThan(0);
+  expect(Number(await page.getByTestId("reserved").innerText())).toBeGreaterThan(0);
 
-  await page.getByRole("button", { name: "Pay and fail" }).click();
+  await page.getByRole("button", { name: "Simulate failed payment" }).click();
   await expect(orders.first()).toContainText("The payment failed");
   await expect(orders.first()).toContainText("1 failed payment");
   await page.getByRole("button", { name: /^Pay €/ }).click();
@@ -105,7 +105,7 @@ test("an order survives a failed payment and is paid, and clicks in a row are on
   await expect(page.getByTestId("order-status")).toHaveText(["Paid"]);
 });
 
-test("a cancelled order gives its unit back", async ({ page, request }) => {
+test("a cancelled order returns its unit to the stock", async ({ page, request }) => {
   const { id } = await productOf(request, "mechanical-keyboard");
   await openProduct(page, id);
   const before = await stockOf(request, id);
@@ -117,7 +117,7 @@ test("a cancelled order gives its unit back", async ({ page, request }) => {
   await expect(left).toHaveText(String(before));
 });
 
-test("a lost answer is asked for again with the same key, over a reload too, and sells once", async ({
+test("a lost response is retried with the same key, also after a reload, and sells once", async ({
   page,
   request,
   expectedErrors,
@@ -127,7 +127,7 @@ test("a lost answer is asked for again with the same key, over a reload too, and
   const keys = new Set<string | undefined>();
   let isLosing = true;
   await page.route("**/reduce-stock", async (route) => {
-    // The shop sells it; only its answers get lost.
+    // The shop processes the first request, but its response is dropped.
     if (keys.size === 0) await route.fetch();
     keys.add(route.request().headers()["idempotency-key"]);
     await (isLosing ? route.abort() : route.continue());
@@ -135,16 +135,16 @@ test("a lost answer is asked for again with the same key, over a reload too, and
   await openProduct(page, id);
   const { buy, note, served, orders } = parts(page);
   await buy.click();
-  await expect(note).toContainText("not known yet");
+  await expect(note).toContainText("may have gone through");
   await page.reload();
-  await expect(note).toContainText("not known yet");
+  await expect(note).toContainText("may have gone through");
   isLosing = false;
-  await expect(served).toContainText("the first one, again");
+  await expect(served).toContainText("repeat of the first one");
   await expect(orders).toHaveCount(1);
   expect([...keys]).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
 });
 
-test("a sale opens by itself at its moment", async ({ page, request }) => {
+test("the buy button becomes active at the opening time", async ({ page, request }) => {
   const { id } = await productOf(request, "trail-running-shoes");
   await openProduct(page, id);
   const { buy, state, left, orders } = parts(page);
@@ -163,7 +163,7 @@ test("a sale opens by itself at its moment", async ({ page, request }) => {
   }
 });
 
-test("the last unit is gone for who comes too late, with the page open or with a click", async ({
+test("a late buyer is told that the product is sold out, by click and by poll", async ({
   page,
   request,
   expectedErrors,
@@ -174,17 +174,17 @@ test("the last unit is gone for who comes too late, with the page open or with a
     const stale = await (await request.get(`/api/products/${target.id}`)).json();
     await page.route(`**/api/products/${target.id}`, (route) => route.fulfill({ json: stale }));
     await openProduct(page, target.id);
-    const taken = await request.post(`/api/products/${target.id}/reduce-stock`, { data: { userId: "somebody-else" } });
+    const taken = await request.post(`/api/products/${target.id}/reduce-stock`, { data: { userId: "other-buyer" } });
     expect(taken.status()).toBe(201);
     await buy.click();
-    await expect(note).toContainText("Sold out: the last unit went to somebody else.");
+    await expect(note).toContainText("Sold out. Another buyer got the last unit.");
     await page.unroute(`**/api/products/${target.id}`);
     await expect(state).toContainText("Sold out.");
     await expect(buy).toBeDisabled();
   });
 });
 
-test("a coupon is claimed once, whatever the page still shows", async ({ page, request, expectedErrors }) => {
+test("a coupon is claimed once, even from a page with old data", async ({ page, request, expectedErrors }) => {
   expectedErrors.push(/status of 409/);
   await withRun(request, { kind: "coupon", stock: 3 }, async ({ target }) => {
     const claim = page.getByTestId("claim");
@@ -195,7 +195,7 @@ test("a coupon is claimed once, whatever the page still shows", async ({ page, r
     };
     await open();
     await claim.click();
-    await expect(page.getByText("It is yours.")).toBeVisible();
+    await expect(page.getByText("You have claimed this coupon.")).toBeVisible();
     await open();
     await expect(claim).toHaveText("Claimed");
     await expect(claim).toBeDisabled();
@@ -203,11 +203,11 @@ test("a coupon is claimed once, whatever the page still shows", async ({ page, r
     await page.route("**/api/orders", (route) => route.fulfill({ json: { orders: [], claims: [] } }));
     await open();
     await claim.click();
-    await expect(page.getByText("You have already claimed this coupon; one each.")).toBeVisible();
+    await expect(page.getByText("You have already claimed this coupon.")).toBeVisible();
   });
 });
 
-test("what is bought offline is bought when the network is back", async ({ page, request, expectedErrors }) => {
+test("a purchase made offline is sent when the network is back", async ({ page, request, expectedErrors }) => {
   expectedErrors.push(/ERR_INTERNET_DISCONNECTED|ERR_NETWORK_CHANGED/);
   const { id } = await productOf(request, "cast-iron-skillet");
   await openProduct(page, id);
@@ -221,7 +221,7 @@ test("what is bought offline is bought when the network is back", async ({ page,
   await expect(page.getByText("You are offline.", { exact: true })).toBeHidden();
 });
 
-test("a sale with purchase tokens sells to who got one before", async ({ page, request }) => {
+test("a sale with purchase tokens requires a token for each purchase", async ({ page, request }) => {
   const { id } = await productOf(request, "concert-ticket");
   await openProduct(page, id);
   const { buy, served, orders } = parts(page);
@@ -236,7 +236,10 @@ test("a sale with purchase tokens sells to who got one before", async ({ page, r
   await expect(parts(page).status).toHaveText("Cancelled");
 });
 
-test("a person buys in a run, sees who served it, and the run is judged right", async ({ page, request }) => {
+test("a visitor buys in a run, sees the serving node, and the verdict counts the purchase", async ({
+  page,
+  request,
+}) => {
   const sends = 12;
   const { nodes } = (await (await request.get("/api/strategies")).json()) as { nodes: { name: string; url: string }[] };
   const document = await withRun(
@@ -244,10 +247,10 @@ test("a person buys in a run, sees who served it, and the run is judged right", 
     { strategy: "redis-lock", stock: sends + 2, sends },
     async ({ id, target }) => {
       await page.goto("/");
-      await page.getByRole("link", { name: "Buy in it" }).click();
+      await page.getByRole("link", { name: "Join this sale" }).click();
       await expect(page).toHaveURL(new RegExp(`/shop/products/${target.id}$`));
       const { buy, served } = parts(page);
-      await expect(page.getByText("A run is on")).toBeVisible();
+      await expect(page.getByText("A run is active")).toBeVisible();
       const crowd = Array.from({ length: sends }, (_, buyer) =>
         request.post(`${nodes[buyer % nodes.length]?.url}/api/products/${target.id}/reduce-stock`, {
           data: { userId: `buyer-${buyer}` },
@@ -270,7 +273,10 @@ test("a person buys in a run, sees who served it, and the run is judged right", 
   });
 });
 
-test("the shop can be used on a phone, read in both themes, and axe finds nothing", async ({ browser, request }) => {
+test("the shop works on a phone, with enough contrast in both themes and no axe violations", async ({
+  browser,
+  request,
+}) => {
   const { id } = await productOf(request, "noise-cancelling-headphones");
   const { coupons } = (await (await request.get("/api/coupons")).json()) as { coupons: { id: number }[] };
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
@@ -289,7 +295,7 @@ test("the shop can be used on a phone, read in both themes, and axe finds nothin
     expect(await axeFindings(page), path ?? "product").toEqual([]);
   }
   const cancel = page.getByRole("button", { name: "Cancel" });
-  expect((await cancel.boundingBox())?.height, "a finger's height").toBeGreaterThanOrEqual(44);
+  expect((await cancel.boundingBox())?.height, "expected a target height of at least 44 px").toBeGreaterThanOrEqual(44);
   await cancel.tap();
   await expect(page.getByTestId("order-status")).toHaveText("Cancelled");
   await context.close();

@@ -12,8 +12,8 @@ import styles from "./buy-box.module.css";
 interface BuyBoxProps {
   readonly product: ShopProduct;
   readonly state: OfferState;
-  /** Units the visitor has. */
-  readonly mine: number;
+  /** Units in the visitor's pending and paid orders. */
+  readonly heldUnits: number;
   readonly request: RequestControl;
 }
 
@@ -23,10 +23,10 @@ const CLOSED: Partial<Record<OfferState, string>> = {
   limit_reached: "Limit reached",
 };
 
-export function BuyBox({ product, state, mine, request }: BuyBoxProps) {
+export function BuyBox({ product, state, heldUnits, request }: BuyBoxProps) {
   const [wanted, setWanted] = useState(1);
   const token = usePurchaseToken(product.id, request.requestState);
-  const most = largestQuantity(product, mine);
+  const most = largestQuantity(product, heldUnits);
   const quantity = Math.min(Math.max(1, wanted), most);
   const isBusy = isInProgress(request.requestState) || request.requestState.phase === "given_up";
   const needsToken = product.requiresPurchaseToken && token.purchaseToken === null;
@@ -34,7 +34,7 @@ export function BuyBox({ product, state, mine, request }: BuyBoxProps) {
     event.preventDefault();
     if (state !== "open" || needsToken) return;
     const withToken = token.purchaseToken === null ? {} : { purchaseToken: token.purchaseToken };
-    request.want(`/api/products/${product.id}/reduce-stock`, { quantity, ...withToken });
+    request.submit(`/api/products/${product.id}/reduce-stock`, { quantity, ...withToken });
   };
   return (
     <form className={styles.box} onSubmit={buy}>
@@ -68,7 +68,7 @@ export function BuyBox({ product, state, mine, request }: BuyBoxProps) {
   );
 }
 
-/** The button says what it is doing. */
+/** Button label: the current step of the request, else the action. */
 function labelOf({
   requestState,
   state,
@@ -78,29 +78,29 @@ function labelOf({
   state: OfferState;
   price: string;
 }): string {
-  if (requestState.phase === "sending") return requestState.tries === 1 ? "Buying …" : "Asking again …";
+  if (requestState.phase === "sending") return requestState.tries === 1 ? "Buying …" : "Retrying …";
   if (requestState.phase === "waiting") return "Waiting …";
-  if (requestState.phase === "given_up") return "Not answered yet";
+  if (requestState.phase === "given_up") return "No response yet";
   return CLOSED[state] ?? `Buy for ${price}`;
 }
 
 function TokenLine({ token }: { token: ReturnType<typeof usePurchaseToken> }) {
-  const { purchaseToken, isAsking, problem, get } = token;
+  const { purchaseToken, isLoading, problem, get } = token;
   return (
     <div className={styles.token}>
       <p role="status">
         {purchaseToken === null ? (
-          "This sale asks for a purchase token: a right to buy once, issued beforehand."
+          "This sale requires a purchase token. Each token is valid for one purchase."
         ) : (
           <>
-            You have a purchase token, <code>{purchaseToken.slice(0, 6)}…</code>; it buys once.
+            You have a purchase token, <code>{purchaseToken.slice(0, 6)}…</code>. It is valid for one purchase.
           </>
         )}
         {problem === null ? null : <span className="alarm"> {problem}</span>}
       </p>
       {purchaseToken === null ? (
-        <button type="button" className={button.plain} disabled={isAsking} onClick={get}>
-          {isAsking ? "Getting one …" : "Get a purchase token"}
+        <button type="button" className={button.plain} disabled={isLoading} onClick={get}>
+          {isLoading ? "Getting a token …" : "Get a purchase token"}
         </button>
       ) : null}
     </div>

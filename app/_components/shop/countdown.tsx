@@ -1,6 +1,6 @@
 import { countdownText } from "@/app/_lib/shop/countdown";
 
-/** Time that is left, in figures of one width. Not read aloud: what is said of it changes seldomer, and elsewhere. */
+/** Remaining time in a monospaced font. Hidden from screen readers, which get `spokenCountdown` instead. */
 export function Countdown({ leftMs }: { leftMs: number }) {
   return (
     <span className="mono" aria-hidden="true">

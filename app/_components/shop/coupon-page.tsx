@@ -18,7 +18,7 @@ import { ServedBy } from "./served-by";
 import { ShopFrame } from "./shop-frame";
 import { useShop } from "./shop-provider";
 
-const LOOK_EVERY_MS = 1_500;
+const POLL_INTERVAL_MS = 1_500;
 const TICK_MS = 200;
 
 interface CouponPageProps {
@@ -27,23 +27,23 @@ interface CouponPageProps {
   readonly renderedAtEpochMs: number;
 }
 
-/** One coupon, one click, one each. */
+/** Page of a coupon, which each buyer can claim once. */
 export function CouponPage({ initial, runId, renderedAtEpochMs }: CouponPageProps) {
-  const { mine } = useShop();
+  const { myPurchases } = useShop();
   const { id } = initial.coupon;
-  const polled = usePolled({ path: `/api/coupons/${id}`, everyMs: LOOK_EVERY_MS, initial });
+  const polled = usePolled({ path: `/api/coupons/${id}`, everyMs: POLL_INTERVAL_MS, initial });
   const { coupon } = polled.value;
   const now = useLabNow(renderedAtEpochMs, coupon.opensAtEpochMs === null ? null : TICK_MS);
   const request = useIdempotentRequest({
     name: `coupon-${id}`,
     namesBuyer: true,
     onSettled: () => {
-      void mine.refresh();
+      void myPurchases.refresh();
       void polled.refresh();
     },
   });
   const { requestState } = request;
-  const claim = mine.value?.claims.find(({ couponId }) => couponId === id);
+  const claim = myPurchases.value?.claims.find(({ couponId }) => couponId === id);
   const isDone = requestState.phase === "settled" && classOf(requestState.last) === "completed";
   const wasRefused = requestState.phase === "settled" && requestState.last.code === "already_claimed";
   const state = couponState(coupon, claim !== undefined || isDone || wasRefused, now);
@@ -56,7 +56,7 @@ export function CouponPage({ initial, runId, renderedAtEpochMs }: CouponPageProp
           coupon.name
         ) : (
           <>
-            Made by run <LabLink href={`/runs/${runId}`}>{runId}</LabLink> for itself.
+            Coupon of run <LabLink href={`/runs/${runId}`}>{runId}</LabLink>.
           </>
         )
       }
@@ -73,13 +73,13 @@ export function CouponPage({ initial, runId, renderedAtEpochMs }: CouponPageProp
             type="button"
             className={`${button.primary} ${styles.buy}`}
             disabled={isBusy || state !== "open"}
-            onClick={() => request.want(`/api/coupons/${id}/claim`, {})}
+            onClick={() => request.submit(`/api/coupons/${id}/claim`, {})}
             data-testid="claim"
           >
             {labelOf(requestState, state)}
           </button>
         </div>
-        <RequestStatus request={request} done="It is yours." />
+        <RequestStatus request={request} done="You have claimed this coupon." />
         {requestState.phase === "idle" ? null : <ServedBy answer={requestState.last} />}
         {requestState.phase === "idle" && claim !== undefined ? (
           <p className="muted">
@@ -94,13 +94,13 @@ export function CouponPage({ initial, runId, renderedAtEpochMs }: CouponPageProp
 
 const CLOSED: Partial<Record<OfferState, string>> = {
   not_open: "Not open yet",
-  sold_out: "None left",
+  sold_out: "Sold out",
   already_claimed: "Claimed",
 };
 
 function labelOf(requestState: RequestState, state: OfferState): string {
-  if (requestState.phase === "sending") return requestState.tries === 1 ? "Claiming …" : "Asking again …";
+  if (requestState.phase === "sending") return requestState.tries === 1 ? "Claiming …" : "Retrying …";
   if (requestState.phase === "waiting") return "Waiting …";
-  if (requestState.phase === "given_up") return "Not answered yet";
-  return CLOSED[state] ?? "Claim it";
+  if (requestState.phase === "given_up") return "No response yet";
+  return CLOSED[state] ?? "Claim coupon";
 }

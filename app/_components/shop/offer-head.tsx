@@ -9,12 +9,12 @@ interface OfferHeadProps {
   readonly state: OfferState;
   readonly now: number;
   readonly price: string;
-  /** After the state's own word. */
+  /** Follows the state's word. */
   readonly sentence: string;
   readonly children: ReactNode;
 }
 
-/** The one figure a shopper came for, how many are left or how long until it opens, and beside it what to do about it. */
+/** Stock left, or the time until the sale opens, with price, state and actions. */
 export function OfferHead({ offer, state, now, price, sentence, children }: OfferHeadProps) {
   const isClosed = state === "not_open" && offer.opensAtEpochMs !== null;
   const leftMs = isClosed ? (offer.opensAtEpochMs ?? now) - now : 0;
@@ -23,7 +23,7 @@ export function OfferHead({ offer, state, now, price, sentence, children }: Offe
     <section className={styles.head} data-state={state} aria-label="On sale">
       <div>
         <p className={styles.label} id="offer-figure">
-          {isClosed ? "Opens in" : "Left"}
+          {isClosed ? "Opens in" : "In stock"}
         </p>
         <output
           className={styles.number}

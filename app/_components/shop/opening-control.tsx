@@ -20,7 +20,7 @@ const CHOICES = [
   { ms: 0, label: "now" },
 ];
 
-/** For who runs the shop: closes the doors until a moment that everybody waits for. */
+/** Seller's control: sets when the sale opens. */
 export function OpeningControl({ kind, id, onChanged }: OpeningControlProps) {
   const [opensInMs, setOpensInMs] = useState(10_000);
   const [problem, setProblem] = useState<string | null>(null);
@@ -57,7 +57,8 @@ export function OpeningControl({ kind, id, onChanged }: OpeningControlProps) {
         </button>
       </form>
       <p className="muted">
-        Until then nobody can {kind === "product" ? "buy" : "claim"}; all store nodes follow within a second.
+        Before that time, buyers cannot {kind === "product" ? "buy" : "claim"}. All store nodes apply the change within
+        a second.
       </p>
       <p className="alarm" role="alert">
         {problem}

@@ -16,12 +16,12 @@ import { RequestStatus } from "./request-status";
 interface OrderCardProps {
   readonly order: ShopOrder;
   readonly renderedAtEpochMs: number;
-  /** Among other products' orders it names its own. */
+  /** Shows the product name; used in lists with several products. */
   readonly namesProduct: boolean;
   readonly onChanged: () => void;
 }
 
-/** One order: what it is, how long it waits for its payment, what can be done with it, and who served it. */
+/** One order with its status, payment deadline, actions, and the node and strategy that served it. */
 export function OrderCard({ order, renderedAtEpochMs, namesProduct, onChanged }: OrderCardProps) {
   const isPending = order.status === "pending";
   const now = useLabNow(renderedAtEpochMs, isPending && order.expiresAtEpochMs !== null ? 500 : null);
@@ -68,18 +68,18 @@ function OrderActions({ order, leftMs, onChanged }: OrderActionsProps) {
   const { requestState } = act;
   const isOver = leftMs !== null && leftMs <= 0;
   const isBusy = isInProgress(requestState);
-  const pay = (outcome: "succeed" | "fail") => act.want(`/api/orders/${order.id}/pay`, { outcome });
+  const pay = (outcome: "succeed" | "fail") => act.submit(`/api/orders/${order.id}/pay`, { outcome });
   return (
     <div className={styles.actions}>
       <p className={styles.deadline}>
         {leftMs === null ? (
-          "No deadline: a run's order."
+          "No payment deadline: this order belongs to a run."
         ) : isOver ? (
-          "The time to pay is over."
+          "The payment deadline has passed."
         ) : (
           <>
             Pay within <Countdown leftMs={leftMs} />
-            <span className="visually-hidden">its deadline</span>
+            <span className="visually-hidden">the payment deadline</span>
           </>
         )}
       </p>
@@ -88,13 +88,13 @@ function OrderActions({ order, leftMs, onChanged }: OrderActionsProps) {
           {isBusy ? "Working …" : `Pay ${formatPrice(order.priceCents * order.quantity)}`}
         </button>
         <button type="button" className={button.plain} disabled={isBusy || isOver} onClick={() => pay("fail")}>
-          Pay and fail
+          Simulate failed payment
         </button>
         <button
           type="button"
           className={button.plain}
           disabled={isBusy}
-          onClick={() => act.want(`/api/orders/${order.id}/cancel`, {})}
+          onClick={() => act.submit(`/api/orders/${order.id}/cancel`, {})}
         >
           Cancel
         </button>

@@ -7,25 +7,25 @@ import styles from "./orders-page.module.css";
 import { ShopFrame } from "./shop-frame";
 import { useShop } from "./shop-provider";
 
-/** What the visitor has: orders, newest first, and coupons. */
+/** The visitor's orders, newest first, and claimed coupons. */
 export function OrdersPage({ renderedAtEpochMs }: { renderedAtEpochMs: number }) {
-  const { mine, buyerId, isReachable } = useShop();
-  const refresh = () => void mine.refresh();
+  const { myPurchases, buyerId, isReachable } = useShop();
+  const refresh = () => void myPurchases.refresh();
   return (
     <ShopFrame
       title="My orders"
-      lead="Yours by a cookie that only this shop can sign; nobody was asked for a name. Payments are simulated: you say how they go."
+      lead="A signed cookie links your orders to this browser; you need no account. Payments are simulated: you choose whether they succeed."
     >
-      {mine.value === null ? (
-        <Unknown isReachable={isReachable} isRefused={mine.isStale} />
-      ) : mine.value.orders.length === 0 && mine.value.claims.length === 0 ? (
+      {myPurchases.value === null ? (
+        <NoOrders isReachable={isReachable} isRefused={myPurchases.isStale} />
+      ) : myPurchases.value.orders.length === 0 && myPurchases.value.claims.length === 0 ? (
         <p>
-          Nothing yet. <LabLink href="/shop">See what is on sale</LabLink>.
+          You have no orders yet. <LabLink href="/shop">See what is on sale</LabLink>.
         </p>
       ) : (
         <>
           <section aria-label="Orders" className={styles.orders}>
-            {mine.value.orders.map((order) => (
+            {myPurchases.value.orders.map((order) => (
               <OrderCard
                 key={order.id}
                 order={order}
@@ -35,11 +35,11 @@ export function OrdersPage({ renderedAtEpochMs }: { renderedAtEpochMs: number })
               />
             ))}
           </section>
-          {mine.value.claims.length === 0 ? null : (
+          {myPurchases.value.claims.length === 0 ? null : (
             <section aria-labelledby="my-coupons">
               <h2 id="my-coupons">Coupons</h2>
               <ul className={styles.claims}>
-                {mine.value.claims.map((claim) => (
+                {myPurchases.value.claims.map((claim) => (
                   <li key={claim.id}>
                     <LabLink href={`/shop/coupons/${claim.couponId}`} className="mono">
                       {claim.code}
@@ -58,18 +58,18 @@ export function OrdersPage({ renderedAtEpochMs }: { renderedAtEpochMs: number })
       )}
       {buyerId === null ? null : (
         <p className={styles.buyer}>
-          You are <code>{buyerId}</code>
+          Your buyer ID: <code>{buyerId}</code>
         </p>
       )}
     </ShopFrame>
   );
 }
 
-function Unknown({ isReachable, isRefused }: { isReachable: boolean; isRefused: boolean }) {
-  if (!isReachable) return <p>Your orders will be here once the shop answers.</p>;
+function NoOrders({ isReachable, isRefused }: { isReachable: boolean; isRefused: boolean }) {
+  if (!isReachable) return <p>The shop does not answer. Your orders appear here when it does.</p>;
   return isRefused ? (
-    <p>The shop does not know this browser: it may be keeping no cookies, and orders are kept by one.</p>
+    <p>The shop cannot identify this browser. Allow cookies for this site, then reload the page.</p>
   ) : (
-    <p className="muted">Looking for your orders …</p>
+    <p className="muted">Loading your orders …</p>
   );
 }

@@ -20,38 +20,38 @@ import { ShopFrame } from "./shop-frame";
 import { useShop } from "./shop-provider";
 import { UnitTable } from "./unit-table";
 
-const LOOK_EVERY_MS = 1_500;
+const POLL_INTERVAL_MS = 1_500;
 const TICK_MS = 200;
 const SHOWN_ORDERS = 5;
 
 interface ProductPageProps {
   readonly initial: ProductView;
-  /** The run that made this product for itself. */
+  /** The run that created this product; null for a product of the shop. */
   readonly runId: string | null;
   readonly renderedAtEpochMs: number;
 }
 
 export function ProductPage({ initial, runId, renderedAtEpochMs }: ProductPageProps) {
-  const { mine } = useShop();
+  const { myPurchases } = useShop();
   const { id } = initial.product;
-  const polled = usePolled({ path: `/api/products/${id}`, everyMs: LOOK_EVERY_MS, initial });
+  const polled = usePolled({ path: `/api/products/${id}`, everyMs: POLL_INTERVAL_MS, initial });
   const { product, orders } = polled.value;
   const now = useLabNow(renderedAtEpochMs, product.opensAtEpochMs === null ? null : TICK_MS);
   const run = useActiveRun();
   const refresh = () => {
-    void mine.refresh();
+    void myPurchases.refresh();
     void polled.refresh();
   };
   const request = useIdempotentRequest({ name: `product-${id}`, namesBuyer: true, onSettled: refresh });
-  const myOrders = mine.value?.orders.filter(({ productId }) => productId === id) ?? [];
+  const myOrders = myPurchases.value?.orders.filter(({ productId }) => productId === id) ?? [];
   const held = unitsHeld(myOrders, id);
-  // A run opens its doors itself, whatever the product says.
+  // An active run sells its target regardless of the product's opening time.
   const isInRun = run?.target.kind === "product" && run.target.id === id;
   const state = productState(isInRun ? { ...product, opensAtEpochMs: null } : product, held, now);
   const { requestState } = request;
   const bought =
     requestState.phase === "settled" && classOf(requestState.last) === "completed" ? requestState.last : null;
-  // Once it is paid or ended, its own line says so.
+  // A paid or ended order shows its own status.
   const isSettled = myOrders.some((order) => order.id === orderIdOf(bought) && order.status !== "pending");
   return (
     <ShopFrame
@@ -61,8 +61,7 @@ export function ProductPage({ initial, runId, renderedAtEpochMs }: ProductPagePr
           product.description
         ) : (
           <>
-            Made by run <LabLink href={`/runs/${runId}`}>{runId}</LabLink> for itself, and on sale to people like
-            anything else.
+            Product of run <LabLink href={`/runs/${runId}`}>{runId}</LabLink>. You can buy it like any other product.
           </>
         )
       }
@@ -76,17 +75,17 @@ export function ProductPage({ initial, runId, renderedAtEpochMs }: ProductPagePr
       >
         {isInRun ? (
           <p className={styles.crowd}>
-            A run is on: {crowdText(run)} want it too, under <code>{run.strategy}</code>.
+            A run is active: {crowdText(run)} also try to buy this product, under <code>{run.strategy}</code>.
           </p>
         ) : null}
-        <BuyBox product={product} state={state} mine={held} request={request} />
+        <BuyBox product={product} state={state} heldUnits={held} request={request} />
         <RequestStatus request={request} done={bought === null || isSettled ? "" : boughtText(bought)} />
         {requestState.phase === "idle" ? null : <ServedBy answer={requestState.last} />}
       </OfferHead>
 
       {myOrders.length === 0 ? null : (
         <section aria-labelledby="my-orders">
-          <h2 id="my-orders">Your orders of it</h2>
+          <h2 id="my-orders">Your orders of this product</h2>
           {myOrders.slice(0, SHOWN_ORDERS).map((order) => (
             <OrderCard
               key={order.id}
@@ -98,7 +97,7 @@ export function ProductPage({ initial, runId, renderedAtEpochMs }: ProductPagePr
           ))}
           {myOrders.length > SHOWN_ORDERS ? (
             <p className={styles.more}>
-              <LabLink href="/shop/orders">All {myOrders.length} of them</LabLink>
+              <LabLink href="/shop/orders">Show all {myOrders.length} orders</LabLink>
             </p>
           ) : null}
         </section>

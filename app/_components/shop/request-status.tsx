@@ -7,7 +7,7 @@ import { answerText, nextStepText } from "@/app/_lib/shop/shop-text";
 import button from "../ui/button.module.css";
 import styles from "./request-status.module.css";
 
-/** What became of a click so far. The reason is announced; the seconds until the next try are only shown. */
+/** Status of a request. Screen readers announce the reason, but not the countdown to the next retry. */
 export function RequestStatus({ request, done = "" }: { request: RequestControl; done?: string }) {
   const { requestState, retry, stop } = request;
   const isWaiting = requestState.phase === "waiting";
@@ -24,7 +24,7 @@ export function RequestStatus({ request, done = "" }: { request: RequestControl;
           <span aria-hidden={isWaiting}>{nextStepText(requestState, Math.min(secondsLeft, 99))}</span>
           {requestState.phase === "given_up" ? (
             <button type="button" className={button.link} onClick={retry}>
-              {classOf(last) === "unknown" ? "Ask again" : "Try again"}
+              {classOf(last) === "unknown" ? "Check again" : "Try again"}
             </button>
           ) : null}
           {requestState.phase === "sending" ? null : (

@@ -11,7 +11,7 @@ export function shopHrefOf({ kind, id }: RunDocument["target"]): string {
   return `/shop/${kind}s/${id}`;
 }
 
-/** The run that is on, if one is: there is a crowd to buy in. */
+/** The active run, or null. */
 export function useActiveRun(): RunDocument | null {
   const [run, setRun] = useState<RunDocument | null>(null);
   useRunWatch(true, (newest) => setRun(newest.status === "running" ? newest : null));
@@ -26,8 +26,8 @@ export function RunStrip() {
         <p className={styles.strip}>
           <span className={styles.pulse} aria-hidden="true" />
           <span>
-            A run is on under <code>{run.strategy}</code>: {crowdText(run)} for {formatCount(run.config.stock)} units.{" "}
-            <LabLink href={shopHrefOf(run.target)}>Buy among them</LabLink>
+            A run is active under <code>{run.strategy}</code>: {crowdText(run)} for {formatCount(run.config.stock)}{" "}
+            units. <LabLink href={shopHrefOf(run.target)}>Join this sale</LabLink>
           </span>
         </p>
       )}
@@ -38,5 +38,5 @@ export function RunStrip() {
 export function crowdText({ config }: Pick<RunDocument, "config">): string {
   return config.rate === null
     ? `${formatCount(config.vus ?? 0)} buyers`
-    : `${formatCount(config.rate)} buyers a second`;
+    : `${formatCount(config.rate)} buyers per second`;
 }

@@ -22,7 +22,7 @@ import styles from "./sale-list.module.css";
 import { ShopFrame } from "./shop-frame";
 import { useShop } from "./shop-provider";
 
-const LOOK_EVERY_MS = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 const TICK_MS = 250;
 
 interface SaleListProps {
@@ -31,22 +31,22 @@ interface SaleListProps {
   readonly renderedAtEpochMs: number;
 }
 
-/** What is on sale, what will be, and how much of it there is. */
+/** Products and coupons with their stock and opening times. */
 export function SaleList({ renderedAtEpochMs, ...initial }: SaleListProps) {
-  const { mine } = useShop();
+  const { myPurchases } = useShop();
   const { catalogue } = useLabStatus();
-  const { products } = usePolled({ path: "/api/products", everyMs: LOOK_EVERY_MS, initial }).value;
-  const { coupons } = usePolled({ path: "/api/coupons", everyMs: LOOK_EVERY_MS, initial }).value;
+  const { products } = usePolled({ path: "/api/products", everyMs: POLL_INTERVAL_MS, initial }).value;
+  const { coupons } = usePolled({ path: "/api/coupons", everyMs: POLL_INTERVAL_MS, initial }).value;
   const isAnyClosed = [...products, ...coupons].some(({ opensAtEpochMs }) => opensAtEpochMs !== null);
   const now = useLabNow(renderedAtEpochMs, isAnyClosed ? TICK_MS : null);
-  const { orders = [], claims = [] } = mine.value ?? {};
+  const { orders = [], claims = [] } = myPurchases.value ?? {};
   return (
     <ShopFrame
       title="Shop"
       lead={
         <>
-          Every purchase takes its units through the strategy the shop is set to, now{" "}
-          {catalogue.active === "mixed" ? "not the same on all nodes" : <code>{catalogue.active}</code>}. Payments are
+          Every purchase reduces the stock through the shop's strategy, currently{" "}
+          {catalogue.active === "mixed" ? "different on some nodes" : <code>{catalogue.active}</code>}. Payments are
           simulated.
         </>
       }
@@ -54,7 +54,7 @@ export function SaleList({ renderedAtEpochMs, ...initial }: SaleListProps) {
       <RunStrip />
       <section aria-labelledby="products">
         <h2 id="products">Products</h2>
-        {products.length === 0 ? <p className="muted">Nothing is on sale.</p> : null}
+        {products.length === 0 ? <p className="muted">No products are on sale.</p> : null}
         <ul className={styles.list}>
           {products.map((product) => (
             <SaleRow
@@ -116,7 +116,7 @@ function SaleRow({ href, name, about, price, offer, state, now }: SaleRowProps) 
       <p className={styles.about}>{about}</p>
       <p className={styles.price}>{price}</p>
       <p className={styles.left}>
-        <b>{formatCount(Math.max(0, offer.stock))}</b> left
+        <b>{formatCount(Math.max(0, offer.stock))}</b> in stock
       </p>
       <p className={styles.state}>
         <span className={styles.mark} aria-hidden="true" />

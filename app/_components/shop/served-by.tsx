@@ -1,7 +1,7 @@
 import type { ShopAnswer } from "@/app/_lib/shop/answer";
 import styles from "./served-by.module.css";
 
-/** Which node answered and under which strategy: what a shopper never learns elsewhere. */
+/** The node and the strategy that served the response. */
 export function ServedBy({ answer }: { answer: ShopAnswer | null }) {
   if (answer === null || answer.node === null) return null;
   return (
@@ -12,12 +12,12 @@ export function ServedBy({ answer }: { answer: ShopAnswer | null }) {
       </div>
       <div>
         <dt>Strategy</dt>
-        <dd>{answer.strategy ?? "not said"}</dd>
+        <dd>{answer.strategy ?? "unknown"}</dd>
       </div>
       {answer.isReplayed ? (
         <div>
-          <dt>Answer</dt>
-          <dd>the first one, again</dd>
+          <dt>Response</dt>
+          <dd>repeat of the first one</dd>
         </div>
       ) : null}
     </dl>

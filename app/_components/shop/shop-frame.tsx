@@ -13,11 +13,11 @@ interface ShopFrameProps {
   readonly children: ReactNode;
 }
 
-/** Every page of the shop: the way to the sales and to what is mine, the title, and the page. */
+/** Layout of the shop's pages: navigation, title, content. */
 export function ShopFrame({ title, lead, children }: ShopFrameProps) {
   const pathname = usePathname();
-  const { mine } = useShop();
-  const waiting = mine.value?.orders.filter(({ status }) => status === "pending").length ?? 0;
+  const { myPurchases } = useShop();
+  const waiting = myPurchases.value?.orders.filter(({ status }) => status === "pending").length ?? 0;
   return (
     <main className={styles.page} id="main">
       <nav className={styles.nav} aria-label="Shop">

@@ -6,24 +6,24 @@ import { callShop, deviceEpochMs, observeCalls } from "@/app/_lib/shop/call-shop
 import { type ClockBounds, narrowed, offsetMs } from "@/app/_lib/shop/clock";
 import type { ShopClaim, ShopOrder } from "@/lib/shop/api";
 
-const LOOK_EVERY_MS = 5_000;
+const POLL_INTERVAL_MS = 5_000;
 
-interface Mine {
+interface MyPurchases {
   readonly orders: readonly ShopOrder[];
   readonly claims: readonly ShopClaim[];
 }
 
 interface Shop {
-  /** Null until the shop has said who this browser is. */
+  /** Null until the shop has identified this browser. */
   readonly buyerId: string | null;
-  /** The visitor's orders and coupons; null until they are known. */
-  readonly mine: Polled<Mine | null>;
+  /** The visitor's orders and coupons; null until loaded. */
+  readonly myPurchases: Polled<MyPurchases | null>;
   readonly isReachable: boolean;
-  /** Since when there has been no answer; null while there is. */
+  /** When the shop stopped answering; null while it answers. */
   readonly lostAtEpochMs: number | null;
-  /** The lab's clock. */
+  /** Current time of the lab's clock. */
   readonly nowEpochMs: () => number;
-  /** Gets the id, or a fresh one, from the shop; null: it did not answer. */
+  /** Requests the buyer id, which the shop creates if needed; null if the shop does not answer. */
   readonly identify: () => Promise<string | null>;
 }
 
@@ -35,7 +35,7 @@ export function useShop(): Shop {
   return shop;
 }
 
-/** What all pages of the shop share: who the visitor is, what is his, the lab's clock, and whether the shop answers. */
+/** State shared by the shop's pages: buyer id, their orders and coupons, the lab's clock, and whether the shop answers. */
 export function ShopProvider({ children }: { children: ReactNode }) {
   const [buyerId, setBuyerId] = useState<string | null>(null);
   const [lostAtEpochMs, setLostAt] = useState<number | null>(null);
@@ -48,7 +48,7 @@ export function ShopProvider({ children }: { children: ReactNode }) {
         onTime: (sample) => {
           bounds.current = narrowed(bounds.current, sample);
         },
-        onReach: (answered) => setLostAt((before) => (answered ? null : (before ?? Date.now()))),
+        onReachable: (answered) => setLostAt((before) => (answered ? null : (before ?? Date.now()))),
       }),
     [],
   );
@@ -59,9 +59,9 @@ export function ShopProvider({ children }: { children: ReactNode }) {
     return () => window.removeEventListener("offline", lose);
   }, []);
 
-  // Without the cookie that comes with the id there would be nothing but refusals.
+  // The shop rejects this request without the cookie that comes with the buyer id.
   const path = buyerId === null ? null : "/api/orders";
-  const mine = usePolled<Mine | null>({ path, everyMs: LOOK_EVERY_MS, initial: null });
+  const myPurchases = usePolled<MyPurchases | null>({ path, everyMs: POLL_INTERVAL_MS, initial: null });
   const identify = useCallback(async () => {
     const answer = await callShop({ path: "/api/buyer" });
     const known = (answer.body as { buyerId?: unknown } | null)?.buyerId;
@@ -70,15 +70,15 @@ export function ShopProvider({ children }: { children: ReactNode }) {
     return known;
   }, []);
 
-  // Once, and again when the shop is back: the first try may have been in vain.
+  // Repeats when the shop answers again, because the first attempt may have failed.
   const isUnknown = buyerId === null && lostAtEpochMs === null;
   useEffect(() => {
     if (isUnknown) void identify();
   }, [isUnknown, identify]);
 
   const shop = useMemo(
-    () => ({ buyerId, mine, isReachable: lostAtEpochMs === null, lostAtEpochMs, nowEpochMs, identify }),
-    [buyerId, mine, lostAtEpochMs, nowEpochMs, identify],
+    () => ({ buyerId, myPurchases, isReachable: lostAtEpochMs === null, lostAtEpochMs, nowEpochMs, identify }),
+    [buyerId, myPurchases, lostAtEpochMs, nowEpochMs, identify],
   );
   return <ShopContext value={shop}>{children}</ShopContext>;
 }

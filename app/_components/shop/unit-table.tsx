@@ -3,7 +3,7 @@ import { stockOnText } from "@/app/_lib/shop/shop-text";
 import { type ProductView, percentOf, unitShares } from "@/app/_lib/shop/views";
 import styles from "./unit-table.module.css";
 
-/** The seller's view: where the units are, and what taking them at the order or at the payment does to them. */
+/** Seller's view: units by state, and the effect of reducing the stock at order or at payment. */
 export function UnitTable({ view }: { view: ProductView }) {
   const { product, orders, drift } = view;
   const shares = unitShares(product.stock, orders);
@@ -13,28 +13,33 @@ export function UnitTable({ view }: { view: ProductView }) {
       <div className={styles.head}>
         <h2 id="units">Where the units are</h2>
         <p className="muted">
-          taken at the <b>{product.stockOn}</b>
+          stock reduced at <b>{product.stockOn}</b>
         </p>
       </div>
       <div className={styles.bar} aria-hidden="true">
         <span className={styles.paid} style={width(shares.paid)} />
-        <span className={styles.blocked} style={width(shares.blocked)} />
+        <span className={styles.reserved} style={width(shares.reserved)} />
       </div>
       <div className={styles.columns}>
         <table className={styles.table}>
           <caption className="visually-hidden">Units of {product.name}</caption>
           <tbody>
             <Row mark={styles.paid} name="Paid" value={orders.paidUnits} />
-            <Row mark={styles.blocked} name="Blocked by unpaid orders" value={orders.pendingUnits} testId="blocked" />
-            <Row mark={styles.free} name="Left" value={product.stock} />
-            <Row name="Wished for in unpaid orders, nothing set aside" value={orders.waitingUnits} testId="waiting" />
+            <Row
+              mark={styles.reserved}
+              name="Reserved by unpaid orders"
+              value={orders.pendingUnits}
+              testId="reserved"
+            />
+            <Row mark={styles.free} name="In stock" value={product.stock} />
+            <Row name="In unpaid orders without a reservation" value={orders.waitingUnits} testId="waiting" />
           </tbody>
         </table>
         <table className={styles.table}>
-          <caption className="visually-hidden">What came of orders of {product.name}</caption>
+          <caption className="visually-hidden">Outcomes of orders of {product.name}</caption>
           <tbody>
-            <Row name="Payments that failed" value={orders.failedPayments} testId="failed-payments" />
-            <Row name="Selected “sold out” when paying" value={orders.soldOutAtPayment} />
+            <Row name="Failed payments" value={orders.failedPayments} testId="failed-payments" />
+            <Row name="Sold out at payment" value={orders.soldOutAtPayment} />
             <Row name="Units in cancelled orders" value={orders.cancelledUnits} />
             <Row name="Units in expired orders" value={orders.expiredUnits} />
           </tbody>
@@ -43,8 +48,10 @@ export function UnitTable({ view }: { view: ProductView }) {
       <p className={styles.words}>{stockOnText(product, orders)}</p>
       {drift.map((counter) => (
         <p key={counter.keptIn} className={styles.words}>
-          Also counted in {counter.keptIn}: <b className="mono">{formatCount(counter.counter)}</b> left there,{" "}
-          {counter.drift === 0 ? "as in PostgreSQL." : `${formatCount(counter.drift)} off PostgreSQL's.`}
+          The counter in {counter.keptIn} shows <b className="mono">{formatCount(counter.counter)}</b> units in stock,{" "}
+          {counter.drift === 0
+            ? "the same as PostgreSQL."
+            : `a drift of ${formatCount(counter.drift)} from PostgreSQL.`}
         </p>
       ))}
     </section>
@@ -54,7 +61,7 @@ export function UnitTable({ view }: { view: ProductView }) {
 interface RowProps {
   readonly name: string;
   readonly value: number;
-  /** How its part of the bar looks; absent: it has none. */
+  /** CSS class of its part of the bar, if it has one. */
   readonly mark?: string | undefined;
   readonly testId?: string;
 }

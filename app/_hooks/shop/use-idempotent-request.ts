@@ -15,54 +15,54 @@ import { clearPending, loadPending, savePending } from "../../_lib/shop/pending-
 
 export interface RequestControl {
   readonly requestState: RequestState;
-  /** Wants something new; while something is wanted already it does nothing, however often it is clicked. */
-  readonly want: (path: string, body: Readonly<Record<string, unknown>>) => void;
-  /** Asks again for what was given up, with the same key. */
+  /** Starts a new request; does nothing while one is in progress, so repeated clicks send one request. */
+  readonly submit: (path: string, body: Readonly<Record<string, unknown>>) => void;
+  /** Retries the last request with the same key. */
   readonly retry: () => void;
-  /** Stops asking; what was sent may still happen. */
+  /** Stops retrying; a request that was sent may still succeed. */
   readonly stop: () => void;
 }
 
 interface RequestOptions {
-  /** Under which what is wanted outlives a reload of the page. */
+  /** Storage name under which the request survives a reload. */
   readonly name: string;
-  /** Whether the request names the buyer. */
+  /** Whether the body contains the buyer id. */
   readonly namesBuyer: boolean;
   readonly onSettled: (answer: ShopAnswer) => void;
 }
 
-/** One click, one request, one Idempotency-Key, until there is a definite answer; also over a reload. */
+/** Sends one request per click with one Idempotency-Key until a definite response, also after a reload. */
 export function useIdempotentRequest({ name, namesBuyer, onSettled }: RequestOptions): RequestControl {
   const { buyerId, identify, nowEpochMs } = useShop();
-  const [requestState, setPursuit] = useState<RequestState>({ phase: "idle" });
-  const known = useRef(buyerId);
-  const wanted = useRef<IdempotentRequest | null>(null);
-  const run = useRef<AbortController | null>(null);
+  const [requestState, setRequestState] = useState<RequestState>({ phase: "idle" });
+  const knownBuyerId = useRef(buyerId);
+  const lastRequest = useRef<IdempotentRequest | null>(null);
+  const controllerRef = useRef<AbortController | null>(null);
   const settled = useRef(onSettled);
-  known.current = buyerId ?? known.current;
+  knownBuyerId.current = buyerId ?? knownBuyerId.current;
   settled.current = onSettled;
 
-  const follow = useCallback(
+  const start = useCallback(
     (request: IdempotentRequest) => {
       const controller = new AbortController();
-      run.current = controller;
-      wanted.current = request;
+      controllerRef.current = controller;
+      lastRequest.current = request;
       savePending(name, request);
       void sendWithRetries(request, {
         send: async ({ key, path, body }) => {
           if (!navigator.onLine) return NOT_SENT;
-          if (namesBuyer) known.current ??= await identify();
-          if (namesBuyer && known.current === null) return NOT_SENT;
-          const whole = namesBuyer ? { ...body, userId: known.current } : body;
-          return callShop({ path, method: "POST", body: whole, idempotencyKey: key });
+          if (namesBuyer) knownBuyerId.current ??= await identify();
+          if (namesBuyer && knownBuyerId.current === null) return NOT_SENT;
+          const fullBody = namesBuyer ? { ...body, userId: knownBuyerId.current } : body;
+          return callShop({ path, method: "POST", body: fullBody, idempotencyKey: key });
         },
-        pause: (ms) => pauseOrNews(ms, controller.signal),
+        pause: (ms) => pauseUntilOnline(ms, controller.signal),
         identify: async () => {
-          known.current = await identify();
+          knownBuyerId.current = await identify();
         },
         show: (now) => {
-          setPursuit(now);
-          if (!isInProgress(now)) run.current = null;
+          setRequestState(now);
+          if (!isInProgress(now)) controllerRef.current = null;
           if (now.phase !== "settled") return;
           clearPending(name);
           settled.current(now.last);
@@ -75,34 +75,34 @@ export function useIdempotentRequest({ name, namesBuyer, onSettled }: RequestOpt
   );
 
   useEffect(() => {
-    const unfinished = loadPending(name);
-    if (unfinished !== null) follow(unfinished);
+    const pending = loadPending(name);
+    if (pending !== null) start(pending);
     return () => {
-      run.current?.abort();
-      run.current = null;
+      controllerRef.current?.abort();
+      controllerRef.current = null;
     };
-  }, [name, follow]);
+  }, [name, start]);
 
-  const want = useCallback(
+  const submit = useCallback(
     (path: string, body: Readonly<Record<string, unknown>>) => {
-      if (run.current === null) follow({ key: newIdempotencyKey(), path, body });
+      if (controllerRef.current === null) start({ key: newIdempotencyKey(), path, body });
     },
-    [follow],
+    [start],
   );
   const retry = useCallback(() => {
-    if (run.current === null && wanted.current !== null) follow(wanted.current);
-  }, [follow]);
+    if (controllerRef.current === null && lastRequest.current !== null) start(lastRequest.current);
+  }, [start]);
   const stop = useCallback(() => {
-    run.current?.abort();
-    run.current = null;
+    controllerRef.current?.abort();
+    controllerRef.current = null;
     clearPending(name);
-    setPursuit({ phase: "idle" });
+    setRequestState({ phase: "idle" });
   }, [name]);
-  return { requestState, want, retry, stop };
+  return { requestState, submit, retry, stop };
 }
 
-/** Waits, and no longer than until the network is back. */
-function pauseOrNews(ms: number, signal: AbortSignal): Promise<void> {
+/** Resolves after `ms`, or earlier when the network is back or the signal aborts. */
+function pauseUntilOnline(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer);

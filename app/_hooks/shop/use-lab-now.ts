@@ -4,9 +4,9 @@ import { useEffect, useState } from "react";
 import { useShop } from "../../_components/shop/shop-provider";
 
 /**
- * The lab's clock as a page shows it.
- * @param initialEpochMs when the server put the page together, so that both render the same at first
- * @param everyMs how often it is looked at; null: once
+ * Current time of the lab's clock.
+ * @param initialEpochMs server render time, so that the first client render matches
+ * @param everyMs update interval; null: update once
  */
 export function useLabNow(initialEpochMs: number, everyMs: number | null): number {
   const { nowEpochMs } = useShop();

@@ -6,21 +6,21 @@ import { pollPauseMs } from "../../_lib/shop/poll";
 
 export interface Polled<T> {
   readonly value: T;
-  /** The last answer was an error, or there was none; the value is the last one known. */
+  /** The last request failed; the value is from an earlier one. */
   readonly isStale: boolean;
   readonly refresh: () => Promise<void>;
 }
 
 export interface PolledOptions<T> {
-  /** Null: not yet. */
+  /** Null: do not poll yet. */
   readonly path: string | null;
   readonly everyMs: number;
   readonly initial: T;
 }
 
 /**
- * Keeps a value up to date while somebody looks: every few seconds, seldomer while there is no answer, at once when the page
- * comes back to the front or the network comes back, never while the page is hidden.
+ * Polls a value while the page is visible, with backoff on failures. Polls immediately when the page becomes visible or the
+ * network is back.
  */
 export function usePolled<T>({ path, everyMs, initial }: PolledOptions<T>): Polled<T> {
   const [state, setState] = useState({ value: initial, isStale: false });
@@ -39,23 +39,23 @@ export function usePolled<T>({ path, everyMs, initial }: PolledOptions<T>): Poll
     if (path === null) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isStopped = false;
-    const look = async () => {
+    const poll = async () => {
       clearTimeout(timer);
       if (document.visibilityState === "visible") await refresh();
       clearTimeout(timer);
-      if (!isStopped) timer = setTimeout(look, pollPauseMs(everyMs, failures.current));
+      if (!isStopped) timer = setTimeout(poll, pollPauseMs(everyMs, failures.current));
     };
-    const lookNow = () => {
-      if (document.visibilityState === "visible") void look();
+    const pollNow = () => {
+      if (document.visibilityState === "visible") void poll();
     };
-    void look();
-    window.addEventListener("online", lookNow);
-    document.addEventListener("visibilitychange", lookNow);
+    void poll();
+    window.addEventListener("online", pollNow);
+    document.addEventListener("visibilitychange", pollNow);
     return () => {
       isStopped = true;
       clearTimeout(timer);
-      window.removeEventListener("online", lookNow);
-      document.removeEventListener("visibilitychange", lookNow);
+      window.removeEventListener("online", pollNow);
+      document.removeEventListener("visibilitychange", pollNow);
     };
   }, [path, refresh, everyMs]);
 

@@ -1,31 +1,31 @@
-/** One answer of the shop, and what it means for what the buyer wanted. */
+/** A response of the shop and its classification. */
 
 export interface ShopAnswer {
-  /** 0: there was no answer. */
+  /** 0: no response. */
   readonly status: number;
-  /** Of an error; `ok` for none; `unreachable` and `no_answer` where there was none; `offline` where nothing was sent. */
+  /** Error code; `ok` for success; `unreachable` or `no_answer` without a response; `offline` if nothing was sent. */
   readonly code: string;
   readonly message: string;
   readonly body: unknown;
   readonly details: Readonly<Record<string, unknown>>;
   readonly retryAfterMs: number | null;
-  /** Who served it and how; null when the answer does not say. */
+  /** Node and strategy that served it; null if the response does not name them. */
   readonly node: string | null;
   readonly strategy: string | null;
-  /** The answer was given before: this request repeated another. */
+  /** The shop repeated the response of an earlier request with the same key. */
   readonly isReplayed: boolean;
 }
 
 /**
- * - `done`: it was bought, claimed, paid
- * - `refused`: nothing was taken, and asking again would change nothing
- * - `later`: nothing was taken, and it is worth trying again with the same key
- * - `unknown`: it may have happened; asking again with the same key finds out and takes nothing twice
- * - `stranger`: the shop does not know the buyer; with a fresh id it can be tried again
+ * - `completed`: the purchase, claim or payment succeeded
+ * - `rejected`: nothing changed, and a retry would get the same response
+ * - `retryable`: nothing changed, and a retry with the same key may succeed
+ * - `unknown`: the request may have succeeded; a retry with the same key returns its outcome without a second effect
+ * - `unidentified`: the shop does not recognize the buyer; retry after getting a new buyer id
  */
 export type AnswerClass = "completed" | "rejected" | "retryable" | "unknown" | "unidentified";
 
-/** Refusals by which nothing was taken and that pass. */
+/** Codes of temporary rejections that change nothing. */
 const RETRYABLE = new Set([
   "offline",
   "rate_limited",
@@ -45,11 +45,11 @@ export function classOf({ status, code }: ShopAnswer): AnswerClass {
   if (code === "idempotency_in_progress") return "unknown";
   if (UNIDENTIFIED.has(code)) return "unidentified";
   if (RETRYABLE.has(code)) return "retryable";
-  // No answer at all, one of something in between, or a failure whose place is not known.
+  // No response, a proxy's response, or an internal error: the request may have succeeded.
   return status === 0 || status >= 500 ? "unknown" : "rejected";
 }
 
-/** The order that a purchase was answered with; null: none. */
+/** Order id in the response of a purchase; null if it has none. */
 export function orderIdOf(answer: ShopAnswer | null): string | null {
   const id = (answer?.body as { order?: { id?: unknown } } | null | undefined)?.order?.id;
   return typeof id === "string" ? id : null;
@@ -69,7 +69,7 @@ export const NOT_SENT: ShopAnswer = {
 
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 8_000;
-/** After so many tries the buyer is asked whether to go on. */
+/** After this number of attempts, the page lets the buyer decide. */
 const MAX_TRIES: Readonly<Record<"retryable" | "unknown" | "unidentified", number>> = {
   retryable: 5,
   unknown: 10,
@@ -77,12 +77,12 @@ const MAX_TRIES: Readonly<Record<"retryable" | "unknown" | "unidentified", numbe
 };
 
 /**
- * How long to wait before the same is sent again; null: leave it to the buyer.
- * @param tries how often it was sent
+ * Pause before the next attempt; null: no automatic retry.
+ * @param tries attempts so far
  */
 export function pauseBefore(answer: ShopAnswer, tries: number): number | null {
   const answerClass = classOf(answer);
-  // A network that is away comes back some day, and the click is still meant.
+  // Offline: retry without a limit, because nothing was sent and the buyer still wants it.
   if (answer.code === "offline") return MAX_PAUSE_MS;
   if (answerClass === "completed" || answerClass === "rejected" || tries >= MAX_TRIES[answerClass]) return null;
   if (answerClass === "unidentified") return 0;

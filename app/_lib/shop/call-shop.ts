@@ -1,7 +1,7 @@
 import { NOT_SENT, type ShopAnswer } from "./answer";
 import type { ClockSample } from "./clock";
 
-/** One request of a shop page. It never throws: no answer is an answer too. */
+/** Sends requests of the shop's pages. `callShop` never throws: a failed request is a `ShopAnswer` too. */
 
 export interface ShopCall {
   readonly path: string;
@@ -10,27 +10,27 @@ export interface ShopCall {
   readonly idempotencyKey?: string;
 }
 
-/** A page gives up here and asks again with the same key; the purchase itself may wait longer for its lock. */
-const REQUEST_LIMIT_MS = 15_000;
+/** After this timeout, the page retries with the same key. The purchase may wait longer for its lock. */
+const REQUEST_TIMEOUT_MS = 15_000;
 
-/** This device's clock, which nobody sets while the page is open. */
+/** Time of this device, unaffected by clock changes while the page is open. */
 export function deviceEpochMs(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** Who wants to know of every request: what time the lab has, and whether it can be reached. */
-export interface CallListener {
+/** Observer of all requests: gets the lab's time and whether the shop answers. */
+export interface CallObserver {
   readonly onTime: (sample: ClockSample) => void;
-  readonly onReach: (answered: boolean) => void;
+  readonly onReachable: (answered: boolean) => void;
 }
 
-let listener: CallListener | null = null;
+let observer: CallObserver | null = null;
 
-/** @returns what ends it */
-export function observeCalls(to: CallListener): () => void {
-  listener = to;
+/** @returns a function that stops observing */
+export function observeCalls(added: CallObserver): () => void {
+  observer = added;
   return () => {
-    if (listener === to) listener = null;
+    if (observer === added) observer = null;
   };
 }
 
@@ -45,17 +45,17 @@ export async function callShop({ path, method = "GET", body, idempotencyKey }: S
       },
       body: body === undefined ? null : JSON.stringify(body),
       cache: "no-store",
-      signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     });
     const dateEpochMs = Date.parse(response.headers.get("date") ?? "");
     if (!Number.isNaN(dateEpochMs))
-      listener?.onTime({ sentAtEpochMs, receivedAtEpochMs: deviceEpochMs(), dateEpochMs });
+      observer?.onTime({ sentAtEpochMs, receivedAtEpochMs: deviceEpochMs(), dateEpochMs });
     const answer = answerOf(response, await response.json().catch(() => null));
-    // What a purchase was answered says nothing of whether the figures on the page can be had.
-    if (method === "GET") listener?.onReach(response.status < 500);
+    // Only reads show whether the page can load its data.
+    if (method === "GET") observer?.onReachable(response.status < 500);
     return answer;
   } catch (error) {
-    listener?.onReach(false);
+    observer?.onReachable(false);
     return noAnswer(error);
   }
 }
@@ -77,7 +77,7 @@ export function answerOf(response: Pick<Response, "status" | "headers">, body: u
   };
 }
 
-/** The header is in whole seconds; where the answer is more exact, it is believed. */
+/** Prefers `details.retryAfterMs`, because the header has whole seconds only. */
 function retryAfterMs(header: string | null, details: Readonly<Record<string, unknown>>): number | null {
   if (typeof details.retryAfterMs === "number") return details.retryAfterMs;
   const seconds = Number(header ?? Number.NaN);
@@ -86,6 +86,6 @@ function retryAfterMs(header: string | null, details: Readonly<Record<string, un
 
 function noAnswer(error: unknown): ShopAnswer {
   const isLate = error instanceof DOMException && error.name === "TimeoutError";
-  const message = isLate ? `No answer within ${REQUEST_LIMIT_MS / 1_000} s.` : "The shop does not answer.";
+  const message = isLate ? `No response within ${REQUEST_TIMEOUT_MS / 1_000} s.` : "The shop does not answer.";
   return { ...NOT_SENT, code: isLate ? "no_answer" : "unreachable", message };
 }

@@ -1,13 +1,13 @@
 /**
- * How far the lab's clock is ahead of this device's, as an interval: answers carry the lab's time in whole seconds only (the
- * `Date` header), but each narrows the interval down, and a few of them at odd moments leave little of it.
+ * Bounds of the offset between the lab's clock and this device's clock. The `Date` header has whole seconds only, but each
+ * response narrows the interval.
  */
 export interface ClockBounds {
   readonly lowMs: number;
   readonly highMs: number;
 }
 
-/** One answer: when its request was sent and received by this device's clock, and the lab's time in it. */
+/** One response: send and receive time by this device's clock, and the lab's time from the `Date` header. */
 export interface ClockSample {
   readonly sentAtEpochMs: number;
   readonly receivedAtEpochMs: number;
@@ -16,7 +16,7 @@ export interface ClockSample {
 
 const DATE_RESOLUTION_MS = 1_000;
 
-/** What is left of the interval after one more answer. One that contradicts the rest starts anew: a clock was set. */
+/** Intersects the bounds with one more sample. A contradicting sample replaces them, because a clock was changed. */
 export function narrowed(bounds: ClockBounds | null, sample: ClockSample): ClockBounds {
   const own = {
     lowMs: sample.dateEpochMs - sample.receivedAtEpochMs,
@@ -28,8 +28,8 @@ export function narrowed(bounds: ClockBounds | null, sample: ClockSample): Clock
 }
 
 /**
- * What to add to this device's clock to have a time that the lab's has surely reached: a button that opens by it is never
- * pressed too early.
+ * Lower bound of the offset, so that the page never assumes a time that the lab has not reached and enables a button too
+ * early.
  */
 export function offsetMs(bounds: ClockBounds | null): number {
   return bounds === null ? 0 : Math.floor(bounds.lowMs);

@@ -5,7 +5,7 @@ const DAY_MS = 24 * HOUR_MS;
 
 const two = (value: number) => String(value).padStart(2, "0");
 
-/** `0:09`, `14:32`, `2:04:10`, `3 d 02:04:10`. Rounded up, so that it ends at zero and not a second before. */
+/** `0:09`, `14:32`, `2:04:10`, `3 d 02:04:10`. Rounded up, so that it shows zero exactly at the end. */
 export function countdownText(leftMs: number): string {
   const seconds = Math.max(0, Math.ceil(leftMs / SECOND_MS));
   const [days, hours, minutes] = [
@@ -18,7 +18,7 @@ export function countdownText(leftMs: number): string {
   return `${minutes}:${two(seconds % 60)}`;
 }
 
-/** What is left in words that change seldom: somebody may be listening to them. */
+/** Remaining time as text that changes rarely, for screen readers. */
 const SPOKEN: readonly (readonly [number, string])[] = [
   [10 * SECOND_MS, "in ten seconds"],
   [MINUTE_MS, "in less than a minute"],
@@ -34,7 +34,7 @@ export function spokenCountdown(leftMs: number): string {
   return SPOKEN.find(([upToMs]) => leftMs <= upToMs)?.[1] ?? "in more than a day";
 }
 
-/** A length of time as a promise states it: 30 seconds, 15 minutes, 2 hours. */
+/** A rounded duration: 30 seconds, 15 minutes, 2 hours. */
 export function spanText(spanMs: number): string {
   if (spanMs >= 2 * DAY_MS) return `${Math.round(spanMs / DAY_MS)} days`;
   if (spanMs >= 2 * HOUR_MS) return `${Math.round(spanMs / HOUR_MS)} hours`;

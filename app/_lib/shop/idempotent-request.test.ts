@@ -5,24 +5,24 @@ import { answerOf } from "./call-shop";
 import { type IdempotentRequest, newIdempotencyKey, type RequestState, sendWithRetries } from "./idempotent-request";
 import { answerText, nextStepText } from "./shop-text";
 
-const WANTED: IdempotentRequest = { key: "key-1", path: "/api/products/1/reduce-stock", body: { quantity: 1 } };
+const REQUEST: IdempotentRequest = { key: "key-1", path: "/api/products/1/reduce-stock", body: { quantity: 1 } };
 
 function answer(status: number, code: string, change: Partial<ShopAnswer> = {}): ShopAnswer {
   return { ...NOT_SENT, status, code, message: `code ${code}`, ...change };
 }
 
 const SOLD = answer(201, "ok");
-const LOST = answer(0, "unreachable");
+const NO_RESPONSE = answer(0, "unreachable");
 
-/** Sends what a script answers, in virtual time. */
+/** Runs `sendWithRetries` against scripted responses, in virtual time. */
 async function follow(script: readonly ShopAnswer[], abortAfter = Number.POSITIVE_INFINITY) {
   const shown: RequestState[] = [];
   const keys: string[] = [];
   const pauses: number[] = [];
-  let introductions = 0;
+  let identifications = 0;
   let nowMs = 0;
   const controller = new AbortController();
-  await sendWithRetries(WANTED, {
+  await sendWithRetries(REQUEST, {
     send: async ({ key }) => {
       keys.push(key);
       if (keys.length > abortAfter) controller.abort();
@@ -33,17 +33,17 @@ async function follow(script: readonly ShopAnswer[], abortAfter = Number.POSITIV
       nowMs += ms;
     },
     identify: async () => {
-      introductions += 1;
+      identifications += 1;
     },
     show: (requestState) => shown.push(requestState),
     nowEpochMs: () => nowMs,
     signal: controller.signal,
   });
-  return { shown, keys, pauses, introductions, last: shown.at(-1) };
+  return { shown, keys, pauses, identifications, last: shown.at(-1) };
 }
 
-describe("pursue", () => {
-  it("settles at once on a definite answer", async () => {
+describe("sendWithRetries", () => {
+  it("settles on the first definite response", async () => {
     for (const definite of [
       SOLD,
       answer(409, "sold_out"),
@@ -55,9 +55,9 @@ describe("pursue", () => {
     }
   });
 
-  it("repeats the same key until it knows, when an answer is lost", async () => {
+  it("retries with the same key after an unknown outcome until a definite response", async () => {
     const { last, keys } = await follow([
-      LOST,
+      NO_RESPONSE,
       answer(504, "outcome_unknown"),
       answer(409, "idempotency_in_progress"),
       SOLD,
@@ -67,64 +67,64 @@ describe("pursue", () => {
     assert.equal(keys.length, 4);
   });
 
-  it("waits as long as it is told to, and longer each time where it is told nothing", async () => {
+  it("waits for Retry-After, else with exponential backoff", async () => {
     const { pauses } = await follow([
       answer(503, "contended", { retryAfterMs: 3_000 }),
       answer(503, "overloaded"),
-      LOST,
+      NO_RESPONSE,
       SOLD,
     ]);
     assert.deepEqual(pauses, [3_000, 1_000, 2_000]);
   });
 
-  it("leaves it to the buyer after a number of tries, whatever they met", async () => {
+  it("stops retrying after a limited number of attempts", async () => {
     for (const code of ["contended", "rate_limited", "unreachable"]) {
       const status = code === "unreachable" ? 0 : 503;
       const { last, keys } = await follow(Array.from({ length: 50 }, () => answer(status, code)));
       assert.equal(last?.phase, "given_up", code);
-      assert.ok(keys.length <= 10, `${keys.length} tries`);
+      assert.ok(keys.length <= 10, `expected at most 10 attempts, found ${keys.length}`);
     }
   });
 
-  it("waits for a network that is away, however long, and sends nothing meanwhile", async () => {
+  it("waits without limit while offline", async () => {
     const { last, keys } = await follow([...Array.from({ length: 30 }, () => NOT_SENT), SOLD]);
     assert.deepEqual([last?.phase, keys.length], ["settled", 31]);
   });
 
-  it("does not take a try that sent nothing for an answer to the one before", async () => {
-    const { shown } = await follow([LOST, NOT_SENT, SOLD]);
+  it("keeps the unknown outcome of an earlier attempt when a later one sends nothing", async () => {
+    const { shown } = await follow([NO_RESPONSE, NOT_SENT, SOLD]);
     const doubts = shown.filter(({ phase }) => phase === "waiting");
     assert.equal(doubts.length, 2);
     for (const { last } of doubts as { last: ShopAnswer }[]) assert.equal(classOf(last), "unknown");
   });
 
-  it("introduces itself when the shop does not know it, and gives up when that does not help", async () => {
-    const known = await follow([answer(403, "buyer_mismatch"), SOLD]);
-    assert.deepEqual([known.introductions, known.last?.phase], [1, "settled"]);
-    const stranger = await follow(Array.from({ length: 9 }, () => answer(401, "buyer_required")));
-    assert.deepEqual([stranger.last?.phase, stranger.keys.length], ["given_up", 2]);
+  it("gets a buyer id when the shop does not recognize the buyer, and gives up after a second rejection", async () => {
+    const identified = await follow([answer(403, "buyer_mismatch"), SOLD]);
+    assert.deepEqual([identified.identifications, identified.last?.phase], [1, "settled"]);
+    const unidentified = await follow(Array.from({ length: 9 }, () => answer(401, "buyer_required")));
+    assert.deepEqual([unidentified.last?.phase, unidentified.keys.length], ["given_up", 2]);
   });
 
-  it("shows nothing more once nobody wants it", async () => {
-    const { shown } = await follow([LOST, LOST, LOST], 1);
+  it("shows no further state after an abort", async () => {
+    const { shown } = await follow([NO_RESPONSE, NO_RESPONSE, NO_RESPONSE], 1);
     assert.deepEqual(shown.at(-1)?.phase, "sending");
   });
 
-  it("says of what is not known only that, and of what was refused that nothing was taken", async () => {
-    const { shown } = await follow([answer(503, "contended"), LOST, SOLD]);
-    const words = shown
+  it("says that no stock was reserved after a rejection, but not after an unknown outcome", async () => {
+    const { shown } = await follow([answer(503, "contended"), NO_RESPONSE, SOLD]);
+    const texts = shown
       .filter(({ phase }) => phase === "waiting")
       .map((requestState) => answerText((requestState as { last: ShopAnswer }).last));
-    assert.match(words[0] ?? "", /Nothing was taken/);
-    assert.match(words[1] ?? "", /not known yet/);
-    assert.doesNotMatch(words[1] ?? "", /Nothing was taken/);
+    assert.match(texts[0] ?? "", /No stock was reserved/);
+    assert.match(texts[1] ?? "", /may have gone through/);
+    assert.doesNotMatch(texts[1] ?? "", /No stock was reserved/);
     const waiting = shown.findLast(({ phase }) => phase === "waiting");
-    assert.match(waiting ? nextStepText(waiting, 2) : "", /same key in 2 s/);
+    assert.match(waiting ? nextStepText(waiting, 2) : "", /same idempotency key in 2 s/);
   });
 });
 
-describe("meaning of an answer", () => {
-  it("calls a failure unknown unless the shop says that nothing was taken", () => {
+describe("class of a response", () => {
+  it("is unknown for a failure unless its code means that nothing changed", () => {
     for (const [status, code] of [
       [500, "internal_error"],
       [502, "unexpected"],
@@ -138,11 +138,11 @@ describe("meaning of an answer", () => {
     assert.equal(classOf(answer(402, "payment_failed")), "rejected");
   });
 
-  it("never waits without a bound", () => {
-    for (let tries = 1; tries < 60; tries += 1) assert.ok((pauseBefore(LOST, tries) ?? 0) <= 8_000);
+  it("limits the backoff to eight seconds", () => {
+    for (let tries = 1; tries < 60; tries += 1) assert.ok((pauseBefore(NO_RESPONSE, tries) ?? 0) <= 8_000);
   });
 
-  it("is read from headers and body, and the more exact wait is believed", () => {
+  it("reads headers and body, and prefers the exact retry delay", () => {
     const headers = new Headers({
       "retry-after": "2",
       "x-store-node": "node-3",
@@ -163,7 +163,7 @@ describe("meaning of an answer", () => {
     );
   });
 
-  it("gives every request a key of its own that a header can carry", () => {
+  it("creates distinct keys that are valid header values", () => {
     const keys = new Set(Array.from({ length: 100 }, newIdempotencyKey));
     assert.equal(keys.size, 100);
     for (const key of keys) assert.match(key, /^[0-9a-f]{32}$/);

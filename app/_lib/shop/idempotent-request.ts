@@ -1,8 +1,8 @@
 import { classOf, pauseBefore, type ShopAnswer } from "./answer";
 
 /**
- * What a buyer wants once, whatever it takes: one Idempotency-Key from the click to a definite answer. Requests are repeated
- * where nothing was taken and it may still go, and where nobody knows whether it went.
+ * A request with one Idempotency-Key from the click to a definite response. It is retried after a temporary rejection and
+ * after an unknown outcome.
  */
 export interface IdempotentRequest {
   readonly key: string;
@@ -12,25 +12,25 @@ export interface IdempotentRequest {
 
 export type RequestState =
   | { readonly phase: "idle" }
-  /** @property last the answer that led to this try; null for the first */
+  /** @property last the response that caused this attempt; null for the first attempt */
   | { readonly phase: "sending"; readonly tries: number; readonly last: ShopAnswer | null }
   | { readonly phase: "waiting"; readonly tries: number; readonly last: ShopAnswer; readonly untilEpochMs: number }
-  /** Left to the buyer: ask again, with the same key, or let it be. */
+  /** Automatic retries ended: the buyer can retry with the same key or stop. */
   | { readonly phase: "given_up"; readonly tries: number; readonly last: ShopAnswer }
   | { readonly phase: "settled"; readonly last: ShopAnswer };
 
 export interface RequestPorts {
   readonly send: (request: IdempotentRequest) => Promise<ShopAnswer>;
-  /** Ends early where there is news, such as a network that is back. */
+  /** May end early, for example when the network is back. */
   readonly pause: (ms: number) => Promise<void>;
-  /** Gets an id that the shop knows. */
+  /** Requests a buyer id from the shop. */
   readonly identify: () => Promise<unknown>;
   readonly show: (requestState: RequestState) => void;
   readonly nowEpochMs: () => number;
   readonly signal: AbortSignal;
 }
 
-/** Resolves once there is a definite answer, or nobody wants to try any longer. */
+/** Sends the request with retries. Resolves on a definite response, at the retry limit, or on abort. */
 export async function sendWithRetries(request: IdempotentRequest, ports: RequestPorts): Promise<void> {
   const { send, pause, identify, show, nowEpochMs, signal } = ports;
   let last: ShopAnswer | null = null;
@@ -38,7 +38,7 @@ export async function sendWithRetries(request: IdempotentRequest, ports: Request
     show({ phase: "sending", tries, last });
     const answer = await send(request);
     if (signal.aborted) return;
-    // That nothing was sent this time says nothing of the time before.
+    // An attempt that sent nothing does not resolve the unknown outcome of an earlier one.
     const isStillOpen = answer.code === "offline" && last !== null && classOf(last) === "unknown";
     if (!isStillOpen) last = answer;
     const pauseMs = pauseBefore(answer, tries);
@@ -55,12 +55,12 @@ export async function sendWithRetries(request: IdempotentRequest, ports: Request
   }
 }
 
-/** Whether the buyer's click has no definite answer yet. */
+/** Whether the request is being sent or waits for a retry. */
 export function isInProgress({ phase }: RequestState): boolean {
   return phase === "sending" || phase === "waiting";
 }
 
-/** A fresh Idempotency-Key. Not `randomUUID`: a phone that reaches the lab by its address has no secure context for it. */
+/** A new Idempotency-Key. Not `randomUUID`, which needs a secure context that plain HTTP to a LAN address lacks. */
 export function newIdempotencyKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

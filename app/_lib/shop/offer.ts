@@ -1,9 +1,9 @@
-/** What a product or a coupon is to a visitor at a moment. */
+/** State of a product or coupon for a visitor. */
 
 export interface Offer {
   /** Units or claims left. */
   readonly stock: number;
-  /** Null: open. */
+  /** Null: open now. */
   readonly opensAtEpochMs: number | null;
 }
 
@@ -13,21 +13,21 @@ export interface ProductOffer extends Offer {
 
 export type OfferState = "not_open" | "open" | "sold_out" | "limit_reached" | "already_claimed";
 
-/** The largest quantity the API takes. */
+/** Largest quantity that the API accepts. */
 const MAX_QUANTITY = 100;
 
 /**
- * @param mine units the visitor has in pending and paid orders
+ * @param heldUnits units in the visitor's pending and paid orders
  * @param nowEpochMs by the lab's clock
  */
-export function productState(offer: ProductOffer, mine: number, nowEpochMs: number): OfferState {
+export function productState(offer: ProductOffer, heldUnits: number, nowEpochMs: number): OfferState {
   if (!isOpen(offer, nowEpochMs)) return "not_open";
-  if (offer.limitPerUser !== null && mine >= offer.limitPerUser) return "limit_reached";
+  if (offer.limitPerUser !== null && heldUnits >= offer.limitPerUser) return "limit_reached";
   return offer.stock > 0 ? "open" : "sold_out";
 }
 
-export function couponState(offer: Offer, isMine: boolean, nowEpochMs: number): OfferState {
-  if (isMine) return "already_claimed";
+export function couponState(offer: Offer, isClaimed: boolean, nowEpochMs: number): OfferState {
+  if (isClaimed) return "already_claimed";
   if (!isOpen(offer, nowEpochMs)) return "not_open";
   return offer.stock > 0 ? "open" : "sold_out";
 }
@@ -40,13 +40,13 @@ export const STATE_TEXT: Readonly<Record<OfferState, string>> = {
   not_open: "Not open yet",
   open: "On sale",
   sold_out: "Sold out",
-  limit_reached: "You have yours",
+  limit_reached: "Limit reached",
   already_claimed: "Claimed",
 };
 
-/** How many units the visitor may order at once; at least 1, so that a field has a range. */
-export function largestQuantity({ stock, limitPerUser }: ProductOffer, mine: number): number {
-  const allowed = limitPerUser === null ? MAX_QUANTITY : limitPerUser - mine;
+/** Units that the visitor may order at once; at least 1, so that the input has a valid range. */
+export function largestQuantity({ stock, limitPerUser }: ProductOffer, heldUnits: number): number {
+  const allowed = limitPerUser === null ? MAX_QUANTITY : limitPerUser - heldUnits;
   return Math.max(1, Math.min(MAX_QUANTITY, allowed, stock));
 }
 

@@ -1,15 +1,15 @@
 import type { IdempotentRequest } from "./idempotent-request";
 
-/** What is wanted and not yet answered, kept for this tab over a reload. A browser that keeps nothing loses only that. */
+/** Requests without a definite response, kept in the tab's session storage so that a reload continues them. */
 
 const PREFIX = "shop.wanted.";
 
-/** Null where storage is forbidden or full. */
+/** Null if storage is blocked or full. */
 function withStorage<T>(use: (storage: Storage) => T): T | null {
   try {
     return use(window.sessionStorage);
   } catch {
-    return null; // A purchase does not depend on it; only its survival of a reload does.
+    return null; // Without storage, only the continuation after a reload is lost.
   }
 }
 
@@ -25,7 +25,7 @@ export function loadPending(name: string): IdempotentRequest | null {
   return parseRequest(withStorage((storage) => storage.getItem(PREFIX + name)));
 }
 
-/** Anything but an request is nothing. */
+/** Null for anything that is not a stored request. */
 export function parseRequest(text: string | null): IdempotentRequest | null {
   if (text === null) return null;
   try {

@@ -3,11 +3,11 @@ import type { ShopCoupon, ShopProduct } from "@/lib/shop/api";
 import { findCoupon, findProduct, listCoupons, listProducts, readProductOrders } from "@/lib/shop/queries";
 import type { ProductView } from "./views";
 
-/** What the shop's pages read on the server; nothing here may be imported by a client component. */
+/** Server-side data of the shop's pages; client components must not import this module. */
 
 const MAX_ROW_ID = 2_147_483_647;
 
-/** The id in an address; null when it is none. */
+/** Parses an id from the URL; null if it is not valid. */
 function rowIdOf(text: string): number | null {
   const id = /^[1-9][0-9]{0,9}$/.test(text) ? Number(text) : 0;
   return id >= 1 && id <= MAX_ROW_ID ? id : null;
@@ -24,7 +24,7 @@ export async function readOffers(): Promise<OffersOnSale> {
 }
 
 export interface OwnedByRun {
-  /** The run that made this row for itself; null: the shop's own. */
+  /** The run that created this row; null for a row of the shop. */
   readonly runId: string | null;
 }
 

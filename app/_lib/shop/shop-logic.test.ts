@@ -13,7 +13,7 @@ const NOW = 1_800_000_000_000;
 describe("a product for a visitor", () => {
   const product = { stock: 5, limitPerUser: 2, opensAtEpochMs: null };
 
-  it("is open, sold out, or as much as the visitor may have", () => {
+  it("is open, sold out or at the visitor's limit", () => {
     assert.equal(productState(product, 0, NOW), "open");
     assert.equal(productState(product, 1, NOW), "open");
     assert.equal(productState(product, 2, NOW), "limit_reached");
@@ -22,14 +22,14 @@ describe("a product for a visitor", () => {
     assert.equal(productState({ ...product, limitPerUser: null }, 50, NOW), "open");
   });
 
-  it("opens at its moment and not before", () => {
+  it("opens at its opening time and not before", () => {
     const closed = { ...product, opensAtEpochMs: NOW };
     assert.equal(productState(closed, 0, NOW - 1), "not_open");
     assert.equal(productState(closed, 0, NOW), "open");
     assert.equal(productState({ ...closed, stock: 0 }, 0, NOW - 1), "not_open");
   });
 
-  it("is offered in quantities that the stock, the limit and the API allow", () => {
+  it("has a largest quantity within stock, limit and API maximum", () => {
     assert.equal(largestQuantity(product, 0), 2);
     assert.equal(largestQuantity(product, 1), 1);
     assert.equal(largestQuantity({ ...product, limitPerUser: null }, 0), 5);
@@ -37,7 +37,7 @@ describe("a product for a visitor", () => {
     assert.equal(largestQuantity({ ...product, stock: 0 }, 0), 1);
   });
 
-  it("counts what is pending and paid for the limit, and nothing else", () => {
+  it("counts only pending and paid orders towards the limit", () => {
     const order = (productId: number, quantity: number, status: string) => ({ productId, quantity, status });
     const orders = [
       order(1, 1, "pending"),
@@ -51,7 +51,7 @@ describe("a product for a visitor", () => {
 });
 
 describe("a coupon for a visitor", () => {
-  it("is his first of all, then closed, open or gone", () => {
+  it("is claimed, not open, open or sold out, in this order of precedence", () => {
     const coupon = { stock: 1, opensAtEpochMs: NOW };
     assert.equal(couponState(coupon, true, NOW - 1), "already_claimed");
     assert.equal(couponState(coupon, false, NOW - 1), "not_open");
@@ -61,7 +61,7 @@ describe("a coupon for a visitor", () => {
 });
 
 describe("countdown", () => {
-  it("ends at zero and not a second before", () => {
+  it("shows zero exactly at the end", () => {
     assert.equal(countdownText(1), "0:01");
     assert.equal(countdownText(0), "0:00");
     assert.equal(countdownText(-5_000), "0:00");
@@ -70,15 +70,15 @@ describe("countdown", () => {
     assert.equal(countdownText(86_400_000 * 3 + 7_450_000), "3 d 02:04:10");
   });
 
-  it("is spoken in words that change seldom", () => {
-    const said = new Set<string>();
-    for (let leftMs = 600_000; leftMs >= 0; leftMs -= 250) said.add(spokenCountdown(leftMs));
-    assert.ok(said.size <= 6, `${said.size} different sentences in ten minutes`);
+  it("changes its spoken text rarely", () => {
+    const texts = new Set<string>();
+    for (let leftMs = 600_000; leftMs >= 0; leftMs -= 250) texts.add(spokenCountdown(leftMs));
+    assert.ok(texts.size <= 6, `expected at most 6 texts in ten minutes, found ${texts.size}`);
     assert.equal(spokenCountdown(0), "now");
     assert.equal(spokenCountdown(9_000), "in ten seconds");
   });
 
-  it("states a length as a promise would", () => {
+  it("rounds a duration to its largest unit", () => {
     assert.deepEqual([30_000, 900_000, 7_200_000, 172_800_000, 100].map(spanText), [
       "30 seconds",
       "15 minutes",
@@ -90,27 +90,27 @@ describe("countdown", () => {
 });
 
 describe("the lab's clock", () => {
-  it("is found from answers that only say the second, whatever this device's clock says", () => {
-    const tries = fc.array(fc.tuple(fc.integer({ min: 0, max: 40_000 }), fc.integer({ min: 0, max: 400 })), {
+  it("is estimated from headers with whole seconds, for any offset of the device's clock", () => {
+    const attempts = fc.array(fc.tuple(fc.integer({ min: 0, max: 40_000 }), fc.integer({ min: 0, max: 400 })), {
       minLength: 1,
       maxLength: 20,
     });
     fc.assert(
-      fc.property(fc.integer({ min: -1e9, max: 1e9 }), tries, (trueOffsetMs, requests) => {
+      fc.property(fc.integer({ min: -1e9, max: 1e9 }), attempts, (trueOffsetMs, requests) => {
         let bounds: ClockBounds | null = null;
-        for (const [startMs, tripMs] of requests) {
+        for (const [startMs, roundTripMs] of requests) {
           const sentAtEpochMs = NOW + startMs;
-          const dateEpochMs = Math.floor((sentAtEpochMs + tripMs / 2 + trueOffsetMs) / 1_000) * 1_000;
-          bounds = narrowed(bounds, { sentAtEpochMs, receivedAtEpochMs: sentAtEpochMs + tripMs, dateEpochMs });
+          const dateEpochMs = Math.floor((sentAtEpochMs + roundTripMs / 2 + trueOffsetMs) / 1_000) * 1_000;
+          bounds = narrowed(bounds, { sentAtEpochMs, receivedAtEpochMs: sentAtEpochMs + roundTripMs, dateEpochMs });
         }
         assert.ok(bounds !== null && bounds.lowMs <= trueOffsetMs && trueOffsetMs <= bounds.highMs);
-        assert.ok(offsetMs(bounds) <= trueOffsetMs, "a page is never ahead of the lab");
+        assert.ok(offsetMs(bounds) <= trueOffsetMs, "expected an offset at or below the true one");
         assert.ok(trueOffsetMs - offsetMs(bounds) <= 1_201);
       }),
     );
   });
 
-  it("starts anew when a clock was set", () => {
+  it("is estimated again after a clock change", () => {
     const first = narrowed(null, { sentAtEpochMs: NOW, receivedAtEpochMs: NOW, dateEpochMs: NOW });
     const later = narrowed(first, { sentAtEpochMs: NOW, receivedAtEpochMs: NOW, dateEpochMs: NOW + 60_000 });
     assert.equal(offsetMs(later), 60_000);
@@ -118,8 +118,8 @@ describe("the lab's clock", () => {
   });
 });
 
-describe("the seller's figures", () => {
-  it("add up to the whole", () => {
+describe("seller's view", () => {
+  it("splits units into paid, reserved and in stock", () => {
     const orders = {
       pendingUnits: 20,
       waitingUnits: 7,
@@ -130,27 +130,27 @@ describe("the seller's figures", () => {
       soldOutAtPayment: 0,
     };
     const shares = unitShares(50, orders);
-    assert.deepEqual(shares, { paid: 30, blocked: 20, left: 50, total: 100 });
-    assert.equal(percentOf(shares.blocked, shares.total), 20);
+    assert.deepEqual(shares, { paid: 30, reserved: 20, left: 50, total: 100 });
+    assert.equal(percentOf(shares.reserved, shares.total), 20);
     assert.equal(percentOf(0, 0), 0);
     assert.equal(unitShares(-4, orders).left, 0);
   });
 
-  it("show prices in euros and cents", () => {
+  it("shows prices in euros and cents", () => {
     assert.equal(formatPrice(34_900), "€349.00");
   });
 });
 
-describe("looking again", () => {
-  it("slows down while there is no answer, and has a bound", () => {
+describe("polling", () => {
+  it("backs off on failures, up to a limit", () => {
     assert.equal(pollPauseMs(2_000, 0), 2_000);
     assert.equal(pollPauseMs(2_000, 2), 8_000);
     assert.equal(pollPauseMs(2_000, 500), 15_000);
   });
 });
 
-describe("what is remembered over a reload", () => {
-  it("is an request or nothing", () => {
+describe("stored request", () => {
+  it("is parsed, or ignored if malformed", () => {
     const request = { key: "k", path: "/api/products/1/reduce-stock", body: { quantity: 1 } };
     assert.deepEqual(parseRequest(JSON.stringify(request)), request);
     for (const text of [

@@ -6,57 +6,58 @@ import type { RequestState } from "./idempotent-request";
 import type { OfferState } from "./offer";
 import type { ProductOrders } from "./views";
 
-/** What the shop's pages say, in one place, so that each page says the same of the same. */
+/** Texts of the shop's pages, in one place so that all pages use the same wording. */
 
 const REFUSALS: Readonly<Record<string, string>> = {
-  sold_out: "Sold out: the last unit went to somebody else. You were charged nothing and have no order.",
-  limit_reached: "You already have as many as one buyer may have.",
-  already_claimed: "You have already claimed this coupon; one each.",
-  not_open: "The sale has not begun; the lab's clock says so. Nothing was taken.",
-  run_closed: "The run that sold this has ended.",
-  purchase_token_missing: "This sale asks for a purchase token. Get one first, then buy.",
-  purchase_token_unknown: "Your purchase token is not known here. Get another one.",
-  purchase_token_foreign: "That purchase token belongs to another buyer. Get one of your own.",
-  purchase_token_used: "Your purchase token has bought already; each buys once. Get another one.",
-  token_used: "Your purchase token has bought already; each buys once. Get another one.",
-  idempotency_mismatch: "This click was mistaken for another one. Try again.",
-  order_expired: "The time to pay is over; the order has expired.",
-  order_not_pending: "This order is settled already.",
-  sale_running: "A run is selling this product; its orders can be settled when it is over.",
-  not_found: "This is not on sale any more.",
-  payment_failed: "The payment failed. The order is still yours until its deadline.",
-  cross_site: "The shop takes purchases from its own pages only.",
+  sold_out: "Sold out. Another buyer got the last unit. You have no order and were not charged.",
+  limit_reached: "You have reached the limit per buyer for this product. No stock was reserved.",
+  already_claimed: "You have already claimed this coupon. Each buyer can claim it once.",
+  not_open: "The sale has not started yet. No stock was reserved.",
+  run_closed: "The run that sold this item has ended. Choose another product.",
+  purchase_token_missing: "This sale requires a purchase token. Get a token first, then buy.",
+  purchase_token_unknown: "The shop does not recognize your purchase token. Get a new token.",
+  purchase_token_foreign: "This purchase token belongs to another buyer. Get a new token.",
+  purchase_token_used: "Your purchase token is already used. Each token is valid for one purchase. Get a new token.",
+  token_used: "Your purchase token is already used. Each token is valid for one purchase. Get a new token.",
+  idempotency_mismatch: "The shop received a different request with the same idempotency key. Try again.",
+  order_expired: "The payment deadline has passed and the order has expired. You were not charged.",
+  order_not_pending: "This order is already paid, cancelled or expired.",
+  sale_running: "A run is selling this product. You can pay or cancel when the run has finished.",
+  not_found: "This item is no longer on sale.",
+  payment_failed: "The payment failed. Your order stays open until its deadline, so you can pay again.",
+  cross_site: "The shop accepts purchases from its own pages only. Open the shop and try again.",
 };
 
 const DELAYS: Readonly<Record<string, string>> = {
-  offline: "You are offline. Nothing was sent; it goes on by itself when you are back.",
-  contended: "Too many buyers at the same moment. Nothing was taken.",
-  overloaded: "The queue at this node is full. Nothing was taken.",
-  rate_limited: "That was too many requests of one buyer. Nothing was taken.",
-  shutting_down: "The node is shutting down; another will serve you. Nothing was taken.",
-  backend_unavailable: "A server the shop needs does not answer. Nothing was taken.",
-  node_unavailable: "No store node answers. Nothing was taken.",
-  lease_lost: "The lock was lost before anything was written. Nothing was taken.",
-  fence_stale: "Somebody newer held the lock. Nothing was taken.",
+  offline: "You are offline. Nothing was sent. The page sends your request when you are online again.",
+  contended: "Too many buyers tried at the same time. No stock was reserved.",
+  overloaded: "The queue of this store node is full. No stock was reserved.",
+  rate_limited: "You sent too many requests and are rate-limited. No stock was reserved.",
+  shutting_down: "This store node is shutting down; the retry goes to another node. No stock was reserved.",
+  backend_unavailable: "A server that the shop needs does not answer. No stock was reserved.",
+  node_unavailable: "No store node answers. No stock was reserved.",
+  lease_lost: "The store node lost the lock before it wrote anything. No stock was reserved.",
+  fence_stale: "Another purchase took over the lock, so the database rejected this write. No stock was reserved.",
 };
 
-/** Why there is no definite answer. */
+/** Reasons for an unknown outcome. */
 const DOUBTS: Readonly<Record<string, string>> = {
-  unreachable: "The shop stopped answering, so whether it went through is not known yet.",
-  no_answer: "The answer did not come, so whether it went through is not known yet.",
-  idempotency_in_progress: "Your first click is still being served.",
+  unreachable: "The shop does not answer. Your request may have gone through.",
+  no_answer: "The response timed out. Your request may have gone through.",
+  idempotency_in_progress: "The shop is still processing your first request.",
 };
-const UNKNOWN = "The connection broke before the answer, so whether it went through is not known yet.";
+const UNKNOWN = "The connection failed before the response. Your request may have gone through.";
 
 export function answerText(answer: ShopAnswer): string {
   const answerClass = classOf(answer);
   if (answerClass === "unknown") return DOUBTS[answer.code] ?? UNKNOWN;
-  if (answerClass === "retryable") return DELAYS[answer.code] ?? `${answer.message} Nothing was taken.`;
-  if (answerClass === "unidentified") return "The shop does not know this browser; it may be keeping no cookies.";
+  if (answerClass === "retryable") return DELAYS[answer.code] ?? `${answer.message} No stock was reserved.`;
+  if (answerClass === "unidentified")
+    return "The shop cannot identify this browser. Allow cookies for this site, then try again.";
   return REFUSALS[answer.code] ?? answer.message;
 }
 
-/** What happens next, said beside the reason. */
+/** The next step, shown after the reason. */
 export function nextStepText(requestState: RequestState, secondsLeft: number): string {
   if (requestState.phase === "idle" || requestState.phase === "settled") return "";
   const { last } = requestState;
@@ -64,68 +65,64 @@ export function nextStepText(requestState: RequestState, secondsLeft: number): s
   const isUnknown = classOf(last) === "unknown";
   if (requestState.phase === "given_up") {
     return isUnknown
-      ? "Asking again is safe: it carries the same key, so it finds out and takes nothing twice."
-      : `${plural(requestState.tries, "try", "tries")} so far.`;
+      ? "Retrying is safe: it uses the same idempotency key, so you cannot be charged twice."
+      : `${plural(requestState.tries, "attempt")} so far.`;
   }
-  const again = isUnknown ? "Asking again with the same key" : "Trying again";
-  return requestState.phase === "sending" || secondsLeft <= 0 ? `${again} now …` : `${again} in ${secondsLeft} s.`;
+  const action = isUnknown ? "Retrying with the same idempotency key" : "Retrying";
+  return requestState.phase === "sending" || secondsLeft <= 0 ? `${action} now …` : `${action} in ${secondsLeft} s.`;
 }
 
-/** What the product's terms mean for who buys. */
+/** The product's terms for the buyer. */
 export function termsText(product: Pick<ShopProduct, "stockOn" | "paymentWindowMs" | "limitPerUser">): string {
   const window = spanText(product.paymentWindowMs);
-  const limit = product.limitPerUser === null ? "" : ` At most ${product.limitPerUser} each.`;
+  const limit = product.limitPerUser === null ? "" : ` Limit: ${product.limitPerUser} per buyer.`;
   return product.stockOn === "order"
-    ? `It is set aside for you when you order; pay within ${window}, or it goes back on sale.${limit}`
-    : `It is yours when you pay, within ${window} and while there is some; ordering sets nothing aside.${limit}`;
+    ? `Your order reserves the units. Pay within ${window}, or they go back on sale.${limit}`
+    : `Your order reserves nothing: you get the units when you pay, within ${window} and while stock lasts.${limit}`;
 }
 
-/** What a product is to a visitor now, after the state's own word. */
+/** Explanation that follows the state's word. */
 export function offerText(product: ShopProduct, state: OfferState, orders: ProductOrders): string {
   if (state === "sold_out") {
     const { pendingUnits } = orders;
     return pendingUnits === 0
-      ? "Every unit is paid for."
-      : `${plural(pendingUnits, "unit")} may come back: ${pendingUnits === 1 ? "it is" : "they are"} in orders that nobody has paid. This page will show it.`;
+      ? "All units are paid."
+      : `${plural(pendingUnits, "unit")} in unpaid orders may come back on sale. This page updates by itself.`;
   }
   if (state === "limit_reached")
-    return `${plural(product.limitPerUser ?? 0, "unit")} each, and you have as many in your orders.`;
+    return `Each buyer may have ${plural(product.limitPerUser ?? 0, "unit")}, and your orders contain that many.`;
   if (state === "not_open") {
-    return `${plural(product.stock, "unit")} then; the page opens the sale by itself, by the lab's clock. ${termsText(product)}`;
+    return `${plural(product.stock, "unit")} will be on sale. The button becomes active when the sale opens. ${termsText(product)}`;
   }
   return termsText(product);
 }
 
-/** What the rule does to the stock at this moment, and what the other one would. */
+/** Effect of the stock rule now, compared with the other rule. */
 export function stockOnText(product: Pick<ShopProduct, "stock" | "stockOn">, orders: ProductOrders): string {
   const { pendingUnits, waitingUnits } = orders;
   if (product.stockOn === "order") {
     const rule =
-      "Units leave the stock when they are ordered, so nobody is promised what is not there, and an unpaid order keeps them from everybody else until its deadline.";
+      "Orders reduce the stock, so buyers cannot order more than the stock, but unpaid orders block units until their deadline.";
     if (pendingUnits === 0) return rule;
-    return `${rule} Taken at the payment instead, ${formatCount(product.stock + pendingUnits)} would be on sale now rather than ${formatCount(product.stock)}.`;
+    return `${rule} If payments reduced the stock, ${formatCount(product.stock + pendingUnits)} units would be on sale now instead of ${formatCount(product.stock)}.`;
   }
   const rule =
-    "Units leave the stock when they are paid, so unpaid orders and failed payments block nothing, and who pays too late is told that it is sold out.";
+    "Payments reduce the stock, so unpaid orders and failed payments block no units, but a late payment may find the product sold out.";
   if (waitingUnits === 0) return rule;
   const left = Math.max(0, product.stock - waitingUnits);
-  return `${rule} Taken at the order instead, ${formatCount(left)} would be on sale now rather than ${formatCount(product.stock)}.`;
+  return `${rule} If orders reduced the stock, ${formatCount(left)} units would be on sale now instead of ${formatCount(product.stock)}.`;
 }
 
-/** What was got, said once. */
+/** Confirmation of a purchase. */
 export function boughtText(answer: ShopAnswer): string {
   const { body, isReplayed } = answer;
   const order = (body as { order?: { stockTaken?: unknown } } | null)?.order;
   const id = orderIdOf(answer);
-  const found = isReplayed ? "It had gone through the first time: " : "";
-  const number = id === null ? "your order" : `order ${id}`;
+  const replay = isReplayed ? "Your first request had succeeded. " : "";
+  const name = id === null ? "Your order" : `Order ${id}`;
   const next =
-    order?.stockTaken === false ? "nothing is set aside until you pay." : "set aside for you, to be paid below.";
-  return sentenceCase(`${found}${number} is in; ${next}`);
-}
-
-function sentenceCase(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+    order?.stockTaken === false ? "No stock is reserved until you pay." : "The units are reserved; pay below.";
+  return `${replay}${name} is placed. ${next}`;
 }
 
 export const ORDER_TEXT: Readonly<Record<ShopOrder["status"], string>> = {
@@ -135,24 +132,26 @@ export const ORDER_TEXT: Readonly<Record<ShopOrder["status"], string>> = {
   expired: "Expired",
 };
 
-/** One line on what an order is now. */
+/** One line about the state of an order. */
 export function orderSentence(order: ShopOrder): string {
   const units = plural(order.quantity, "unit");
-  if (order.status === "paid") return `${units}, yours.`;
+  if (order.status === "paid") return `${units} bought.`;
   if (order.status === "expired")
-    return order.stockTaken ? `Not paid in time; ${units} went back on sale.` : "Not paid in time.";
+    return order.stockTaken
+      ? `The payment deadline passed; ${units} went back on sale.`
+      : "The payment deadline passed.";
   if (order.status === "cancelled") {
-    if (order.endReason === "sold_out") return "Nothing was left when you paid. You were charged nothing.";
-    return order.stockTaken ? `You cancelled; ${units} went back on sale.` : "You cancelled.";
+    if (order.endReason === "sold_out") return "The product was sold out when you paid. You were not charged.";
+    return order.stockTaken ? `You cancelled this order; ${units} went back on sale.` : "You cancelled this order.";
   }
-  return order.stockTaken ? `${units} set aside for you.` : `${units} wished for; nothing is set aside until you pay.`;
+  return order.stockTaken ? `${units} reserved.` : `${units} ordered. No stock is reserved until you pay.`;
 }
 
 const COUPON_TEXT: Partial<Record<OfferState, string>> = {
-  open: "One each, as long as there are some.",
-  not_open: "The page opens it by itself, by the lab's clock. One each.",
-  sold_out: "The last one went to somebody else.",
-  already_claimed: "You have this coupon; one each.",
+  open: "Each buyer can claim it once, while stock lasts.",
+  not_open: "The button becomes active when the sale opens. Each buyer can claim it once.",
+  sold_out: "Other buyers claimed all coupons.",
+  already_claimed: "You have this coupon. Each buyer can claim it once.",
 };
 
 export function couponText(state: OfferState): string {
