@@ -3,7 +3,7 @@ import type { NextConfig } from "next";
 const config: NextConfig = {
   distDir: process.env.NEXT_DIST_DIR ?? ".next",
   poweredByHeader: false,
-  // The servers' clients stay what npm installed: bundled, their sockets and symbols would exist twice.
+  // Not bundled: a bundled copy of a client would have its own sockets and symbols beside the one in node_modules.
   serverExternalPackages: [
     "pg",
     "ioredis",
@@ -15,11 +15,11 @@ const config: NextConfig = {
     "pino",
     "prom-client",
   ],
-  // No picture goes through Next's image server, so it need not be there.
+  // No page uses Next's image optimizer.
   images: { unoptimized: true },
-  // `npm run check` is where types are checked.
+  // `npm run check` checks types.
   typescript: { ignoreBuildErrors: true },
-  // Between two pages a browser may find neither's icon link in the document, and asks for what browsers always asked for.
+  // Browsers request /favicon.ico if they see no icon link, for example during a page transition.
   rewrites: async () => [{ source: "/favicon.ico", destination: "/icon.svg" }],
 };
 

@@ -1,8 +1,8 @@
 import { defineConfig } from "@playwright/test";
 
-/** Browser tests against a lab that is up: `LAB_URL` (default: where `npm start` puts the dashboard). */
+/** Browser tests against a running lab: `LAB_URL`, by default the dashboard that `npm start` serves. */
 
-/** Debian's chromium, or another one; empty: the browser Playwright brings. */
+/** An installed Chromium; if empty, Playwright's own browser. */
 const executablePath = process.env.CHROMIUM_PATH || undefined;
 
 export default defineConfig({
@@ -13,7 +13,7 @@ export default defineConfig({
   fullyParallel: false,
   retries: 0,
   forbidOnly: Boolean(process.env.CI),
-  // Limits for a busy machine: what is there is found at once.
+  // Timeouts for a busy machine; assertions pass as soon as their condition holds.
   timeout: 120_000,
   globalTimeout: 14 * 60_000,
   expect: { timeout: 20_000 },

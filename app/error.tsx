@@ -9,21 +9,21 @@ interface ErrorPageProps {
   readonly retry: () => void;
 }
 
-/** Most often: PostgreSQL is out of reach. The digest finds the error in the dashboard's log. */
+/** Usual cause: PostgreSQL does not answer. The digest identifies the error in the dashboard's log. */
 export default function ErrorPage({ error, retry }: ErrorPageProps) {
   useEffect(() => {
     console.error(error);
   }, [error]);
   const digest = error instanceof Error && "digest" in error ? String(error.digest) : null;
   return (
-    <Notice eyebrow="Error" title="This page could not be put together.">
+    <Notice eyebrow="Error" title="This page could not be loaded.">
       <p>
-        The dashboard runs, but something it needed did not answer; most often that is PostgreSQL.{" "}
-        <code>npm run lab -- doctor</code> says what is there.
+        The dashboard is running, but a server it needs did not answer. Usually that is PostgreSQL. Run{" "}
+        <code>npm run lab -- doctor</code> to see which servers are missing, then try again.
       </p>
       {digest === null ? null : (
         <p>
-          In the log: <code>{digest}</code>
+          Error ID in the log: <code>{digest}</code>
         </p>
       )}
       <p>

@@ -12,7 +12,8 @@ export const dynamic = "force-dynamic";
 
 export const metadata: Metadata = {
   title: { default: "Flash Sale Lab", template: "%s · Flash Sale Lab" },
-  description: "Which way of guarding a hot stock row holds under a flash sale, what it costs, and what breaks it.",
+  description:
+    "Compare ways to guard a hot stock row during a flash sale: which stay safe, what they cost, and what breaks them.",
 };
 
 export const viewport: Viewport = {
@@ -22,7 +23,7 @@ export const viewport: Viewport = {
   ],
 };
 
-/** The theme is a cookie, so that the first paint has it and no inline script is needed. */
+/** The theme is stored in a cookie, so that the server renders it and no inline script is needed. */
 export default async function RootLayout({ children }: { children: ReactNode }) {
   const [catalogue, jar] = await Promise.all([readCatalogue(), cookies()]);
   const theme = themeFrom(jar.get(THEME_COOKIE)?.value);
@@ -30,7 +31,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
     <html lang="en" data-theme={theme === "system" ? undefined : theme} suppressHydrationWarning>
       <body>
         <a className="skip-link" href="#main">
-          Skip to the content
+          Skip to main content
         </a>
         <LabStatusProvider initial={catalogue}>
           <SiteHeader theme={theme} />

@@ -6,10 +6,10 @@ export const metadata: Metadata = { title: "Not found" };
 
 export default function NotFound() {
   return (
-    <Notice eyebrow="404" title="There is nothing at this address.">
-      <p>A run's page lives as long as its database; a lab that was started afresh has none of the old ones.</p>
+    <Notice eyebrow="404" title="This page does not exist.">
+      <p>Runs are stored in the lab's database. If the database is new, the pages of earlier runs do not exist.</p>
       <p>
-        <LabLink href="/">Go to the Lab</LabLink> or <LabLink href="/runs">see all runs</LabLink>.
+        <LabLink href="/">Open the Lab</LabLink> or <LabLink href="/runs">see all runs</LabLink>.
       </p>
     </Notice>
   );

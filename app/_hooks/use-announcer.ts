@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "react";
 import { announceDelayMs } from "../_lib/announce";
 
-/** Gives back the text to be spoken: the newest one, changed at most every five seconds. */
+/** Returns the text to announce: the newest one, changed at most every five seconds. */
 export function useAnnouncer(text: string): string {
   const [spoken, setSpoken] = useState("");
   const lastAtMs = useRef<number | null>(null);

@@ -9,15 +9,15 @@ export type EvidenceState =
   | { readonly phase: "ready"; readonly runId: string; readonly opening: InitialEvidence }
   | { readonly phase: "failed"; readonly message: string };
 
-/** Whoever steps through the strategies with a key held down has none of their histories read. */
-const ASK_AFTER_MS = 200;
+/** Debounce: stepping through the strategies with a held key must not load every history. */
+const LOAD_DELAY_MS = 200;
 
-/** An ended run's evidence; null asks for none. `again` asks once more. */
-export function useEvidence(runId: string | null): { readonly state: EvidenceState; readonly again: () => void } {
+/** Loads the evidence of an ended run; a null id loads nothing. `retry` repeats a failed request. */
+export function useEvidence(runId: string | null): { readonly state: EvidenceState; readonly retry: () => void } {
   const [state, setState] = useState<EvidenceState>({ phase: "loading" });
   const [attempt, setAttempt] = useState(0);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another attempt means: ask anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new attempt number repeats the request
   useEffect(() => {
     if (runId === null) return;
     let stopped = false;
@@ -28,12 +28,12 @@ export function useEvidence(runId: string | null): { readonly state: EvidenceSta
       else setState({ phase: "failed", message: problemSentence(result.problem) });
     };
     setState({ phase: "loading" });
-    const timer = setTimeout(() => void load(), ASK_AFTER_MS);
+    const timer = setTimeout(() => void load(), LOAD_DELAY_MS);
     return () => {
       stopped = true;
       clearTimeout(timer);
     };
   }, [runId, attempt]);
 
-  return { state, again: () => setAttempt((number) => number + 1) };
+  return { state, retry: () => setAttempt((number) => number + 1) };
 }

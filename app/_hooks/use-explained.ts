@@ -9,16 +9,16 @@ export interface Explained {
   readonly problem: string | null;
 }
 
-/** The lines of a finding; the one the page came with is there at once, and none is fetched twice. */
+/** The interleaving of a finding. The first one comes with the page; others are fetched once and cached. */
 export function useExplained(runId: string, name: string | null, first: ExplainedFinding | null): Explained {
-  const known = useRef(new Map<string, ExplainedFinding>(first ? [[first.finding.name, first]] : []));
+  const cache = useRef(new Map<string, ExplainedFinding>(first ? [[first.finding.name, first]] : []));
   const [state, setState] = useState<Explained>({ explained: first, problem: null });
 
   useEffect(() => {
     if (name === null) return;
-    const kept = known.current.get(name);
-    if (kept) {
-      setState({ explained: kept, problem: null });
+    const cached = cache.current.get(name);
+    if (cached) {
+      setState({ explained: cached, problem: null });
       return;
     }
     let stopped = false;
@@ -29,7 +29,7 @@ export function useExplained(runId: string, name: string | null, first: Explaine
         setState({ explained: null, problem: problemSentence(result.problem) });
         return;
       }
-      known.current.set(name, result.value);
+      cache.current.set(name, result.value);
       setState({ explained: result.value, problem: null });
     };
     void load();

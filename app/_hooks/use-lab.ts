@@ -16,11 +16,11 @@ import { type SaleSettings, useSaleConfig } from "./use-sale-config";
 export interface LabStart {
   readonly config: SaleConfig;
   readonly runs: InitialRuns;
-  /** A run that is going on already. */
+  /** A run that was active when the page loaded. */
   readonly active: RunDocument | null;
 }
 
-/** The Lab page's state: settings, the run that is followed, the last runs, and what stands in the way. */
+/** State of the Lab page: settings, the followed run, the last runs, and the reason why a sale cannot start. */
 export function useLab(start: LabStart) {
   const { catalogue } = useLabStatus();
   const settings = useSaleConfig(start.config, Math.max(1, catalogue.nodes.length));
@@ -40,27 +40,27 @@ export function useLab(start: LabStart) {
   }, [view, put]);
 
   useRunWatch(!isFollowing, (newest) => {
-    const isNews = newest.id !== view.document?.id && !lastRuns.has(newest.id);
-    if (newest.status === "running" || (newest.status === "finished" && isNews)) run.attach(newest);
+    const isNew = newest.id !== view.document?.id && !lastRuns.has(newest.id);
+    if (newest.status === "running" || (newest.status === "finished" && isNew)) run.attach(newest);
   });
 
-  // A strategy without a fencing token has none to leave unchecked.
+  // Only a strategy with a fencing token can run with the check switched off.
   const hasToken = catalogue.strategies.some(
     ({ id, fencingSource }) => id === config.strategy && fencingSource !== null,
   );
-  const asked = useMemo(() => (hasToken ? config : { ...config, fencing: true }), [hasToken, config]);
+  const requested = useMemo(() => (hasToken ? config : { ...config, fencing: true }), [hasToken, config]);
 
   const { start: open, attach } = run;
   const begin = useCallback(async () => {
     setProblem(null);
-    const refused = await open(asked);
+    const refused = await open(requested);
     if (refused === null) return;
     if (refused.code === "admin_token_required") return setNeedsAdminToken(true);
     setProblem(refused);
     if (refused.runId === null) return;
     const other = await callApi<RunDocument>(`/api/runs/${encodeURIComponent(refused.runId)}`);
     if (other.ok) attach(other.value);
-  }, [open, attach, asked]);
+  }, [open, attach, requested]);
 
   const runSale = () => {
     if (!isBusy(view) && blocked === null) void begin();
@@ -74,13 +74,13 @@ export function useLab(start: LabStart) {
 
   return {
     catalogue,
-    settings: forgetting(settings, () => setProblem(null)),
+    settings: clearingProblem(settings, () => setProblem(null)),
     config,
     view,
     lastRuns,
     problem,
     blocked,
-    /** What the API refused, by setting. */
+    /** Errors from the API, by setting. */
     refused: problem !== null && refusedSetting !== null ? { [refusedSetting]: messageBesideField(problem) } : {},
     runSale,
     select,
@@ -97,16 +97,16 @@ export function useLab(start: LabStart) {
 
 export type Lab = ReturnType<typeof useLab>;
 
-/** A change of a setting puts an earlier refusal away: it spoke of what is no longer asked for. */
-function forgetting(settings: SaleSettings, forget: () => void): SaleSettings {
+/** Clears the API error when a setting changes, because it refers to the previous value. */
+function clearingProblem(settings: SaleSettings, clearProblem: () => void): SaleSettings {
   return {
     ...settings,
     setText: (setting, text) => {
-      forget();
+      clearProblem();
       settings.setText(setting, text);
     },
     set: (name, value) => {
-      forget();
+      clearProblem();
       settings.set(name, value);
     },
   };

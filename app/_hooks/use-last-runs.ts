@@ -9,12 +9,12 @@ const NO_SAMPLES: readonly RunSample[] = [];
 export interface InitialRuns {
   /** The last finished run of every strategy. */
   readonly latest: readonly RunDocument[];
-  /** Samples of one of them, read with the page. */
+  /** Id of the run whose samples came with the page. */
   readonly samplesOf: string | null;
   readonly samples: readonly RunSample[];
 }
 
-/** The last finished run of each strategy, with its samples as soon as it is looked at. */
+/** The last finished run of each strategy; loads the samples of the shown run. */
 export function useLastRuns(initial: InitialRuns, strategy: string) {
   const [latest, setLatest] = useState(() => new Map(initial.latest.map((run) => [run.strategy, run])));
   const [samples, setSamples] = useState(() => {
@@ -22,21 +22,21 @@ export function useLastRuns(initial: InitialRuns, strategy: string) {
     if (initial.samplesOf !== null) known.set(initial.samplesOf, initial.samples);
     return known;
   });
-  const asked = useRef(new Set<string>());
+  const requested = useRef(new Set<string>());
   const run = latest.get(strategy) ?? null;
 
   useEffect(() => {
-    if (run === null || samples.has(run.id) || asked.current.has(run.id)) return;
-    asked.current.add(run.id);
+    if (run === null || samples.has(run.id) || requested.current.has(run.id)) return;
+    requested.current.add(run.id);
     void callApi<{ samples: RunSample[] }>(`/api/runs/${encodeURIComponent(run.id)}/samples`).then((result) => {
       if (result.ok) setSamples((known) => new Map(known).set(run.id, result.value.samples));
-      else asked.current.delete(run.id);
+      else requested.current.delete(run.id);
     });
   }, [run, samples]);
 
-  const put = useCallback((document: RunDocument, itsSamples: readonly RunSample[]) => {
+  const put = useCallback((document: RunDocument, runSamples: readonly RunSample[]) => {
     setLatest((known) => new Map(known).set(document.strategy, document));
-    setSamples((known) => new Map(known).set(document.id, itsSamples));
+    setSamples((known) => new Map(known).set(document.id, runSamples));
   }, []);
 
   return useMemo(

@@ -3,7 +3,7 @@
 import { useCallback, useState } from "react";
 import { toggled } from "../_lib/compare-selection";
 
-/** What is ticked on a page; the URL says the same, so that a reload and a link keep it. */
+/** The selected rows of a page, mirrored in the URL so that a reload or a link restores them. */
 export function usePicks(initial: readonly string[], hrefOf: (picked: readonly string[]) => string) {
   const [picked, setPicked] = useState(initial);
   const change = useCallback(

@@ -7,7 +7,7 @@ import { callApi } from "../_lib/api";
 import { seriesOfHistory } from "../_lib/history-series";
 import type { RunSeries } from "../_lib/run-series";
 
-/** An ended run over time from its history. Null while it runs, until it is there, and where only samples are. */
+/** Time series from the history of an ended run. Null while the run is active, while loading, and if it has no history. */
 export function useRecordedSeries({ id, status }: Pick<RunDocument, "id" | "status">): RunSeries | null {
   const [known, setKnown] = useState<{ readonly id: string; readonly series: RunSeries } | null>(null);
   const isOver = status !== "running";

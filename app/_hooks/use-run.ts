@@ -9,13 +9,13 @@ import { IDLE_VIEW, type RunView, reduceRun } from "../_lib/run-view";
 
 export interface Run {
   readonly view: RunView;
-  /** Opens a sale; resolves to what was wrong, or null. */
+  /** Opens a run; resolves to the API's error, or null. */
   readonly start: (config: SaleConfig) => Promise<ApiProblem | null>;
-  /** Follows a run that somebody else opened. */
+  /** Follows a run that was opened elsewhere. */
   readonly attach: (document: RunDocument) => void;
-  /** Puts a finished run away. */
+  /** Clears a finished run from the page. */
   readonly reset: () => void;
-  /** Tries a stream again that was given up. */
+  /** Reconnects after the page stopped retrying the event stream. */
   readonly reconnect: () => void;
 }
 
@@ -27,7 +27,7 @@ export function useRun(active: RunDocument | null): Run {
   const [connection, setConnection] = useState(0);
   const followed = view.phase === "running" && view.document !== null ? view.document.id : null;
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new connection number means: follow anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new connection number restarts the stream
   useEffect(() => {
     if (followed === null) return;
     return followRun(followed, dispatch);

@@ -18,7 +18,7 @@ function textsOf(config: SaleConfig): Texts {
   return Object.fromEntries(NUMERIC_SETTINGS.map((setting) => [setting, String(config[setting])])) as Texts;
 }
 
-/** The sale's settings: what is typed, what of it is valid, and the URL that says the same. */
+/** The sale's settings: the typed texts, their validity, and the URL that mirrors them. */
 export function useSaleConfig(initial: SaleConfig, maxNodes: number) {
   const [config, setConfig] = useState(initial);
   const [texts, setTexts] = useState(() => textsOf(initial));

@@ -10,7 +10,7 @@ function isTyping(target: EventTarget | null): boolean {
   return target.isContentEditable || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
 }
 
-/** Single keys, outside of fields and dialogs and without modifiers. */
+/** Handles single-key shortcuts; ignores keys with modifiers, in fields and while a dialog is open. */
 export function useShortcuts(shortcuts: Shortcuts): void {
   const latest = useRef(shortcuts);
   latest.current = shortcuts;

@@ -10,7 +10,7 @@ export type TimelineState =
   | { readonly phase: "ready"; readonly spans: Spans }
   | { readonly phase: "failed"; readonly message: string };
 
-/** The run's spans, fetched once: zoom and pan ask nobody. */
+/** The run's spans, fetched once: zoom and pan need no request. */
 export function useTimeline(runId: string): TimelineState {
   const [state, setState] = useState<TimelineState>({ phase: "loading" });
   useEffect(() => {

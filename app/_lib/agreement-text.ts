@@ -3,11 +3,11 @@ import { durationText, formatCount, plural } from "./format";
 
 export interface AgreementText {
   readonly sentences: readonly string[];
-  /** What the two sides disagree about. */
+  /** Differences that nothing explains. */
   readonly flags: readonly string[];
 }
 
-/** The load generator's word beside the nodes'; null where it never reported, or the run is older than the comparison. */
+/** Compares the load generator's report with the nodes' counts; null without a report, or for a run older than this comparison. */
 export function agreementText({
   agreement,
   client,
@@ -16,31 +16,29 @@ export function agreementText({
   if (!agreement || !client) return null;
   const counts =
     agreement.counted === client.iterations
-      ? `The load generator sent ${plural(client.iterations, "purchase")} and the nodes counted as many.`
+      ? `The load generator sent ${plural(client.iterations, "purchase")} and the nodes counted the same number.`
       : `The load generator sent ${formatCount(client.iterations)} and the nodes counted ${formatCount(agreement.counted)}.`;
-  const joined =
+  const visitorText =
     visitors === 0
       ? []
-      : [
-          `People on the shop's pages sent ${plural(visitors, "purchase")} beside it, counted and judged like the rest.`,
-        ];
+      : [`Visitors of the shop sent ${plural(visitors, "purchase")} during the run; the checks include them.`];
   const explained =
     agreement.flags.length === 0 && agreement.gaps.length > 0
-      ? ["What lies between their latencies is explained by its lateness and by the network."]
+      ? ["Its lag and the network explain the difference between the two latencies."]
       : [];
   return {
-    sentences: [counts, ...joined, latenessText(client), processorText(client), ...explained],
+    sentences: [counts, ...visitorText, lagText(client), cpuText(client), ...explained],
     flags: agreement.flags,
   };
 }
 
-function latenessText({ generatorLagP99Ms: lagMs }: ClientReport): string {
+function lagText({ generatorLagP99Ms: lagMs }: ClientReport): string {
   return lagMs === undefined
-    ? "It did not say how late it was."
-    : `It was up to ${durationText(lagMs)} late itself (p99).`;
+    ? "It did not report its lag."
+    : `It fell behind its schedule by up to ${durationText(lagMs)} (p99).`;
 }
 
-function processorText(client: ClientReport): string {
+function cpuText(client: ClientReport): string {
   const {
     generatorCpuPercent: percent,
     generatorSparePercent: sparePercent,
@@ -49,10 +47,10 @@ function processorText(client: ClientReport): string {
   } = client;
   if (percent === undefined) {
     const why = generatorCpuUnknown === undefined ? "" : `: ${generatorCpuUnknown}`;
-    return `What it took of the processor is not known${why}.`;
+    return `Its CPU use is unknown${why}.`;
   }
   const used = `used ${formatCount(percent)} % of a core`;
   if (sparePercent === undefined) return `It ${used}.`;
-  const who = generatorProcess === undefined ? "It" : `Its process ${generatorProcess}`;
-  return `${who} ${used} in its busiest second, with ${formatCount(sparePercent)} % of one left over.`;
+  const subject = generatorProcess === undefined ? "It" : `Its process ${generatorProcess}`;
+  return `${subject} ${used} in its busiest second, while ${formatCount(sparePercent)} % of a core was idle.`;
 }

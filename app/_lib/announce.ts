@@ -2,15 +2,15 @@ import type { RunView } from "./run-view";
 import { figuresOf } from "./run-view";
 import { TONE_TEXT, toneOf, verdictText } from "./verdict";
 
-/** Spoken summaries come no oftener than this. */
+/** Minimum interval between announcements to a screen reader. */
 export const ANNOUNCE_EVERY_MS = 5_000;
 
-/** How long to hold a text back so that two announcements keep their distance; 0 says it now. */
+/** Delay before the next announcement that keeps the minimum interval; 0: announce now. */
 export function announceDelayMs(lastAtMs: number | null, nowMs: number): number {
   return lastAtMs === null ? 0 : Math.max(0, lastAtMs + ANNOUNCE_EVERY_MS - nowMs);
 }
 
-/** The state of the page in one sentence, for those who hear it. */
+/** The state of the run in one sentence, for screen readers. */
 export function summaryOf(view: RunView): string {
   const { document } = view;
   if (view.phase === "opening") return "Opening the sale.";

@@ -1,11 +1,11 @@
-/** The one error shape of the lab's API, as the page shows it. */
+/** An error response of the lab's API. */
 export interface ApiProblem {
   readonly status: number;
   readonly code: string;
   readonly message: string;
-  /** The field the API names, where it names one. */
+  /** The request field that the error names; null if it names none. */
   readonly field: string | null;
-  /** The run that is in the way (409 `run_active`). */
+  /** The active run that prevents a new one (409 `run_active`). */
   readonly runId: string | null;
 }
 
@@ -13,27 +13,28 @@ export type ApiResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problem: ApiProblem };
 
-/** No request of the page waits longer. */
-const REQUEST_LIMIT_MS = 15_000;
+/** Timeout of every request that a page sends. */
+const REQUEST_TIMEOUT_MS = 15_000;
 
 function text(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** Reads `{"error": {...}}`; anything else becomes a problem with the status in words. */
+/** Reads `{"error": {...}}`; for any other body, the message names the status. */
 export function problemOf(status: number, body: unknown): ApiProblem {
   const error = (body as { error?: Record<string, unknown> } | null)?.error;
   const details = error?.details as Record<string, unknown> | null | undefined;
   return {
     status,
     code: text(error?.code) ?? "unexpected",
-    message: text(error?.message) ?? `The lab answered ${status} without saying why.`,
+    message:
+      text(error?.message) ?? `The lab answered ${status} without a reason. The dashboard's log has the details.`,
     field: text(details?.field),
     runId: text(details?.runId),
   };
 }
 
-/** A sentence for an error, with the field it is about. */
+/** The message of an error, preceded by its field if the message does not name it. */
 export function problemSentence(problem: ApiProblem): string {
   return problem.field === null || problem.message.includes(problem.field)
     ? problem.message
@@ -41,19 +42,19 @@ export function problemSentence(problem: ApiProblem): string {
 }
 
 function unreachable(error: unknown): ApiProblem {
-  const late = error instanceof DOMException && error.name === "TimeoutError";
+  const isTimeout = error instanceof DOMException && error.name === "TimeoutError";
   return {
     status: 0,
-    code: late ? "no_answer" : "unreachable",
-    message: late
-      ? `The lab did not answer within ${REQUEST_LIMIT_MS / 1000} s.`
+    code: isTimeout ? "no_answer" : "unreachable",
+    message: isTimeout
+      ? `The lab did not answer within ${REQUEST_TIMEOUT_MS / 1000} s. Try again.`
       : "The lab does not answer. Is `npm start` still running?",
     field: null,
     runId: null,
   };
 }
 
-/** The message without the field's name before it, for showing beside that field. */
+/** The message without the leading field name, for display beside that field. */
 export function messageBesideField({ field, message }: ApiProblem): string {
   return field !== null && message.startsWith(`${field}: `) ? message.slice(field.length + 2) : message;
 }
@@ -65,7 +66,7 @@ export async function callApi<T>(path: string, init: { method?: string; body?: u
       headers: init.body === undefined ? {} : { "content-type": "application/json" },
       body: init.body === undefined ? null : JSON.stringify(init.body),
       cache: "no-store",
-      signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     });
     const body: unknown = response.status === 204 ? null : await response.json().catch(() => null);
     return response.ok ? { ok: true, value: body as T } : { ok: false, problem: problemOf(response.status, body) };

@@ -2,21 +2,21 @@ import { faultProblem, faultValue } from "./fault-choice";
 import { type SaleConfig, SETTINGS } from "./run-config";
 import type { Catalogue, CatalogueStrategy } from "./strategy-catalogue";
 
-/** Why the sale as set up cannot be run now, in one line; null when it can. */
+/** Why the sale cannot run with these settings, in one line; null when it can. */
 export function blockedReason(
   config: SaleConfig,
   problems: Readonly<Partial<Record<keyof SaleConfig, string>>>,
   catalogue: Pick<Catalogue, "strategies" | "engines" | "faults">,
 ): string | null {
   const strategy = catalogue.strategies.find((one) => one.id === config.strategy);
-  if (strategy === undefined) return `There is no strategy "${config.strategy}" here.`;
+  if (strategy === undefined) return `This lab has no strategy "${config.strategy}". Choose one from the list.`;
   if (!strategy.available) return unavailable(strategy);
   const engine = catalogue.engines.find((one) => one.id === config.engine);
   if (engine !== undefined && !engine.available) {
-    return engine.reason ?? `${engine.id} is not there; choose another load engine.`;
+    return engine.reason ?? `${engine.id} is unavailable. Choose another load engine.`;
   }
   if (faultProblem(config, catalogue.faults) !== null) {
-    return `${faultValue(config.faults)} cannot be done to ${config.strategy}; choose another fault, or none.`;
+    return `${faultValue(config.faults)} is not applicable to ${config.strategy}. Choose another fault, or none.`;
   }
   const wrong = (Object.keys(SETTINGS) as (keyof typeof SETTINGS)[]).find((setting) => problems[setting] !== undefined);
   return wrong === undefined ? null : `${SETTINGS[wrong].label} must be ${problems[wrong]}.`;

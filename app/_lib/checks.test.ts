@@ -13,29 +13,29 @@ const nothing: CheckEvidence = {
   measures: { handOff: { count: 3, p50Ms: 1, p99Ms: 2, maxMs: 4 } },
 };
 
-describe("the short list of checks", () => {
+describe("short list of checks", () => {
   const idsOf = (found: Partial<typeof violations>) =>
     checksOf({ violations: { ...none, ...found } }).map(({ id }) => id);
 
-  it("has the seven of the contract, and one line for the others", () => {
+  it("has the seven main checks and one line for the others", () => {
     const ids = idsOf({});
     assert.deepEqual([ids.length, ids.at(-1)], [8, "further"]);
     assert.equal(checksOf({ violations: none }).at(-1)?.count, 0);
   });
 
-  it("names one of the others that found something", () => {
+  it("names a further check that found violations", () => {
     const list = checksOf({ violations: { ...none, strayRows: 3 } });
     assert.equal(list.find(({ id }) => id === "strayRows")?.count, 3);
-    assert.match(list.at(-1)?.label ?? "", /^5 further/);
+    assert.match(list.at(-1)?.label ?? "", /^5 more/);
   });
 
-  it("does not call a check clear that an older document never had", () => {
+  it("gives no count for a check that an older document lacks", () => {
     const { fencingOrder: _, ...older } = none;
     assert.equal(checksOf({ violations: older }).at(-1)?.count, null);
   });
 });
 
-describe("every check of a run", () => {
+describe("full list of checks", () => {
   const rowsOf = (document: Parameters<typeof runDocument>[0], evidence: CheckEvidence | null = nothing) =>
     new Map(
       checkGroups(runDocument({ violations: none, ...document }), evidence)
@@ -43,14 +43,14 @@ describe("every check of a run", () => {
         .map((row): [string, CheckRow] => [row.id, row]),
     );
 
-  it("lists each kind once, and conservation and the three about waiting beside them", () => {
+  it("lists each kind once, plus conservation and three checks about waiting", () => {
     const rows = rowsOf({});
     for (const kind of VIOLATION_KINDS) assert.ok(rows.has(kind), kind);
     assert.equal(rows.size, CHECK_COUNT + 4);
     assert.equal(CHECK_COUNT, VIOLATION_KINDS.length);
   });
 
-  it("links what was found to its first finding", () => {
+  it("links a violation to its first finding", () => {
     const findings = [
       { name: "oversold-1", kind: "oversold" },
       { name: "staleWrites-1", kind: "staleWrites" },
@@ -60,7 +60,7 @@ describe("every check of a run", () => {
     assert.deepEqual([row?.result, row?.isAlarm, row?.finding], ["2", true, "staleWrites-1"]);
   });
 
-  it("says why a check was not made, and never hides what it found behind a reason", () => {
+  it("says why a check does not apply, but always shows a violation", () => {
     const evidence = { ...nothing, notApplicable: { fencingOrder: "no fencing token recorded" } };
     const row = rowsOf({}, evidence).get("fencingOrder");
     assert.deepEqual([row?.result, row?.note], [null, "no fencing token recorded"]);
@@ -68,22 +68,22 @@ describe("every check of a run", () => {
     assert.deepEqual([found?.result, found?.isAlarm], ["1", true]);
   });
 
-  it("takes what an older document lacks from its history, and says so where there is none", () => {
+  it("takes missing counts of an older document from its history, or says that the run is older", () => {
     const { ticketOrder: _, ...older } = none;
     const evidence = { ...nothing, violations: { ...none, ticketOrder: 2 } };
     assert.equal(rowsOf({ violations: older }, evidence).get("ticketOrder")?.result, "2");
-    assert.match(rowsOf({ violations: older }, null).get("ticketOrder")?.note ?? "", /judged before/);
+    assert.match(rowsOf({ violations: older }, null).get("ticketOrder")?.note ?? "", /older than the check/);
     assert.match(rowsOf({}).get("handOff")?.note ?? "", /p99 2/);
-    assert.match(rowsOf({}, null).get("handOff")?.note ?? "", /before this was measured/);
+    assert.match(rowsOf({}, null).get("handOff")?.note ?? "", /older than the measurement/);
   });
 
-  it("shows units that went missing or came from nowhere as a sum that does not hold", () => {
+  it("shows lost or surplus units as an inequality", () => {
     const row = rowsOf({ stock: { initial: 100, final: 0, orders: 131 } }).get("conservation");
     assert.deepEqual([row?.result, row?.isAlarm], ["100 − 0 ≠ 131", true]);
     assert.equal(rowsOf({ stock: { initial: 100, final: 0, orders: 100 } }).get("conservation")?.isAlarm, false);
   });
 
-  it("counts waiters whom nobody served after a fault", () => {
+  it("counts waiters that were served late after a fault", () => {
     const findings = [{ name: "unservedWaiters-1", kind: "unservedWaiters" }];
     const row = rowsOf({}, { ...nothing, findings }).get("liveness");
     assert.deepEqual([row?.result, row?.isAlarm, row?.finding], ["1 late", true, "unservedWaiters-1"]);

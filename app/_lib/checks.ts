@@ -2,97 +2,105 @@ import type { CheckName } from "@/lib/history/applicability";
 import type { RunDocument, RunViolations } from "@/lib/runs/document";
 import { durationText, formatCount, plural } from "./format";
 
-/** What the checkers looked for, as the pages list it. */
+/** The checks as the pages list them. */
 
 export interface Check {
   readonly id: keyof RunViolations | "further";
   readonly label: string;
-  /** What a number above 0 means. */
+  /** What the check counts. */
   readonly meaning: string;
-  /** Null: judged before it was looked for. */
+  /** Null: the run is older than this check. */
   readonly count: number | null;
 }
 
 type Kind = Pick<Check, "label" | "meaning"> & { readonly id: keyof RunViolations };
 
-const OVERSOLD: Kind = { id: "oversold", label: "Oversold", meaning: "orders beyond the stock there was" };
+const OVERSOLD: Kind = { id: "oversold", label: "Oversold", meaning: "orders beyond the initial stock" };
 const LOST_UPDATES: Kind = {
   id: "lostUpdates",
   label: "Lost updates",
-  meaning: "orders the stock counter does not know of",
+  meaning: "orders that the stock counter does not include",
 };
 const UNDERSOLD: Kind = {
   id: "undersold",
   label: "Undersold",
-  meaning: "units gone from the counter without an order",
+  meaning: "units that left the stock counter without an order",
 };
-const NEGATIVE: Kind = { id: "negativeStock", label: "Negative stock", meaning: "units below zero in the counter" };
-const DUPLICATES: Kind = { id: "duplicateClaims", label: "Duplicate claims", meaning: "units one buyer has too many" };
+const NEGATIVE: Kind = {
+  id: "negativeStock",
+  label: "Negative stock",
+  meaning: "units below zero in the stock counter",
+};
+const DUPLICATE_CLAIMS: Kind = {
+  id: "duplicateClaims",
+  label: "Duplicate claims",
+  meaning: "units beyond the limit per buyer",
+};
 const OVERLAPS: Kind = {
   id: "overlappingHolds",
   label: "Overlapping holds",
-  meaning: "pairs of holders inside at the same time",
+  meaning: "pairs of holders in the critical section at the same time",
 };
 const STALE: Kind = {
   id: "staleWrites",
   label: "Stale writes",
-  meaning: "writes accepted from a holder that had lost its hold",
+  meaning: "accepted writes of a holder that had lost the lock",
 };
-const FENCING: Kind = { id: "fencingOrder", label: "Fencing order", meaning: "fencing tokens that did not rise" };
+const FENCING: Kind = { id: "fencingOrder", label: "Fencing order", meaning: "fencing tokens that did not increase" };
 const TICKETS: Kind = {
   id: "ticketOrder",
   label: "Ticket order",
-  meaning: "answers that no order of events in real time explains",
+  meaning: "responses that contradict the real-time order of the purchases",
 };
-const LOST_SALES: Kind = {
+const LOST_ORDERS: Kind = {
   id: "acknowledgedRows",
-  label: "Lost sales",
-  meaning: "buyers told sold without exactly that one order",
+  label: "Lost orders",
+  meaning: "purchases confirmed as sold without exactly one order",
 };
-const TWICE: Kind = {
+const DUPLICATE_ORDERS: Kind = {
   id: "unknownRows",
-  label: "Sold twice unanswered",
-  meaning: "buyers without an answer who have two orders",
+  label: "Duplicate orders",
+  meaning: "purchases with unknown outcome that have two orders",
 };
-const REFUSED: Kind = {
+const REJECTED_BUT_SOLD: Kind = {
   id: "refusedRows",
-  label: "Sold to the refused",
-  meaning: "buyers turned away who have an order",
+  label: "Rejected but sold",
+  meaning: "rejected purchases that have an order",
 };
-const STRAY: Kind = { id: "strayRows", label: "Stray orders", meaning: "orders that belong to no purchase" };
+const STRAY: Kind = { id: "strayRows", label: "Stray orders", meaning: "orders without a recorded purchase" };
 
-/** Listed wherever a run is shown. */
-const MAIN = [OVERSOLD, LOST_UPDATES, UNDERSOLD, NEGATIVE, DUPLICATES, OVERLAPS, STALE];
-/** Rarer: one line as long as they find nothing. */
-const FURTHER = [LOST_SALES, REFUSED, TWICE, STRAY, TICKETS, FENCING];
+/** Always listed. */
+const MAIN = [OVERSOLD, LOST_UPDATES, UNDERSOLD, NEGATIVE, DUPLICATE_CLAIMS, OVERLAPS, STALE];
+/** Summarized in one line unless they find violations. */
+const FURTHER = [LOST_ORDERS, REJECTED_BUT_SOLD, DUPLICATE_ORDERS, STRAY, TICKETS, FENCING];
 
 export const CHECK_COUNT = MAIN.length + FURTHER.length;
 
-/** The short list: what was found, the main kinds always, and one line for all others. */
+/** The short list: the main checks, further checks with violations, and one line for the rest. */
 export function checksOf({ violations }: Pick<RunDocument, "violations">): Check[] {
   const counted = (kind: Kind): Check => ({ ...kind, count: violations[kind.id] ?? null });
   const found = FURTHER.map(counted).filter(({ count }) => (count ?? 0) > 0);
   const others = FURTHER.length - found.length;
-  const wereMade = FURTHER.every(({ id }) => violations[id] !== undefined);
+  const areKnown = FURTHER.every(({ id }) => violations[id] !== undefined);
   const further: Check = {
     id: "further",
-    label: `${others} further checks`,
-    meaning: "fencing tokens and tickets in order, and each answer against the orders in the database",
-    count: wereMade ? 0 : null,
+    label: `${others} more checks`,
+    meaning: "order of fencing tokens and tickets, and each response against the orders in the database",
+    count: areKnown ? 0 : null,
   };
   return [...MAIN.map(counted), ...found, ...(others > 0 ? [further] : [])];
 }
 
-/** One check of a run in full: what it found, or why it was not made. */
+/** One check with its result, or the reason why it does not apply. */
 export interface CheckRow {
   readonly id: string;
   readonly label: string;
-  /** What it looked for; why it was not made; or, of a measure, nothing. */
+  /** What the check counts, or why it does not apply. */
   readonly note: string;
-  /** In words and figures; null: not applicable. */
+  /** Null: not applicable. */
   readonly result: string | null;
   readonly isAlarm: boolean;
-  /** Its first finding, by the name that opens it (`lostUpdates-1`). */
+  /** Name of its first finding, which links to it (`lostUpdates-1`). */
   readonly finding: string | null;
 }
 
@@ -101,7 +109,7 @@ export interface CheckGroup {
   readonly rows: readonly CheckRow[];
 }
 
-/** What is known only from the history; null until it has been read. */
+/** Results that only the history contains. */
 export interface CheckEvidence {
   readonly violations: Readonly<Record<string, number>>;
   readonly notApplicable: Partial<Readonly<Record<CheckName, string>>>;
@@ -109,25 +117,28 @@ export interface CheckEvidence {
   readonly measures: { readonly handOff: NonNullable<RunDocument["handOff"]> };
 }
 
-/** Every check of an ended run, in groups. */
+/** Every check of an ended run, in groups. @param evidence null until the history is read */
 export function checkGroups(document: RunDocument, evidence: CheckEvidence | null): CheckGroup[] {
   const row = (kind: Kind) => violationRow(kind, document, evidence);
   return [
     {
       title: "Stock and orders",
-      rows: [conservation(document), ...[OVERSOLD, LOST_UPDATES, UNDERSOLD, NEGATIVE, DUPLICATES].map(row)],
+      rows: [conservation(document), ...[OVERSOLD, LOST_UPDATES, UNDERSOLD, NEGATIVE, DUPLICATE_CLAIMS].map(row)],
     },
-    { title: "Each answer against the database", rows: [TICKETS, LOST_SALES, TWICE, REFUSED, STRAY].map(row) },
-    { title: "Holds of the lock", rows: [OVERLAPS, FENCING, STALE].map(row) },
+    {
+      title: "Responses against the database",
+      rows: [TICKETS, LOST_ORDERS, DUPLICATE_ORDERS, REJECTED_BUT_SOLD, STRAY].map(row),
+    },
+    { title: "Lock", rows: [OVERLAPS, FENCING, STALE].map(row) },
     { title: "Waiting", rows: [liveness(evidence), fairness(document, evidence), handOff(document, evidence)] },
   ];
 }
 
 function violationRow({ id, label, meaning }: Kind, { violations }: RunDocument, evidence: CheckEvidence | null) {
-  // An older document has fewer counts; its history has them all.
+  // An older document lacks some counts; its history has all of them.
   const count = violations[id] ?? evidence?.violations[id];
-  const reason = count === undefined ? "judged before this was looked for" : evidence?.notApplicable[id];
-  if (reason !== undefined && (count ?? 0) === 0) return notMade(id, label, reason);
+  const reason = count === undefined ? "this run is older than the check" : evidence?.notApplicable[id];
+  if (reason !== undefined && (count ?? 0) === 0) return notApplicableRow(id, label, reason);
   return {
     ...plainRow(id, label, meaning),
     result: formatCount(count),
@@ -140,20 +151,20 @@ function conservation({ stock }: RunDocument): CheckRow {
   const { initial, final, orders } = stock;
   const isKept = initial - final === orders;
   return {
-    ...plainRow("conservation", "Conservation", "what left the stock is what was ordered"),
+    ...plainRow("conservation", "Conservation", "units that left the stock equal the orders"),
     result: `${formatCount(initial)} − ${formatCount(final)} ${isKept ? "=" : "≠"} ${formatCount(orders)}`,
     isAlarm: !isKept,
   };
 }
 
 function liveness(evidence: CheckEvidence | null): CheckRow {
-  const [id, label] = ["liveness", "Served after a fault"];
+  const [id, label] = ["liveness", "Waiters served after a fault"];
   if (!evidence) return plainRow(id, label, "read from the history");
   const reason = evidence.notApplicable.liveness;
-  if (reason !== undefined) return notMade(id, label, reason);
+  if (reason !== undefined) return notApplicableRow(id, label, reason);
   const late = evidence.findings.filter(({ kind }) => kind === "unservedWaiters").length;
   return {
-    ...plainRow(id, label, "waiters are served within a bound once a fault has healed"),
+    ...plainRow(id, label, "each waiter is served within a time limit after the fault ends"),
     result: late === 0 ? "all" : `${formatCount(late)} late`,
     isAlarm: late > 0,
     finding: firstOf("unservedWaiters", evidence),
@@ -164,16 +175,18 @@ function fairness({ fairness }: RunDocument, evidence: CheckEvidence | null): Ch
   const [id, label] = ["fairness", "Fairness of waits"];
   const { jain, longestWaitMs } = fairness;
   const note = longestWaitMs === null ? "" : `longest wait ${durationText(longestWaitMs)}; `;
-  if (jain === null) return notMade(id, label, evidence?.notApplicable.fairness ?? "nobody waited and was served");
-  return { ...plainRow(id, label, `${note}1 when all waited alike`), result: `Jain ${jain.toFixed(3)}` };
+  if (jain === null)
+    return notApplicableRow(id, label, evidence?.notApplicable.fairness ?? "no purchase waited and was served");
+  return { ...plainRow(id, label, `${note}1 means that all waited equally long`), result: `Jain ${jain.toFixed(3)}` };
 }
 
 function handOff(document: RunDocument, evidence: CheckEvidence | null): CheckRow {
   const [id, label] = ["handOff", "Hand-off"];
   const measured = document.handOff ?? evidence?.measures.handOff;
-  if (!measured) return notMade(id, label, "judged before this was measured");
+  if (!measured) return notApplicableRow(id, label, "this run is older than the measurement");
   const { count, p50Ms, p99Ms, maxMs } = measured;
-  if (count === 0) return notMade(id, label, evidence?.notApplicable.handOff ?? "nobody was waiting at a release");
+  if (count === 0)
+    return notApplicableRow(id, label, evidence?.notApplicable.handOff ?? "no purchase was waiting at a release");
   const note = `${plural(count, "release")} to the next waiter; p99 ${durationText(p99Ms)}, longest ${durationText(maxMs)}`;
   return { ...plainRow(id, label, note), result: durationText(p50Ms) };
 }
@@ -182,7 +195,7 @@ function plainRow(id: string, label: string, note: string): CheckRow {
   return { id, label, note, result: "–", isAlarm: false, finding: null };
 }
 
-function notMade(id: string, label: string, reason: string): CheckRow {
+function notApplicableRow(id: string, label: string, reason: string): CheckRow {
   return { ...plainRow(id, label, reason), result: null };
 }
 

@@ -8,16 +8,16 @@ import { compareHref, NO_SELECTION, selectionFromQuery, selectionQuery, toggled 
 
 const noCurve = () => [];
 const blank = runDocument();
-let made = 0;
+let runCount = 0;
 
 function runOf(strategy: string, p50: number, change: Partial<RunDocument["config"]> = {}): RunDocument {
-  made += 1;
+  runCount += 1;
   const latencyMs = { ...blank.latencyMs, p50 };
-  return runDocument({ id: `r${made}`, strategy, latencyMs, config: { ...blank.config, ...change } });
+  return runDocument({ id: `r${runCount}`, strategy, latencyMs, config: { ...blank.config, ...change } });
 }
 
 describe("repeats", () => {
-  it("are runs of one strategy under the same sale, whatever their seed", () => {
+  it("are runs of one strategy with the same settings; the seed may differ", () => {
     const runs = [runOf("a", 10), runOf("b", 20), runOf("a", 12, { seed: 9 }), runOf("a", 11)];
     const groups = groupRuns(runs, noCurve);
     assert.deepEqual(
@@ -29,11 +29,11 @@ describe("repeats", () => {
     );
   });
 
-  it("do not mix with runs of another sale, and each group says what is its own", () => {
+  it("exclude runs with other settings, and each group names its differing settings", () => {
     const runs = [runOf("a", 10), runOf("a", 30, { holdMs: 20 }), runOf("a", 30, { holdMs: 20, nodes: 1 })];
     const groups = groupRuns(runs, noCurve);
     assert.deepEqual(
-      groups.map(({ key, apart }) => [key, apart]),
+      groups.map(({ key, difference }) => [key, difference]),
       [
         ["a", "hold 5 ms, 3 nodes"],
         ["a-2", "hold 20 ms, 3 nodes"],
@@ -44,23 +44,23 @@ describe("repeats", () => {
     assert.match(sharedSettings(runs), /^100 units of a product, 500 buyers, lease 5 s, wait up to 10 s, k6$/);
   });
 
-  it("leave out runs that have not come to an end", () => {
+  it("exclude runs that have not finished", () => {
     assert.deepEqual(groupRuns([runDocument({ status: "running" }), runDocument({ status: "failed" })], noCurve), []);
   });
 
-  it("of a strategy are those made like its newest run, by the same lab", () => {
+  it("of a strategy have the settings and lab version of its newest run", () => {
     const newest = runOf("a", 10);
     const older = { ...runOf("a", 10), versions: { lab: "another" } };
     assert.deepEqual(repeatsOfFirst([newest, older, runOf("a", 5, { stock: 3 })]), [newest]);
   });
 
-  it("have no one verdict when they disagree", () => {
+  it("have no common verdict if they disagree", () => {
     const unsafe = { ...runOf("a", 10), verdict: "unsafe" as const };
     assert.equal(groupRuns([runOf("a", 10), unsafe], noCurve)[0]?.verdict, null);
     assert.equal(groupRuns([runOf("a", 10)], noCurve)[0]?.verdict, "safe");
   });
 
-  it("are compared with the baseline, and the baseline with nothing", () => {
+  it("are compared with the baseline; the baseline is not compared", () => {
     const groups = groupRuns(
       [10, 11, 12].flatMap((p50) => [runOf("a", p50), runOf("b", 4 * p50)]),
       noCurve,
@@ -70,10 +70,10 @@ describe("repeats", () => {
     assert.equal(comparedWith(a, a, "p50"), null);
     assert.deepEqual(comparedWith(b, a, "p50"), { kind: "slower", factor: 4 });
     assert.deepEqual(comparedWith(b, a, "p99"), { kind: "no_clear_difference" });
-    assert.equal(comparedWith(b, a, "wait"), null, "a wait explains, and is not compared");
+    assert.equal(comparedWith(b, a, "wait"), null, "expected no comparison of wait times");
   });
 
-  it("are sorted by any column, what was not measured at the end", () => {
+  it("sort by any column, with missing values last", () => {
     const nothing = { ...runOf("c", 1), latencyMs: { ...blank.latencyMs, p50: null } };
     const groups = groupRuns([runOf("a", 30), runOf("b", 10), nothing], noCurve);
     const order = (...sorting: Parameters<typeof sortGroups>) =>
@@ -86,11 +86,11 @@ describe("repeats", () => {
   });
 });
 
-describe("the selection in the URL", () => {
+describe("selection in the URL", () => {
   const id = fc.stringMatching(/^[a-z0-9-]{1,20}$/);
   const ids = fc.uniqueArray(id, { maxLength: 6 });
 
-  it("comes back as it went in", () => {
+  it("round-trips through the query", () => {
     const selections = fc.record(
       { runs: ids, strategies: ids, sweep: fc.option(id, { nil: null }), base: fc.option(id, { nil: null }) },
       { noNullPrototype: true },
@@ -103,14 +103,14 @@ describe("the selection in the URL", () => {
     );
   });
 
-  it("is read from whatever stands there", () => {
+  it("ignores malformed parts of the query", () => {
     assert.deepEqual(selectionFromQuery({}), NO_SELECTION);
     assert.deepEqual(selectionFromQuery({ runs: ["a,b", "b", "<x>"], base: ["x", "y"] }).runs, ["a", "b"]);
     assert.equal(compareHref({ runs: ["a", "b"] }), "/compare?runs=a,b");
     assert.equal(compareHref({}), "/compare");
   });
 
-  it("is changed one at a time", () => {
+  it("adds and removes single items", () => {
     assert.deepEqual(toggled(["a", "b"], "a"), ["b"]);
     assert.deepEqual(toggled(["a"], "c"), ["a", "c"]);
   });

@@ -4,15 +4,15 @@ import { type MedianInterval, medianInterval } from "@/lib/runs/median-interval"
 import type { CurvePoint } from "@/lib/runs/percentile-axis";
 import { plural, settingText } from "./format";
 
-/** Runs that were made alike are repeats of each other: one line in the table, one curve in the chart. */
+/** Repeats: runs of one strategy with the same settings. One row in the table and one curve in the chart. */
 export interface RunGroup {
-  /** In the URL as the baseline; the strategy, and a number where there are several groups of it. */
+  /** Identifies the group in the URL: the strategy, plus a number if it has several groups. */
   readonly key: string;
   readonly strategy: string;
-  /** What tells it from the other groups of the same strategy; empty when it is the only one. */
-  readonly apart: string;
+  /** The settings that differ from other groups of the strategy; empty if it is the only group. */
+  readonly difference: string;
   readonly runs: readonly RunFacts[];
-  /** The only verdict, or null when the repeats disagree. */
+  /** The common verdict; null if the repeats disagree. */
   readonly verdict: RunDocument["verdict"] | null;
   readonly oversold: MedianInterval | null;
   readonly metrics: Readonly<Record<Metric, MedianInterval | null>>;
@@ -28,7 +28,7 @@ export interface RunFacts {
 export const METRICS = ["soldPerSecond", "p50", "p99", "wait"] as const;
 export type Metric = (typeof METRICS)[number];
 
-/** A wait is part of a purchase, and some strategies have none: it explains, and is no aim of its own. */
+/** Null: not compared. Wait time is part of the latency, and some strategies have none. */
 const BETTER_IS: Record<Metric, BetterIs | null> = {
   soldPerSecond: "higher",
   p50: "lower",
@@ -45,7 +45,7 @@ const VALUE_OF: Record<Metric, (run: RunDocument) => number | null> = {
 
 type Setting = readonly [name: string, words: string];
 
-/** Everything that makes two runs different sales; the seed and the sweep do not. */
+/** The settings in which repeats must agree; seed and sweep may differ. */
 function settingsOf({ target, config }: RunDocument): readonly Setting[] {
   const load =
     config.rate === null
@@ -57,7 +57,7 @@ function settingsOf({ target, config }: RunDocument): readonly Setting[] {
     ["load", load],
     ["hold", `hold ${settingText(config.holdMs)}`],
     ["lease", `lease ${settingText(config.ttlMs)}`],
-    ["waitLimit", `wait up to ${settingText(config.waitTimeoutMs)}`],
+    ["waitTimeout", `wait up to ${settingText(config.waitTimeoutMs)}`],
     ["fencing", config.fencing === false ? "fencing tokens unchecked" : "fencing tokens checked"],
     ["nodes", plural(config.nodes, "node")],
     ["engine", config.engine],
@@ -69,7 +69,7 @@ export function repeatKey(run: RunDocument): string {
   return [run.strategy, ...settingsOf(run).map(([, words]) => words)].join("|");
 }
 
-/** The runs of the list that were made like its first one, with the same lab on the same machine. */
+/** The runs with the settings, lab version and machine of the first run. */
 export function repeatsOfFirst(runs: readonly RunDocument[]): RunDocument[] {
   const [first] = runs;
   if (first === undefined) return [];
@@ -80,12 +80,12 @@ function environmentOf({ versions, machine }: RunDocument): string {
   return `${versions.lab ?? ""} ${machine.cpuModel} ${machine.cpus}`;
 }
 
-/** Whether all were measured by the same lab on the same machine: else speed is not the strategy's alone. */
+/** Whether all runs come from one lab version on one machine; otherwise speed does not depend on the strategy alone. */
 export function hasOneEnvironment(runs: readonly RunDocument[]): boolean {
   return new Set(runs.map(environmentOf)).size <= 1;
 }
 
-/** Groups finished runs, in the order in which they first appear. */
+/** Groups finished runs, in order of first appearance. */
 export function groupRuns(
   runs: readonly RunDocument[],
   curveOf: (repeats: readonly RunDocument[]) => readonly CurvePoint[],
@@ -105,7 +105,7 @@ export function groupRuns(
     return {
       key: number === 1 ? first.strategy : `${first.strategy}-${number}`,
       strategy: first.strategy,
-      apart:
+      difference:
         siblings.length === 1
           ? ""
           : differences(
@@ -123,7 +123,7 @@ export function groupRuns(
   });
 }
 
-/** The settings in which one of them is not like all the others. */
+/** The settings of one run that at least one other run does not share. */
 function differences(one: RunDocument, all: readonly RunDocument[]): string {
   const own = settingsOf(one);
   return own
@@ -132,14 +132,14 @@ function differences(one: RunDocument, all: readonly RunDocument[]): string {
     .join(", ");
 }
 
-/** The settings that all runs share, in words. */
+/** The settings that all runs share, as text. */
 export function sharedSettings(runs: readonly RunDocument[]): string {
   const [first] = runs;
   if (first === undefined) return "";
   const shared = settingsOf(first).filter(([name, words]) =>
     runs.every((run) => settingsOf(run).find(([known]) => known === name)?.[1] === words),
   );
-  // What is so unless one asks otherwise goes without saying.
+  // Checked fencing tokens are the default, so the text omits them.
   return shared
     .filter(([name]) => name !== "fencing" || first.config.fencing === false)
     .map(([, words]) => words)
@@ -151,7 +151,7 @@ export function baselineOf(groups: readonly RunGroup[], wanted: string | null): 
   return groups.find(({ key }) => key === wanted) ?? groups[0] ?? null;
 }
 
-/** Null for the baseline itself, and for what is not compared. */
+/** Null for the baseline itself and for a metric that is not compared. */
 export function comparedWith(group: RunGroup, baseline: RunGroup | null, metric: Metric): Comparison | null {
   const betterIs = BETTER_IS[metric];
   if (baseline === null || group.key === baseline.key || betterIs === null) return null;
@@ -169,13 +169,13 @@ const VERDICT_RANK = { unsafe: 0, inconclusive: 1, safe: 2 } as const;
 
 function figureOf(group: RunGroup, column: Exclude<GroupColumn, "strategy">): number | null {
   if (column === "runs") return group.runs.length;
-  // Repeats that disagree count as what the worst of them found.
+  // Repeats that disagree sort by their worst verdict.
   if (column === "verdict") return Math.min(...group.runs.map(({ verdict }) => VERDICT_RANK[verdict]));
   if (column === "oversold") return group.oversold?.median ?? null;
   return group.metrics[column]?.median ?? null;
 }
 
-/** Sorted by a column, what was not measured at the end whichever way; "strategy" is the order they came in. */
+/** Sorts by a column; groups without a value come last in both directions. "strategy" keeps the given order. */
 export function sortGroups(groups: readonly RunGroup[], { column, direction }: GroupSorting): RunGroup[] {
   const sign = direction === "ascending" ? 1 : -1;
   if (column === "strategy") return sign === 1 ? [...groups] : [...groups].reverse();

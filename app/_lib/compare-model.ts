@@ -5,9 +5,9 @@ import type { SweepDocument } from "@/lib/runs/sweep";
 import { groupRuns, hasOneEnvironment, type RunGroup, repeatsOfFirst, sharedSettings } from "./compare-groups";
 import type { Selection } from "./compare-selection";
 
-/** What the compare page reads on the server; nothing here may be imported by a client component. */
+/** Server-side data of the compare page; client components must not import this module. */
 
-/** A sweep as the page draws it, without the documents. */
+/** The sweep grid, without the run documents. */
 export interface SweepGrid {
   readonly id: string;
   readonly strategies: readonly string[];
@@ -24,43 +24,50 @@ export interface SweepGrid {
 export interface CompareModel {
   readonly groups: readonly RunGroup[];
   readonly shared: string;
-  /** Runs that were asked for and are not there, or have not ended. */
+  /** Selected runs and strategies without a finished run. */
   readonly missing: readonly string[];
   readonly hasOneEnvironment: boolean;
-  /** The curves are of the nodes' whole distributions; else of the few percentiles the buyers' side reported. */
-  readonly hasWholeCurves: boolean;
+  /** Where the curves come from: the nodes' full histograms if every run has one, else the percentiles that each run reported. */
+  readonly curveSource: "nodes" | "buyers" | "mixed";
   readonly sweep: SweepGrid | null;
 }
 
-/** Repeats of a strategy that are looked at. */
+/** Newest finished runs that are loaded per strategy. */
 const MAX_REPEATS = 30;
 
 export async function readComparison(selection: Selection): Promise<CompareModel> {
-  const [picked, ofStrategies, sweep] = await Promise.all([
+  const [picked, runsOfStrategies, sweep] = await Promise.all([
     readRuns(selection.runs),
     Promise.all(selection.strategies.map((strategy) => finishedRunsOf(strategy, MAX_REPEATS))),
     selection.sweep === null ? null : readSweep(selection.sweep),
   ]);
   const swept = (sweep?.cells ?? []).flatMap(({ run }) => run ?? []);
-  const all = unique([...swept, ...ofStrategies.flatMap(repeatsOfFirst), ...picked]);
+  const all = unique([...swept, ...runsOfStrategies.flatMap(repeatsOfFirst), ...picked]);
   const finished = all.filter(({ status }) => status === "finished");
-  const hasWholeCurves = finished.every(({ histograms }) => histograms !== undefined);
+  const curveSource = curveSourceOf(finished);
   const found = new Set(finished.map(({ id }) => id));
   return {
-    groups: groupRuns(finished, (repeats) => curveOf(repeats, hasWholeCurves)),
+    groups: groupRuns(finished, (repeats) => curveOf(repeats, curveSource === "nodes")),
     shared: sharedSettings(finished),
     missing: [
       ...selection.runs.filter((id) => !found.has(id)),
-      ...selection.strategies.filter((_, index) => ofStrategies[index]?.length === 0),
+      ...selection.strategies.filter((_, index) => runsOfStrategies[index]?.length === 0),
     ],
     hasOneEnvironment: hasOneEnvironment(finished),
-    hasWholeCurves,
+    curveSource,
     sweep: sweep === null ? null : gridOf(sweep),
   };
 }
 
-function curveOf(repeats: readonly RunDocument[], isWhole: boolean) {
-  const merged = isWhole ? mergedLatency(repeats) : null;
+function curveSourceOf(runs: readonly RunDocument[]): CompareModel["curveSource"] {
+  if (runs.every(({ histograms }) => histograms !== undefined)) return "nodes";
+  const sources = new Set(runs.map(({ latencySource }) => latencySource));
+  if (sources.size > 1) return "mixed";
+  return sources.has("client") ? "buyers" : "nodes";
+}
+
+function curveOf(repeats: readonly RunDocument[], fromHistograms: boolean) {
+  const merged = fromHistograms ? mergedLatency(repeats) : null;
   return merged === null ? medianCurve(repeats) : curveOfHistogram(merged);
 }
 

@@ -14,8 +14,8 @@ const { rows, never } = compareRows(strategies, [
 ]);
 const order = (...sorting: Parameters<typeof sortRows>) => sortRows(...sorting).map((row) => row.strategy.id);
 
-describe("the comparison", () => {
-  it("has a row for every strategy that was run, and names the others", () => {
+describe("table of last runs", () => {
+  it("has a row for each strategy with a run and lists the others", () => {
     assert.deepEqual(
       rows.map(({ strategy }) => strategy.id),
       ["none", "redis-lock", "zk-mutex"],
@@ -26,33 +26,33 @@ describe("the comparison", () => {
     );
   });
 
-  it("sorts by a figure either way", () => {
+  it("sorts by a value in both directions", () => {
     const sorted = ["none", "redis-lock", "zk-mutex"];
     assert.deepEqual(order(rows, { column: "oversold", direction: "descending" }), sorted);
     assert.equal(order(rows, { column: "oversold", direction: "ascending" }).at(-1), "none");
   });
 
-  it("puts a missing figure behind the others whichever way", () => {
+  it("puts missing values last in both directions", () => {
     for (const direction of ["ascending", "descending"] as const) {
       assert.equal(order(rows, { column: "soldPerSecond", direction }).at(-1), "zk-mutex");
     }
   });
 
-  it("puts the unsafe first when sorted by verdict", () => {
+  it("puts unsafe first when sorted by verdict", () => {
     assert.equal(order(rows, { column: "verdict", direction: "ascending" })[0], "none");
   });
 
-  it("keeps the catalogue's order under strategy, and turns it round", () => {
+  it("sorts by strategy in catalogue order and its reverse", () => {
     assert.deepEqual(order(rows, { column: "strategy", direction: "ascending" }), ["none", "redis-lock", "zk-mutex"]);
     assert.equal(order(rows, { column: "strategy", direction: "descending" })[0], "zk-mutex");
   });
 
-  it("scales bars by the column's largest figure", () => {
+  it("scales bars to the largest value of the column", () => {
     assert.equal(columnMax(rows, "oversold"), 31);
     assert.equal(columnMax([], "oversold"), 0);
   });
 
-  it("knows the settings that most of the runs share", () => {
+  it("finds the settings that most runs share", () => {
     const { config } = runDocument();
     const line = settingsLine(config);
     assert.deepEqual(commonSettings(rows), { line, count: 3 });

@@ -23,7 +23,7 @@ export interface Sorting {
   readonly direction: "ascending" | "descending";
 }
 
-/** The strategies that have been run, in the catalogue's order, and those that never were. */
+/** Splits the strategies, in catalogue order, into those with a run and those without. */
 export function compareRows(
   strategies: readonly CatalogueStrategy[],
   runs: readonly RunDocument[],
@@ -40,7 +40,7 @@ export function compareRows(
 
 const VERDICT_RANK = { unsafe: 0, inconclusive: 1, safe: 2 } as const;
 
-/** The figure a column shows and sorts by; null where there is none. */
+/** The value that a column shows and sorts by; null if the run has none. */
 export function figureOf(run: RunDocument, column: CompareColumn): number | null {
   switch (column) {
     case "strategy":
@@ -62,10 +62,10 @@ export function figureOf(run: RunDocument, column: CompareColumn): number | null
   }
 }
 
-/** Sorted by a column; rows without a figure stay at the end whichever way. */
+/** Sorts by a column; rows without a value come last in both directions. */
 export function sortRows(rows: readonly CompareRow[], { column, direction }: Sorting): CompareRow[] {
   const sign = direction === "ascending" ? 1 : -1;
-  // "strategy" means the catalogue's own order, by family.
+  // "strategy" means catalogue order, which groups by family.
   if (column === "strategy") return sign === 1 ? [...rows] : [...rows].reverse();
   return [...rows].sort((a, b) => {
     const left = figureOf(a.run, column);
@@ -75,12 +75,12 @@ export function sortRows(rows: readonly CompareRow[], { column, direction }: Sor
   });
 }
 
-/** The largest figure of a column: what a full bar stands for. */
+/** The largest value of a column, which a full bar represents. */
 export function columnMax(rows: readonly CompareRow[], column: CompareColumn): number {
   return rows.reduce((max, { run }) => Math.max(max, figureOf(run, column) ?? 0), 0);
 }
 
-/** A run's settings in a few characters, to see at a glance whether two runs may be compared. */
+/** Short text of a run's settings; runs with equal text are comparable. */
 export function settingsLine(config: RunDocument["config"]): string {
   const load = config.rate === null ? plural(config.vus ?? 0, "buyer") : `${formatCount(config.rate)} buyers/s`;
   const nodes = plural(config.nodes, "node");
@@ -88,7 +88,7 @@ export function settingsLine(config: RunDocument["config"]): string {
   return `${plural(config.stock, "unit")}, ${load}, hold ${config.holdMs} ms, ${nodes}, ${config.engine}${faults}`;
 }
 
-/** The settings that most of the runs were made with, and how many were; null where no two agree. */
+/** The most common settings and the number of runs that have them; null if no two runs agree. */
 export interface CommonSettings {
   readonly line: string;
   readonly count: number;

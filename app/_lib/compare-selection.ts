@@ -1,18 +1,18 @@
-/** What the compare page lays side by side; all of it lives in the URL's query. */
+/** The selection of the compare page; the URL's query carries all of it. */
 export interface Selection {
   /** Runs by id. */
   readonly runs: readonly string[];
-  /** Strategies, each by its newest finished runs that were made alike. */
+  /** Strategies: each stands for its newest finished run and that run's repeats. */
   readonly strategies: readonly string[];
   /** A sweep by its id. */
   readonly sweep: string | null;
-  /** The group that the others are compared with; null: the first. */
+  /** Key of the baseline group; null: the first group. */
   readonly base: string | null;
 }
 
 export const NO_SELECTION: Selection = { runs: [], strategies: [], sweep: null, base: null };
 
-/** No more are laid over each other: nobody could tell them apart. */
+/** Upper limit of selected items: more curves in one chart are not distinguishable. */
 export const MAX_PICKED = 40;
 
 type Query = Readonly<Record<string, string | string[] | undefined>>;
@@ -22,7 +22,7 @@ function listIn(value: string | string[] | undefined): string[] {
   return [...new Set(parts.filter((part) => /^[a-z0-9-]{1,64}$/.test(part)))].slice(0, MAX_PICKED);
 }
 
-/** Whatever is malformed is left out. */
+/** Ignores malformed values. */
 export function selectionFromQuery(query: Query): Selection {
   const [sweep] = listIn(query.sweep);
   const base = typeof query.base === "string" && query.base.length <= 64 ? query.base : null;
@@ -44,7 +44,7 @@ export function compareHref(selection: Partial<Selection>): string {
   return query === "" ? "/compare" : `/compare?${query}`;
 }
 
-/** With it or without it. */
+/** Adds the id if it is missing, else removes it. */
 export function toggled(list: readonly string[], id: string): string[] {
   return list.includes(id) ? list.filter((one) => one !== id) : [...list, id];
 }

@@ -9,42 +9,45 @@ const some = runDocument();
 const factsOf = (document: typeof some) => Object.fromEntries(certificateOf(document).facts);
 
 describe("certificateOf", () => {
-  it("says how much of the rush met, and which queue was the longer", () => {
+  it("gives the share of concurrent purchases and names the longer queue", () => {
     const poolWait = { ...some.phasesMs.poolWait, p50: 300, p99: 900 };
     const busy = { ...some, phasesMs: { ...some.phasesMs, poolWait } };
     const { isCertified, sentences } = certificateOf(busy);
     assert.equal(isCertified, true);
     assert.match(sentences[0] ?? "", /^Up to 96 of 500 purchases \(19 %\) were in flight at once, 95 of them waiting/);
-    assert.match(sentences.join(" "), /longer queue was for the database's connections: 300 ms in the median, 40 ms/);
-    assert.equal(factsOf(busy)["Wait for a connection, p99"], "900 ms");
+    assert.match(
+      sentences.join(" "),
+      /waited longer for a database connection than for the lock: median 300 ms, compared with 40 ms/,
+    );
+    assert.equal(factsOf(busy)["Wait for a pooled connection, p99"], "900 ms");
     assert.equal(certificateOf(some).sentences.length, 1);
   });
 
-  it("calls a run without contention no test", () => {
+  it("says that a run without contention does not test the strategy", () => {
     const contention = { ...some.contention, certified: false, peakInFlight: 1, arrivalSkewMs: null };
     const { isCertified, sentences } = certificateOf({ ...some, contention });
     assert.equal(isCertified, false);
-    assert.match(sentences.join(" "), /At most 1 purchase of 500 in flight at once: this was no contention test/);
-    assert.equal(factsOf({ ...some, contention })["Buyers started within"], "–");
+    assert.match(sentences.join(" "), /At most 1 purchase of 500 in flight at once\. Without contention/);
+    assert.equal(factsOf({ ...some, contention })["All buyers started within"], "–");
   });
 
-  it("says what the load generator took for it, and what of that is not known", () => {
+  it("gives the load generator's lag and CPU, or says that they are unknown", () => {
     const client = { generatorLagP99Ms: 163, generatorCpuPercent: 143 } as ClientReport;
     const facts = factsOf({ ...some, client });
-    assert.equal(facts["Load generator late, p99"], "163 ms");
-    assert.equal(facts["Load generator's processor"], "143 % of a core");
-    assert.equal(factsOf({ ...some, client: {} as ClientReport })["Load generator's processor"], "not known");
-    assert.equal("Load generator late, p99" in factsOf({ ...some, client: null }), false);
+    assert.equal(facts["Load generator lag, p99"], "163 ms");
+    assert.equal(facts["Load generator CPU"], "143 % of a core");
+    assert.equal(factsOf({ ...some, client: {} as ClientReport })["Load generator CPU"], "unknown");
+    assert.equal("Load generator lag, p99" in factsOf({ ...some, client: null }), false);
   });
 
-  it("says that the rush of a starved generator was another one", () => {
+  it("says that a starved load generator sent a different load", () => {
     const late = clientReport({ generatorLagP99Ms: 9_000 });
     const starved = { ...some, client: late, agreement: agreementOf(some, late) };
-    assert.match(certificateOf(starved).sentences.join(" "), /starved: what arrived is not the rush/);
+    assert.match(certificateOf(starved).sentences.join(" "), /too little CPU, so the nodes received a different load/);
   });
 
-  it("says that a rush with dropped purchases was smaller than asked", () => {
+  it("says that dropped purchases lowered the load", () => {
     const contention = { ...some.contention, droppedIterations: 7 };
-    assert.match(certificateOf({ ...some, contention }).sentences.join(" "), /7 purchases never left/);
+    assert.match(certificateOf({ ...some, contention }).sentences.join(" "), /did not send 7 purchases/);
   });
 });

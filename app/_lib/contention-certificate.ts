@@ -1,15 +1,15 @@
 import type { ClientReport, RunDocument } from "@/lib/runs/document";
 import { durationText, formatCount, NO_VALUE, plural } from "./format";
 
-/** Whether a run put its strategy to the test at all: a lock that nobody wants keeps every promise. */
+/** Whether a run had contention: without it, every lock appears safe. */
 export interface Certificate {
   readonly isCertified: boolean;
-  /** The certificate in words, most telling first. */
+  /** The certificate as text, most important sentence first. */
   readonly sentences: readonly string[];
   readonly facts: readonly (readonly [name: string, value: string])[];
 }
 
-const UNKNOWN = "not known";
+const UNKNOWN = "unknown";
 
 type Measured = Pick<RunDocument, "contention" | "phasesMs" | "counts" | "config" | "client" | "agreement" | "status">;
 
@@ -21,10 +21,10 @@ export function certificateOf(document: Measured): Certificate {
     sentences: contention.certified ? certified(document) : notCertified(document),
     facts: [
       ["Peak in flight", formatCount(peakInFlight)],
-      ["Peak waiting for their turn", formatCount(peakWaiters)],
-      ["Buyers started within", arrivalSkewMs === null ? NO_VALUE : durationText(arrivalSkewMs)],
-      ["Wait for a connection, p99", durationText(phasesMs.poolWait.p99)],
-      ["Purchases never sent", formatCount(droppedIterations)],
+      ["Peak waiting for the lock", formatCount(peakWaiters)],
+      ["All buyers started within", arrivalSkewMs === null ? NO_VALUE : durationText(arrivalSkewMs)],
+      ["Wait for a pooled connection, p99", durationText(phasesMs.poolWait.p99)],
+      ["Purchases not sent", formatCount(droppedIterations)],
       ...(document.client === null ? [] : generatorFacts(document.client)),
     ],
   };
@@ -33,38 +33,38 @@ export function certificateOf(document: Measured): Certificate {
 function generatorFacts(client: ClientReport): Certificate["facts"] {
   const { generatorLagP99Ms: lagMs, generatorCpuPercent: percent } = client;
   return [
-    ["Load generator late, p99", lagMs === undefined ? UNKNOWN : durationText(lagMs)],
-    ["Load generator's processor", percent === undefined ? UNKNOWN : `${formatCount(percent)} % of a core`],
+    ["Load generator lag, p99", lagMs === undefined ? UNKNOWN : durationText(lagMs)],
+    ["Load generator CPU", percent === undefined ? UNKNOWN : `${formatCount(percent)} % of a core`],
   ];
 }
 
 function certified({ contention, counts, phasesMs, agreement }: Measured): string[] {
   const { peakInFlight, peakWaiters, droppedIterations } = contention;
   const share = counts.requests > 0 ? Math.round((100 * peakInFlight) / counts.requests) : 0;
-  const said = [
-    `Up to ${formatCount(peakInFlight)} of ${plural(counts.requests, "purchase")} (${share} %) were in flight at once${peakWaiters > 0 ? `, ${formatCount(peakWaiters)} of them waiting for their turn` : ""}.`,
+  const sentences = [
+    `Up to ${formatCount(peakInFlight)} of ${plural(counts.requests, "purchase")} (${share} %) were in flight at once${peakWaiters > 0 ? `, ${formatCount(peakWaiters)} of them waiting for the lock` : ""}.`,
   ];
   const { poolWait, wait } = phasesMs;
-  // Whoever waits for a connection is not yet at the lock: the pool, not the lock, made the queue.
+  // A purchase without a connection has not requested the lock yet, so the pool caused the queue.
   if ((poolWait.p50 ?? 0) > (wait.p50 ?? 0) && (poolWait.p50 ?? 0) >= 1) {
-    const turn = wait.p50 === null ? "" : `, ${durationText(wait.p50)} for the turn itself`;
-    said.push(
-      `The longer queue was for the database's connections: ${durationText(poolWait.p50)} in the median${turn}.`,
+    const lockWait = wait.p50 === null ? "" : `, compared with ${durationText(wait.p50)} for the lock`;
+    sentences.push(
+      `Purchases waited longer for a database connection than for the lock: median ${durationText(poolWait.p50)}${lockWait}.`,
     );
   }
   if (agreement?.isStarved)
-    said.push("The load generator was starved: what arrived is not the rush that was asked for.");
+    sentences.push("The load generator had too little CPU, so the nodes received a different load than configured.");
   if (droppedIterations !== null && droppedIterations > 0) {
-    said.push(
-      `${plural(droppedIterations, "purchase")} never left the load generator, so the rush was smaller than asked.`,
+    sentences.push(
+      `The load generator did not send ${plural(droppedIterations, "purchase")}, so the load was lower than configured.`,
     );
   }
-  return said;
+  return sentences;
 }
 
 function notCertified({ counts, contention }: Measured): string[] {
   if (counts.requests === 0) return ["No purchase reached a store node."];
   return [
-    `At most ${plural(contention.peakInFlight, "purchase")} of ${formatCount(counts.requests)} in flight at once: this was no contention test, whatever came out of it.`,
+    `At most ${plural(contention.peakInFlight, "purchase")} of ${formatCount(counts.requests)} in flight at once. Without contention, this run does not test the strategy.`,
   ];
 }

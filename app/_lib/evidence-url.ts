@@ -1,6 +1,6 @@
 import { clampRange, type TimeRange } from "./timeline-view";
 
-/** What of a run's evidence is on the screen, as its address has it. */
+/** The selected finding and time range, as URL parameters. */
 export interface EvidenceParams {
   readonly finding: string | null;
   readonly range: TimeRange | null;
@@ -12,7 +12,7 @@ function micros(value: string | readonly string[] | undefined): number | null {
   return typeof value === "string" && /^\d{1,12}$/.test(value) ? Number(value) : null;
 }
 
-/** What makes no sense is left out: a link that somebody shortened still opens the run. */
+/** Ignores malformed parameters, so that a truncated link still opens the run. */
 export function readEvidenceParams(query: Query): EvidenceParams {
   const name = query.finding;
   const [fromUs, toUs] = [micros(query.fromUs), micros(query.toUs)];
@@ -22,7 +22,7 @@ export function readEvidenceParams(query: Query): EvidenceParams {
   };
 }
 
-/** The address with this evidence in it; other parameters stay. */
+/** The URL with these parameters; other parameters stay unchanged. */
 export function withEvidenceParams(href: string, { finding, range }: EvidenceParams, endUs: number): string {
   const url = new URL(href);
   const { searchParams } = url;

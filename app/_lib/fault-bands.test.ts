@@ -9,18 +9,18 @@ const space = {
   width: 200,
   xOf: (seconds: number) => 50 + seconds * 100,
   widthOf: (text: string) => text.length * 6,
-  leastWidth: 3,
+  minWidth: 3,
 };
 
 const band = (fromS: number, toS: number, label = "kill"): FaultBand => ({ label, fromS, toS });
 const placed = (...bands: FaultBand[]) => placeBands(bands, space);
 
 describe("placeBands", () => {
-  it("puts a fault where it was", () => {
+  it("places a fault at its time", () => {
     assert.deepEqual(placed(band(0.5, 1)), [{ x: 100, width: 50, text: "kill", textX: 103, textWidth: 24, row: 0 }]);
   });
 
-  it("keeps what was over at once in sight", () => {
+  it("gives a short fault a visible width", () => {
     assert.deepEqual(
       placed(band(0.5, 0.501), band(2, 2)).map(({ x, width }) => [x, width]),
       [
@@ -30,7 +30,7 @@ describe("placeBands", () => {
     );
   });
 
-  it("cuts off what goes beyond the chart, and shows at its edge, with an arrow, what lies outside of it", () => {
+  it("clips faults at the chart's edges and marks faults outside with an arrow", () => {
     const all = placed(band(-1, 0.5), band(1.5, 9), band(3, 4), band(-2, -1));
     assert.deepEqual(
       all.map(({ x, width, text }) => [x, width, text]),
@@ -43,7 +43,7 @@ describe("placeBands", () => {
     );
   });
 
-  it("writes names one below the other where they would run into each other, and none outside of the chart", () => {
+  it("puts overlapping names in different rows and keeps all names within the chart", () => {
     const seconds = fc.double({ min: -1, max: 4, noNaN: true });
     const label = fc.string({ minLength: 1, maxLength: 20 });
     fc.assert(

@@ -3,12 +3,12 @@ import type { FaultRequest } from "@/lib/faults/request";
 import type { SaleConfig } from "./run-config";
 import type { CatalogueFault } from "./strategy-catalogue";
 
-/** What the Lab page offers to do to a sale. */
+/** The fault setting of the Lab page. */
 
 export const NO_FAULT = "none";
 
 export interface FaultOption {
-  /** In one word, as an address has it. */
+  /** As written in the URL, for example `pause-holder@500+2500`. */
   readonly value: string;
   readonly label: string;
 }
@@ -23,7 +23,7 @@ export function faultsOfValue(value: string): FaultRequest[] {
   return value.split(",").flatMap((text) => readFault(text) ?? []);
 }
 
-/** None, those that can be done to the strategy, and what is chosen, if a run or an address came with something else. */
+/** "none", the faults applicable to the strategy, and the chosen value if a URL or an earlier run set another one. */
 export function faultOptions({ strategy, faults }: Chosen, catalogue: readonly CatalogueFault[]): FaultOption[] {
   const applicable = catalogue.filter(({ reasonsAgainst }) => reasonsAgainst[strategy] === undefined);
   const values = [NO_FAULT, ...applicable.map(({ id }) => id)];
@@ -31,18 +31,18 @@ export function faultOptions({ strategy, faults }: Chosen, catalogue: readonly C
   return [...values, ...(values.includes(chosen) ? [] : [chosen])].map((value) => ({ value, label: value }));
 }
 
-/** What will be done, a sentence each. */
+/** What the chosen faults do, one sentence each. */
 export function faultDescription({ faults }: Chosen, catalogue: readonly CatalogueFault[]): string | null {
   const ids = new Set<string>(faults.map(({ id }) => id));
   const sentences = catalogue.filter(({ id }) => ids.has(id)).map(({ does }) => does);
   return sentences.join(" ") || null;
 }
 
-/** Why what is chosen cannot be done to the strategy, to stand beside the choice; null when it can. */
+/** Why the chosen fault is not applicable to the strategy; null when it is. */
 export function faultProblem({ strategy, faults }: Chosen, catalogue: readonly CatalogueFault[]): string | null {
   for (const { id } of faults) {
     const reason = catalogue.find((fault) => fault.id === id)?.reasonsAgainst[strategy];
-    if (reason !== undefined) return `not for ${strategy}: ${reason}`;
+    if (reason !== undefined) return `not applicable to ${strategy}: ${reason}`;
   }
   return null;
 }

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { afterText, findingTimeText, groupFindings, kindText } from "./finding-text";
 
-describe("findings in words", () => {
-  it("keeps kinds together in the order they come in", () => {
+describe("text of findings", () => {
+  it("groups findings by kind in input order", () => {
     const findings = [{ kind: "staleWrites" }, { kind: "oversold" }, { kind: "staleWrites" }] as const;
     assert.deepEqual(
       groupFindings(findings).map(({ kind, findings: members }) => [kind, members.length]),
@@ -15,7 +15,7 @@ describe("findings in words", () => {
     assert.equal(kindText("staleWrites", 1), "Stale write");
   });
 
-  it("writes times so that a column lines up", () => {
+  it("writes times with a fixed number of decimals", () => {
     assert.deepEqual([afterText(0), afterText(12_345_678)], ["+0.000", "+12.346"]);
     assert.deepEqual([findingTimeText(411_000), findingTimeText(null)], ["0.411 s", "–"]);
   });

@@ -10,9 +10,9 @@ const WORDS: Readonly<Record<FindingKind, readonly [one: string, many: string]>>
   staleWrites: ["Stale write", "Stale writes"],
   fencingOrder: ["Fencing order", "Fencing order"],
   ticketOrder: ["Ticket order", "Ticket order"],
-  acknowledgedRows: ["Lost sale", "Lost sales"],
-  unknownRows: ["Sold twice unanswered", "Sold twice unanswered"],
-  refusedRows: ["Sold to the refused", "Sold to the refused"],
+  acknowledgedRows: ["Lost order", "Lost orders"],
+  unknownRows: ["Duplicate order", "Duplicate orders"],
+  refusedRows: ["Rejected but sold", "Rejected but sold"],
   strayRows: ["Stray order", "Stray orders"],
   unreadableFile: ["Unreadable history", "Unreadable history"],
   unreadableLine: ["Unreadable line", "Unreadable lines"],
@@ -31,7 +31,7 @@ export function kindText(kind: FindingKind, count: number): string {
   return WORDS[kind][count === 1 ? 0 : 1];
 }
 
-/** The findings of one kind, in the order they come in. */
+/** The findings of one kind, in input order. */
 export interface FindingGroup<F> {
   readonly kind: FindingKind;
   readonly findings: readonly F[];
@@ -47,12 +47,12 @@ export function groupFindings<F extends { readonly kind: FindingKind }>(findings
   return [...groups].map(([kind, members]) => ({ kind, findings: members }));
 }
 
-/** A step's distance from the first, in milliseconds: "+0.000", "+12.340". */
+/** Time since the first step, in milliseconds: "+0.000", "+12.340". */
 export function afterText(afterNs: number): string {
   return `+${(afterNs / 1_000_000).toFixed(3)}`;
 }
 
-/** When it happened, in seconds since the first purchase. */
+/** Time of a finding, in seconds since the first purchase. */
 export function findingTimeText(atUs: number | null): string {
   return atUs === null ? "–" : `${(atUs / 1_000_000).toFixed(3)} s`;
 }

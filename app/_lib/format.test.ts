@@ -16,7 +16,7 @@ import {
 } from "./format";
 
 describe("formatDuration", () => {
-  it("chooses the unit a reader would", () => {
+  it("uses ms below one second, else s", () => {
     const cases: [number, string][] = [
       [0, "0 ms"],
       [0.424, "0.42 ms"],
@@ -36,20 +36,20 @@ describe("formatDuration", () => {
     }
   });
 
-  it("shows a dash where nothing was measured", () => {
+  it("shows a dash for a missing value", () => {
     assert.equal(formatDuration(null).text, NO_VALUE);
     assert.equal(durationText(null), NO_VALUE);
   });
 
-  it("never shows more than five characters below a hundred minutes", () => {
+  it("has at most five characters below a hundred minutes", () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 6_000_000, noNaN: true }), (ms) => formatDuration(ms).text.length <= 5),
     );
   });
 });
 
-describe("numbers beside an axis", () => {
-  it("are short enough for it", () => {
+describe("axis labels", () => {
+  it("have at most six characters", () => {
     assert.deepEqual([0, 0.25, 7.5, 1_000, 9_999, 10_000, 12_500, 1_000_000].map(formatTick), [
       "0",
       "0.25",
@@ -63,14 +63,14 @@ describe("numbers beside an axis", () => {
   });
 });
 
-describe("cells", () => {
-  it("keeps one decimal so that a column lines up", () => {
+describe("cells and settings", () => {
+  it("show milliseconds with one decimal", () => {
     assert.equal(formatMsCell(0), "0.0");
     assert.equal(formatMsCell(12_345.67), "12,345.7");
     assert.equal(formatMsCell(null), NO_VALUE);
   });
 
-  it("groups counts and rounds rates", () => {
+  it("group counts and round rates", () => {
     assert.equal(formatCount(12_400), "12,400");
     assert.equal(formatCount(null), NO_VALUE);
     assert.equal(formatRate(0), "0");
@@ -78,19 +78,19 @@ describe("cells", () => {
     assert.equal(formatRate(1_604.4), "1,604");
   });
 
-  it("writes settings no more exactly than they were set", () => {
+  it("show configured durations without added decimals", () => {
     assert.equal(settingText(5), "5 ms");
     assert.equal(settingText(1_500), "1,500 ms");
     assert.equal(settingText(10_000), "10 s");
   });
 
-  it("writes seconds and plurals", () => {
+  it("show seconds and plurals", () => {
     assert.equal(formatSeconds(410), "0.41 s");
     assert.equal(plural(1, "order"), "1 order");
     assert.equal(plural(1_200, "order"), "1,200 orders");
   });
 
-  it("writes a time of the same width in both zones", () => {
+  it("show a time in the same width in both zones", () => {
     assert.equal(formatWhen(Date.UTC(2026, 10, 20, 23, 36, 5), "utc"), "2026-11-20 23:36:05");
     assert.equal(formatWhen(Date.UTC(2026, 10, 20, 23, 36, 5), "local").length, 19);
   });

@@ -1,10 +1,10 @@
-/** Numbers as the pages show them. A quantity keeps its unit apart, because units are set smaller and muted. */
+/** A formatted number with a separate unit, because the pages show units smaller and muted. */
 export interface Quantity {
   readonly text: string;
   readonly unit: string;
 }
 
-/** Shown where nothing was measured. */
+/** Shown for a missing value. */
 export const NO_VALUE = "–";
 
 const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
@@ -13,14 +13,14 @@ export function formatCount(value: number | null | undefined): string {
   return value === null || value === undefined ? NO_VALUE : grouped.format(value);
 }
 
-const finely = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
+const twoDecimals = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
 
-/** A number beside an axis, no wider than there is room for: 7.5, 1,000, 15k. */
+/** Axis label that fits the axis width: 7.5, 1,000, 15k. */
 export function formatTick(value: number): string {
-  return value >= 10_000 ? `${finely.format(value / 1_000)}k` : finely.format(value);
+  return value >= 10_000 ? `${twoDecimals.format(value / 1_000)}k` : twoDecimals.format(value);
 }
 
-/** A duration in the unit a reader would choose: 0.42 ms, 3.4 ms, 121 ms, 1.24 s. */
+/** A duration in ms below one second, else in s: 0.42 ms, 3.4 ms, 121 ms, 1.24 s. */
 export function formatDuration(ms: number | null | undefined): Quantity {
   if (ms === null || ms === undefined) return { text: NO_VALUE, unit: "ms" };
   if (ms === 0) return { text: "0", unit: "ms" };
@@ -31,7 +31,7 @@ export function formatDuration(ms: number | null | undefined): Quantity {
   return { text: grouped.format(Math.round(ms / 1000)), unit: "s" };
 }
 
-/** Milliseconds with one decimal always, so that a column lines up at the point. */
+/** Milliseconds with exactly one decimal, so that the values of a column align. */
 export function formatMsCell(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return NO_VALUE;
   const [whole = "0", decimal = "0"] = ms.toFixed(1).split(".");
@@ -48,18 +48,18 @@ export function formatSeconds(ms: number | null | undefined): string {
   return ms === null || ms === undefined ? NO_VALUE : `${(ms / 1000).toFixed(2)} s`;
 }
 
-/** Words for a whole duration, as in "ran for 3.2 s". */
+/** A duration with its unit as text: "3.2 s". */
 export function durationText(ms: number | null | undefined): string {
   const { text, unit } = formatDuration(ms);
   return text === NO_VALUE ? NO_VALUE : `${text} ${unit}`;
 }
 
-/** A duration as it was set, no more exact than it was: 5 ms, 2 s, 1,500 ms. */
+/** A configured duration, without added decimals: 5 ms, 2 s, 1,500 ms. */
 export function settingText(ms: number): string {
   return ms >= 1_000 && ms % 1_000 === 0 ? `${grouped.format(ms / 1_000)} s` : `${grouped.format(ms)} ms`;
 }
 
-/** `2026-11-20 23:36:05`; the server's rendering and the browser's have the same width, so nothing moves. */
+/** `2026-11-20 23:36:05`, the same width in both zones, so that hydration does not shift the layout. */
 export function formatWhen(epochMs: number, zone: "utc" | "local"): string {
   const date = new Date(epochMs);
   const shifted = zone === "utc" ? date : new Date(epochMs - date.getTimezoneOffset() * 60_000);

@@ -16,15 +16,15 @@ function chartsOf(endMs: number) {
   return seriesOfHistory(series, [{ faultId: "kill-holder", fromUs: 1_000, toUs: 1_500, proof: "ended" }]);
 }
 
-describe("charts of a history", () => {
-  it("say what they were made from, and how fine they are", () => {
-    assert.equal(chartsOf(400).source, "from 3 recorded purchases, 5 ms steps");
-    assert.equal(chartsOf(80).source, "from 3 recorded purchases, 1 ms steps");
-    assert.equal(chartsOf(20).source, "from 3 recorded purchases, 0.2 ms steps");
-    assert.equal(chartsOf(200_000).source, "from 3 recorded purchases, 2 s steps");
+describe("time series of a history", () => {
+  it("names its data source and step length", () => {
+    assert.equal(chartsOf(400).source, "from 3 recorded purchases in 5 ms steps");
+    assert.equal(chartsOf(80).source, "from 3 recorded purchases in 1 ms steps");
+    assert.equal(chartsOf(20).source, "from 3 recorded purchases in 0.2 ms steps");
+    assert.equal(chartsOf(200_000).source, "from 3 recorded purchases in 2 s steps");
   });
 
-  it("end where the run ended, in milliseconds when that was within a second", () => {
+  it("ends with the run, in milliseconds if the run took less than a second", () => {
     assert.deepEqual(chartsOf(80).axis, { endS: 0.08, unit: "ms", digits: 0 });
     assert.deepEqual(chartsOf(2_000).axis, { endS: 2, unit: "s", digits: 2 });
     assert.deepEqual(
@@ -33,14 +33,14 @@ describe("charts of a history", () => {
     );
   });
 
-  it("name every step differently in a table", () => {
+  it("gives every step a distinct time in the table", () => {
     for (const endMs of [3, 7, 20, 80, 400, 999, 1_000, 2_000, 15_000, 200_000]) {
       const { axis, stock } = chartsOf(endMs);
       assert.equal(new Set(stock.x.map((at) => timeCell(axis, at))).size, stock.x.length, `${endMs} ms`);
     }
   });
 
-  it("let orders rise from none and stock fall from all, and count what is beyond it", () => {
+  it("starts orders at zero and stock at its initial value, and counts orders beyond the stock", () => {
     const { stock } = chartsOf(80);
     assert.deepEqual([stock.x[0], stock.ys.map((column) => column[0])], [0, [0, 2, 0]]);
     assert.deepEqual(
@@ -49,13 +49,13 @@ describe("charts of a history", () => {
     );
   });
 
-  it("have rates that, times the steps' length, are what was sold", () => {
+  it("has rates that add up to the units sold", () => {
     const { rates } = chartsOf(80);
     const soldUnits = (rates.ys[0] ?? []).reduce<number>((sum, perSecond) => sum + (perSecond ?? 0) / 1_000, 0);
     assert.equal(Math.round(soldUnits), 3);
   });
 
-  it("have the faults on their own time", () => {
+  it("places faults at their own times", () => {
     assert.deepEqual(chartsOf(80).bands, [{ label: "kill-holder", fromS: 0.001, toS: 0.0015 }]);
   });
 });

@@ -4,21 +4,21 @@ import { plural } from "./format";
 import { type Columns, type RunSeries, STACK_ORDER } from "./run-series";
 import { timeAxis } from "./time-axis";
 
-/** A run over time as its history has it: every purchase at its own moment, so the charts' time is the faults' time too. */
+/** Time series from the history. Purchases and faults share one time axis. */
 export function seriesOfHistory(series: Series, faults: readonly TimelineFault[]): RunSeries {
   const { stepUs, operations, steps } = series;
   const stepS = stepUs / 1e6;
-  // Worked out one by one: sums of steps would gather dust behind the point.
-  const x = steps.answered.map((_, step) => ((step + 1) * stepUs) / 1e6);
+  // Multiplied, not summed: a running sum would accumulate floating-point error.
+  const x = steps.answered.map((_, index) => ((index + 1) * stepUs) / 1e6);
   const columns = (...ys: Columns["ys"][number][]): Columns => ({ x, ys });
   const perSecond = (counts: readonly number[]) => counts.map((count) => count / stepS);
-  const words = stepText(stepUs);
+  const step = stepText(stepUs);
   return {
-    source: `from ${plural(operations, "recorded purchase")}, ${words} steps`,
-    span: `${words} steps`,
-    moment: `most at once, ${words} steps`,
+    source: `from ${plural(operations, "recorded purchase")} in ${step} steps`,
+    latencySpan: `${step} steps`,
+    inFlightUnit: `peak in ${step} steps`,
     axis: timeAxis(x.at(-1) ?? stepS, stepS),
-    blank: "Nothing recorded",
+    blank: "No data recorded",
     stock: stockColumns(series, x),
     phases: columns(...STACK_ORDER.map((phase) => steps.phaseMediansMs[phase])),
     rates: columns(perSecond(steps.ordered), perSecond(steps.answered)),
@@ -28,7 +28,7 @@ export function seriesOfHistory(series: Series, faults: readonly TimelineFault[]
   };
 }
 
-/** From the doors' opening on, at the end of each step. */
+/** Values at the start of the sale and at the end of each step. */
 function stockColumns({ initial, steps }: Series, x: readonly number[]): Columns {
   let ordered = 0;
   const orders = steps.ordered.map((units) => {

@@ -4,7 +4,7 @@ import type { EvidenceParams } from "./evidence-url";
 import { readEvidence } from "./lab-data";
 import { clampRange, rangeAround, type TimeRange } from "./timeline-view";
 
-/** What a page opens a run's evidence with. The spans themselves are fetched once it stands, and further findings when asked for. */
+/** Evidence that comes with the page. The browser fetches the spans afterwards, and further findings on selection. */
 export interface InitialEvidence {
   readonly verdict: Evidence["verdict"];
   readonly violations: Readonly<Record<string, number>>;
@@ -14,14 +14,14 @@ export interface InitialEvidence {
   readonly endUs: number;
   readonly faults: readonly TimelineFault[];
   readonly findings: readonly NamedFinding[];
-  /** The finding it opens with: the one linked to, else the first violation; null where there is none. */
+  /** The finding shown first: the linked one, else the first violation; null if there is none. */
   readonly first: ExplainedFinding | null;
   readonly ordinary: Evidence["ordinary"];
-  /** What is linked to, or where the first finding is. */
+  /** The linked time range, else the range around the first finding. */
   readonly firstRange: TimeRange;
 }
 
-/** Reads an ended run's history. On the server only. */
+/** Reads the history of an ended run. Server-side only. */
 export async function loadInitialEvidence(document: RunDocument, link: EvidenceParams): Promise<InitialEvidence> {
   const { timeline, faults, findings, violations, verdict, ordinary, explain } = await readEvidence(document);
   const { lanes, depths, hasHolds, endUs, spans } = timeline;

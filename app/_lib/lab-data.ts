@@ -4,12 +4,12 @@ import { describeStrategies } from "@/lib/runs/lab-description";
 import { latestRunPerStrategy, listRuns, readRun, readSamples } from "@/lib/runs/queries";
 import type { Catalogue } from "./strategy-catalogue";
 
-/** What the pages read on the server; nothing here may be imported by a client component. */
+/** Server-side data of the pages; client components must not import this module. */
 
-/** Asked for by the layout and by the page; answered once a request. */
+/** Cached per request: the layout and the page both call it. */
 export const readCatalogue = cache(async (): Promise<Catalogue> => describeStrategies());
 
-/** What the history of an ended run shows. */
+/** Findings and series from the history of an ended run. */
 export const readEvidence = evidenceOf;
 
 export { latestRunPerStrategy, listRuns, readRun, readSamples };

@@ -3,14 +3,14 @@ import { curveOfHistogram, mergedLatency } from "@/lib/runs/histogram-curve";
 import { buyersCurve, curveOfPercentiles } from "@/lib/runs/latency-curve";
 import type { CurvePoint } from "@/lib/runs/percentile-axis";
 
-/** Latency by percentile as one of the two who measured it has it. */
+/** Latency by percentile, as measured by the nodes or by the load generator. */
 export interface LatencyCurve {
   readonly id: "nodes" | "buyers";
   readonly label: string;
   readonly points: readonly CurvePoint[];
 }
 
-/** The nodes' whole distribution; the buyers' as finely as the load engine reports it. On the server only. */
+/** The nodes' full histogram, and the percentiles that the load generator reports. Server-side only. */
 export function latencyCurves(document: RunDocument): LatencyCurve[] {
   const { latencyMs, latencySource, agreement, counts, client } = document;
   const merged = mergedLatency([document]);
@@ -18,6 +18,6 @@ export function latencyCurves(document: RunDocument): LatencyCurve[] {
   const points = merged ? curveOfHistogram(merged) : served === null ? [] : curveOfPercentiles(served, counts.requests);
   const nodes: LatencyCurve = { id: "nodes", label: "inside the nodes", points };
   if (latencySource === "server") return [nodes];
-  const label = `as the buyers saw it (${client?.engine ?? "load engine"})`;
+  const label = `as the buyers saw it (${client?.engine ?? "load generator"})`;
   return [nodes, { id: "buyers", label, points: buyersCurve(document) }];
 }

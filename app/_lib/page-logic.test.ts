@@ -14,15 +14,15 @@ import type { CatalogueStrategy } from "./strategy-catalogue";
 import { nextTheme, themeCookie, themeFrom } from "./theme";
 import { needsText } from "./traits-text";
 
-describe("the stock bar", () => {
-  it("stops at the end of the stock when nothing was oversold", () => {
+describe("stock bar", () => {
+  it("ends at the stock mark if nothing was oversold", () => {
     const { sold, beyond, end } = stockBarShares(100, 100);
     assert.equal(sold, end);
     assert.equal(beyond, 0);
-    assert.ok(end < 100, "there must be room to be seen running past it");
+    assert.ok(end < 100, `expected space after the stock mark, found it at ${end} %`);
   });
 
-  it("runs past it by what was oversold, and never out of the page", () => {
+  it("extends past the stock mark by the oversold units and stays within 100 %", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1e6 }), fc.nat(1e6), (initial, orders) => {
         const { sold, beyond, end } = stockBarShares(initial, orders);
@@ -35,13 +35,13 @@ describe("the stock bar", () => {
 });
 
 describe("announcements", () => {
-  it("come at once the first time and then five seconds apart", () => {
+  it("are immediate the first time and then at least five seconds apart", () => {
     assert.equal(announceDelayMs(null, 1_000), 0);
     assert.equal(announceDelayMs(1_000, 2_000), ANNOUNCE_EVERY_MS - 1_000);
     assert.equal(announceDelayMs(1_000, 60_000), 0);
   });
 
-  it("say how the sale stands, and the verdict at its end", () => {
+  it("give the current counts, and the verdict at the end", () => {
     const running = reduceRun(IDLE_VIEW, { type: "attach", document: runDocument({ status: "running" }), isOwn: true });
     const sold = reduceRun(running, {
       type: "event",
@@ -54,8 +54,8 @@ describe("announcements", () => {
   });
 });
 
-describe("errors of the API", () => {
-  it("are shown with the field they speak of", () => {
+describe("API errors", () => {
+  it("are shown with the field they name", () => {
     const problem = problemOf(400, {
       error: { code: "invalid_request", message: "too big", details: { field: "vus" } },
     });
@@ -63,43 +63,46 @@ describe("errors of the API", () => {
     assert.equal(messageBesideField({ ...problem, message: "vus: too big" }), "too big");
   });
 
-  it("carry the run that is in the way", () => {
-    const body = { error: { code: "run_active", message: "A run is going on.", details: { runId: "run-9" } } };
+  it("carry the id of the active run", () => {
+    const body = { error: { code: "run_active", message: "A run is active.", details: { runId: "run-9" } } };
     assert.equal(problemOf(409, body).runId, "run-9");
   });
 
-  it("have words even when the answer has none", () => {
+  it("have a message even if the response has none", () => {
     for (const body of [null, "oops", {}, { error: {} }]) assert.match(problemOf(502, body).message, /answered 502/);
   });
 });
 
-describe("what stands in the way of a sale", () => {
+describe("reason why a sale cannot run", () => {
   const strategy = { id: "none", available: true, unavailableReason: null, needs: [] } as unknown as CatalogueStrategy;
-  const faults = [{ id: "pause-holder", does: "Stops the node.", reasonsAgainst: { none: "nobody holds" } }];
+  const faults = [{ id: "pause-holder", does: "Stops the node.", reasonsAgainst: { none: "it holds no lock" } }];
   const catalogue = { strategies: [strategy], engines: [], faults };
 
-  it("is nothing when all is there", () => {
+  it("is null if everything is available", () => {
     assert.equal(blockedReason(DEFAULT_CONFIG, {}, catalogue), null);
   });
 
-  it("is a missing server, with its fix", () => {
+  it("names a missing server and its fix", () => {
     const reason = "ZooKeeper was not found: apt-get install zookeeper";
     const absent = { ...strategy, available: false, unavailableReason: reason };
     assert.equal(blockedReason(DEFAULT_CONFIG, {}, { ...catalogue, strategies: [absent] }), reason);
   });
 
-  it("is an unknown strategy, a missing engine, or a setting out of bounds", () => {
+  it("names an unknown strategy, a missing engine or a setting out of bounds", () => {
     assert.match(blockedReason({ ...DEFAULT_CONFIG, strategy: "x" }, {}, catalogue) ?? "", /no strategy "x"/);
     const engines = [{ id: "k6", available: false, version: null, reason: "k6 is not installed" }] as const;
     assert.equal(blockedReason(DEFAULT_CONFIG, {}, { ...catalogue, engines }), "k6 is not installed");
     assert.match(blockedReason(DEFAULT_CONFIG, { stock: "a whole number" }, catalogue) ?? "", /^Stock must be/);
-    const hurt = { ...DEFAULT_CONFIG, faults: [{ id: "pause-holder" as const }] };
-    assert.match(blockedReason(hurt, {}, catalogue) ?? "", /^pause-holder cannot be done to none; choose another/);
+    const withFault = { ...DEFAULT_CONFIG, faults: [{ id: "pause-holder" as const }] };
+    assert.match(
+      blockedReason(withFault, {}, catalogue) ?? "",
+      /^pause-holder is not applicable to none\. Choose another/,
+    );
   });
 });
 
-describe("the model of a run", () => {
-  it("has the same rows and checks before the lab has answered as after", () => {
+describe("run model", () => {
+  it("has the same rows and checks before and after the lab opens the run", () => {
     const opening = openingModel(DEFAULT_CONFIG);
     const running = modelOf(runDocument({ status: "running", nodes: [] }), []);
     assert.equal(opening.nodeRows.length, running.nodeRows.length);
@@ -108,25 +111,25 @@ describe("the model of a run", () => {
     assert.equal(opening.figures.tone, "opening");
   });
 
-  it("has sentences to spare only at the end", () => {
+  it("has further sentences only when the run has finished", () => {
     assert.equal(modelOf(runDocument(), []).rest.length, 1);
     assert.equal(modelOf(runDocument({ status: "running" }), []).rest.length, 0);
   });
 });
 
-describe("small things", () => {
-  it("tries a lost stream again after longer and longer waits, at most four seconds", () => {
+describe("stream, theme and traits", () => {
+  it("reconnects a lost stream with exponential backoff of at most four seconds", () => {
     assert.deepEqual([0, 1, 2, 3, 4, 100].map(retryDelayMs), [500, 1_000, 2_000, 4_000, 4_000, 4_000]);
   });
 
-  it("goes round the themes and forgets the system's", () => {
+  it("cycles through the themes and stores no cookie for the system theme", () => {
     assert.deepEqual((["system", "light", "dark"] as const).map(nextTheme), ["light", "dark", "system"]);
     assert.equal(themeFrom("purple"), "system");
     assert.match(themeCookie("system"), /max-age=0/);
     assert.match(themeCookie("dark"), /^theme=dark;/);
   });
 
-  it("says what a strategy needs besides PostgreSQL", () => {
+  it("names the servers that a strategy needs besides PostgreSQL", () => {
     assert.equal(needsText([]), "PostgreSQL only");
     assert.equal(needsText(["five Redis servers"]), "five Redis servers");
   });

@@ -51,20 +51,20 @@ const configs: fc.Arbitrary<SaleConfig> = fc.record(
   { noNullPrototype: true },
 );
 
-describe("the configuration in the URL", () => {
-  it("comes back as it went in", () => {
+describe("settings in the URL", () => {
+  it("round-trip through the query", () => {
     fc.assert(
       fc.property(configs, (config) => {
         const query = Object.fromEntries(new URLSearchParams(queryOf(config)));
         const { rate, durationMs, buyers } = DEFAULT_CONFIG;
-        // What this sale does not have is not in its address.
+        // The URL omits the settings that do not apply to the arrival.
         const idle = config.arrival === "rate" ? { buyers } : { rate, durationMs };
         assert.deepEqual(configFromQuery(query, { nodes: 16, engine: "k6" }), { ...config, ...idle });
       }),
     );
   });
 
-  it("falls back to defaults for what is missing, repeated, malformed or out of bounds", () => {
+  it("fall back to defaults if missing, repeated, malformed or out of bounds", () => {
     assert.deepEqual(configFromQuery({}, defaults), DEFAULT_CONFIG);
     const wrong = {
       stock: "0",
@@ -78,21 +78,21 @@ describe("the configuration in the URL", () => {
     assert.deepEqual(configFromQuery(wrong, defaults), DEFAULT_CONFIG);
   });
 
-  it("asks for no more nodes than there are", () => {
+  it("request no more nodes than the lab has", () => {
     assert.equal(configFromQuery({ nodes: "8" }, defaults).nodes, 3);
   });
 
-  it("takes the engine the lab has when the query names none", () => {
+  it("use the lab's engine if the query names none", () => {
     assert.equal(configFromQuery({}, { nodes: 3, engine: "builtin" }).engine, "builtin");
   });
 });
 
-describe("the request", () => {
-  it("is accepted by the API's schema for every configuration the page allows", () => {
+describe("run request", () => {
+  it("passes the API's schema for every configuration that the page allows", () => {
     fc.assert(fc.property(configs, (config) => runRequestSchema.safeParse(runRequestOf(config)).success));
   });
 
-  it("is what its run says it was made with", () => {
+  it("matches the configuration of the run that it opens", () => {
     fc.assert(
       fc.property(configs, (config) => {
         const request = runRequestSchema.parse(runRequestOf(config));
@@ -110,7 +110,7 @@ describe("the request", () => {
     );
   });
 
-  it("is bounded exactly as the API bounds it", () => {
+  it("has the same bounds as the API", () => {
     for (const setting of NUMERIC_SETTINGS) {
       const { min, max } = SETTINGS[setting];
       for (const [value, accepted] of [
@@ -127,7 +127,7 @@ describe("the request", () => {
     }
   });
 
-  it("refuses blanks and fractions with the bounds named", () => {
+  it("rejects blanks and fractions and names the bounds", () => {
     assert.equal(problemWith("stock", "", 3), "a whole number from 1 to 1,000,000");
     assert.equal(problemWith("holdMs", "2.5", 3), "a whole number from 0 to 10,000 ms");
     assert.equal(problemWith("nodes", "4", 3), "a whole number from 1 to 3");
@@ -135,7 +135,7 @@ describe("the request", () => {
 });
 
 describe("settingOfField", () => {
-  it("finds the row an API error speaks of", () => {
+  it("maps the field of an API error to a setting", () => {
     assert.equal(settingOfField("vus"), "buyers");
     assert.equal(settingOfField("holdMs"), "holdMs");
     assert.equal(settingOfField("target.kind"), "target");

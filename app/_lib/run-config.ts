@@ -3,12 +3,12 @@ import type { FaultRequest } from "@/lib/faults/request";
 import type { RunDocument, RunRequest } from "@/lib/runs/document";
 import { plural, settingText } from "./format";
 
-/** The settings of a sale as the Lab page holds them; the whole of it lives in the URL's query. */
+/** The settings of a sale on the Lab page; the URL's query carries all of them. */
 export interface SaleConfig {
   readonly strategy: string;
   readonly target: "product" | "coupon";
   readonly stock: number;
-  /** All buyers at once, or so many a second. */
+  /** All buyers at once, or a number of buyers per second. */
   readonly arrival: "together" | "rate";
   readonly buyers: number;
   readonly rate: number;
@@ -19,9 +19,9 @@ export interface SaleConfig {
   readonly nodes: number;
   readonly engine: "k6" | "builtin";
   readonly seed: number;
-  /** False leaves the fencing token of a strategy that has one unchecked. */
+  /** False: the database does not check the fencing token of a strategy that has one. */
   readonly fencing: boolean;
-  /** What is done to the sale while it runs. */
+  /** Faults to inject while the sale runs. */
   readonly faults: readonly FaultRequest[];
 }
 
@@ -44,40 +44,46 @@ export interface SettingLimits {
   readonly hint: string;
 }
 
-/** The same bounds as `runRequestSchema` (a unit test holds them together); zod itself stays out of the browser. */
+/** The bounds of `runRequestSchema`, copied to keep zod out of the browser bundle; a unit test compares both. */
 export const SETTINGS: Record<NumericSetting, SettingLimits> = {
   stock: { label: "Stock", unit: "", min: 1, max: 1_000_000, hint: "Units on sale" },
-  buyers: { label: "Buyers", unit: "", min: 1, max: 20_000, hint: "Start together, one purchase each" },
+  buyers: { label: "Buyers", unit: "", min: 1, max: 20_000, hint: "All start at the same time; one purchase each" },
   rate: { label: "Buyers per second", unit: "/s", min: 1, max: 50_000, hint: "One purchase each, evenly spaced" },
-  durationMs: { label: "For", unit: "ms", min: 500, max: 600_000, hint: "How long buyers keep coming" },
+  durationMs: { label: "For", unit: "ms", min: 500, max: 600_000, hint: "How long buyers keep arriving" },
   holdMs: {
     label: "Work while holding",
     unit: "ms",
     min: 0,
     max: 10_000,
-    hint: "Business logic between read and write",
+    hint: "Time that the business logic takes between read and write",
   },
-  nodes: { label: "Store nodes", unit: "", min: 1, max: 16, hint: "Processes that serve the sale" },
-  ttlMs: { label: "Lease", unit: "ms", min: 100, max: 120_000, hint: "Length of the lock's lease, where it has one" },
+  nodes: { label: "Store nodes", unit: "", min: 1, max: 16, hint: "Server processes that serve the sale" },
+  ttlMs: {
+    label: "Lease",
+    unit: "ms",
+    min: 100,
+    max: 120_000,
+    hint: "TTL of the lock's lease, for strategies that have one",
+  },
   waitTimeoutMs: {
-    label: "Wait limit",
+    label: "Wait timeout",
     unit: "ms",
     min: 0,
     max: 60_000,
-    hint: "How long a purchase waits for its lock",
+    hint: "How long a purchase waits for the lock before it fails as contended",
   },
-  seed: { label: "Seed", unit: "", min: 0, max: 2 ** 31 - 1, hint: "Of the load generator's choices" },
+  seed: { label: "Seed", unit: "", min: 0, max: 2 ** 31 - 1, hint: "Seed of the load generator's random choices" },
 };
 
 export const NUMERIC_SETTINGS = Object.keys(SETTINGS) as NumericSetting[];
 
-/** Those that a sale of this arrival has: the others keep their value and bind nobody. */
+/** The settings that apply to this arrival; the others keep their value but are not validated. */
 export function settingsInUse(arrival: SaleConfig["arrival"]): NumericSetting[] {
   const idle: readonly NumericSetting[] = arrival === "together" ? ["rate", "durationMs"] : ["buyers"];
   return NUMERIC_SETTINGS.filter((setting) => !idle.includes(setting));
 }
 
-/** `none` first: a visitor sees an oversell in one click. */
+/** `none` is the default strategy, so that one click shows an oversell. */
 export const DEFAULT_CONFIG: SaleConfig = {
   strategy: "none",
   target: "product",
@@ -98,7 +104,7 @@ export const DEFAULT_CONFIG: SaleConfig = {
 
 export type Query = Record<string, string | string[] | undefined>;
 
-/** What the lab has, where the query does not say. */
+/** Values for a query that names neither. */
 export interface ConfigDefaults {
   readonly nodes: number;
   readonly engine: "k6" | "builtin";
@@ -112,7 +118,7 @@ function integerIn(query: Query, setting: NumericSetting, fallback: number): num
   return value >= min && value <= max ? value : fallback;
 }
 
-/** Reads the query; whatever is missing or out of bounds falls back to its default. */
+/** Reads the query. A value that is missing, malformed or out of bounds falls back to its default. */
 export function configFromQuery(query: Query, defaults: ConfigDefaults): SaleConfig {
   const strategy = typeof query.strategy === "string" ? query.strategy : "";
   return {
@@ -139,7 +145,7 @@ function faultsIn({ fault }: Query): FaultRequest[] {
   return fault.split(",").flatMap((text) => readFault(text) ?? []);
 }
 
-/** Everything, defaults too: a link keeps its meaning when a default changes. */
+/** Includes default values, so that a link keeps its meaning when a default changes. */
 export function queryOf(config: SaleConfig): string {
   const arrival: Record<string, string> =
     config.arrival === "rate"
@@ -161,7 +167,7 @@ export function queryOf(config: SaleConfig): string {
   }).toString();
 }
 
-/** The settings that a run was made with. */
+/** The settings of an existing run. */
 export function configOfRun({
   strategy,
   target,
@@ -210,7 +216,7 @@ export function runRequestOf(config: SaleConfig): SaleRequest {
   };
 }
 
-/** The sentence for a value that cannot be sent, or null. */
+/** What a valid value would be, if this one is not valid; else null. */
 export function problemWith(setting: NumericSetting, text: string, maxNodes: number): string | null {
   const { min, max: schemaMax } = SETTINGS[setting];
   const max = setting === "nodes" ? Math.min(schemaMax, maxNodes) : schemaMax;
@@ -225,15 +231,15 @@ const FIELD_OF_API = new Map<string, string>([
   ["target.kind", "target"],
 ]);
 
-/** The settings row that an API error's `details.field` speaks of, or null when the page has no such row. */
+/** The setting that `details.field` of an API error names; null if the page has no such setting. */
 export function settingOfField(field: string): keyof SaleConfig | null {
   const name = FIELD_OF_API.get(field) ?? field.replace(/^(faults)\..*$/, "$1");
   return Object.hasOwn(DEFAULT_CONFIG, name) ? (name as keyof SaleConfig) : null;
 }
 
-/** Who comes to the sale, in words: `500 buyers`, `200 buyers a second for 10 s`. */
+/** `500 buyers` or `200 buyers per second for 10 s`. */
 export function arrivalText({ arrival, buyers, rate, durationMs }: SaleConfig): string {
   return arrival === "rate"
-    ? `${plural(rate, "buyer")} a second for ${settingText(durationMs)}`
+    ? `${plural(rate, "buyer")} per second for ${settingText(durationMs)}`
     : plural(buyers, "buyer");
 }

@@ -8,21 +8,21 @@ import { runningText } from "./running-text";
 import { seriesOfSamples } from "./samples-series";
 import { answersOf, evidenceOf, verdictText } from "./verdict";
 
-/** Everything the body of a run shows, whether the run is being opened, runs, or is over. */
+/** View model of a run in any state: opening, running or finished. */
 export interface RunModel {
-  /** Changes with the run, so that nothing of the one before lives on. */
+  /** React key: changes with the run, so that no component state carries over. */
   readonly key: string;
   readonly figures: Figures;
   readonly lead: string;
   readonly rest: readonly string[];
-  /** Facts under the bar: why one may believe it. */
+  /** Facts that support the verdict, shown below the stock bar. */
   readonly evidence: readonly string[];
-  /** Over time, as it was sampled. */
+  /** Time series from the live samples. */
   readonly series: RunSeries;
   readonly nodeRows: readonly NodeRow[];
   readonly answers: readonly string[];
   readonly checks: readonly Check[];
-  /** The checks have not been made yet, and figures are of this moment. */
+  /** The run is active: no checks yet, and the figures are current values. */
   readonly pending: boolean;
 }
 
@@ -37,7 +37,7 @@ const NO_VIOLATIONS: RunViolations = {
   staleWrites: 0,
 };
 const NO_COUNTS = { requests: 0, sold: 0, soldOut: 0, contended: 0, rejected: 0, errors: 0, unknown: 0 };
-const CHECKS_FOLLOW = ["the checks follow when the last buyer is answered"];
+const CHECKS_FOLLOW = ["the checks run when the last buyer has a response"];
 
 export function modelOf(document: RunDocument, samples: readonly RunSample[]): RunModel {
   const pending = document.status === "running";
@@ -56,7 +56,7 @@ export function modelOf(document: RunDocument, samples: readonly RunSample[]): R
   };
 }
 
-/** The same page before the lab has answered, so that nothing moves when it does. */
+/** The model before the lab has opened the run, with the same rows, so that the layout does not shift. */
 export function openingModel(config: SaleConfig): RunModel {
   return {
     key: "opening",
@@ -70,11 +70,12 @@ export function openingModel(config: SaleConfig): RunModel {
       lostUpdates: 0,
       soldPerSecond: null,
       latencyMs: NO_PERCENTILES,
+      latencySource: "server",
       peakInFlight: 0,
       certified: false,
       elapsedMs: null,
     },
-    lead: "The sale starts once every store node has acknowledged it.",
+    lead: "The sale starts when every store node has acknowledged it.",
     rest: [],
     evidence: CHECKS_FOLLOW,
     series: blankSeries("No samples yet"),

@@ -8,26 +8,26 @@ export interface Columns {
   readonly ys: readonly (readonly (number | null)[])[];
 }
 
-/** What the charts over time draw, whether it was sampled while the run went on or worked out of its history. */
+/** Data of the charts over time, from live samples or from the history. */
 export interface RunSeries {
-  /** Where the numbers come from and how fine they are: "from 500 recorded purchases, 5 ms steps". */
+  /** Data source and resolution: "from 500 recorded purchases in 5 ms steps". */
   readonly source: string;
-  /** What latencies are of: "5 ms steps". */
-  readonly span: string;
-  /** How many were inside when: "most at once, 5 ms steps". */
-  readonly moment: string;
+  /** Interval that a latency value covers: "5 ms steps". */
+  readonly latencySpan: string;
+  /** What an in-flight value counts: "peak in 5 ms steps". */
+  readonly inFlightUnit: string;
   readonly axis: TimeAxis;
-  /** Shown where nothing is drawn. */
+  /** Text shown when there is no data. */
   readonly blank: string;
   /** Orders, stock left, units beyond the stock. */
   readonly stock: Columns;
-  /** Medians in `STACK_ORDER`; null where nothing completed. */
+  /** Medians in `STACK_ORDER`; null for an interval without a completed purchase. */
   readonly phases: Columns;
   /** Sold and answered per second. */
   readonly rates: Columns;
   /** Median and 99th percentile, ms. */
   readonly latency: Columns;
-  /** In flight, and of them waiting for their turn. */
+  /** Purchases in flight, and those of them that wait for the lock. */
   readonly inside: Columns;
   readonly bands: readonly FaultBand[];
 }
@@ -36,15 +36,15 @@ export const PHASE_LABELS: Record<Phase, string> = { poolWait: "pool", wait: "wa
 
 export const PHASE_MEANINGS: Record<Phase, string> = {
   poolWait: "waiting for a database connection",
-  wait: "waiting for the lock, or retrying",
+  wait: "waiting for the lock or between retries",
   hold: "inside the critical section",
-  commit: "writing stock and order until durable",
+  commit: "committing stock and order",
 };
 
-/** Bottom to top: what the strategy cannot avoid first, waiting on top. */
+/** Bottom to top: necessary work first, waiting on top. */
 export const STACK_ORDER: readonly Phase[] = ["hold", "commit", "wait", "poolWait"];
 
-/** Sums from the bottom up: what each part of a stacked bar reaches to. A sum of nothing is nothing. */
+/** Cumulative sums from bottom to top for stacked bars. If all parts are null, the sum is null. */
 export function stacked(ys: Columns["ys"]): (number | null)[][] {
   return ys.map((_, level) => {
     const below = ys.slice(0, level + 1);
@@ -55,13 +55,13 @@ export function stacked(ys: Columns["ys"]): (number | null)[][] {
   });
 }
 
-/** Charts of their full size with nothing on them yet. */
+/** Empty series: charts at full size without data. */
 export function blankSeries(blank: string): RunSeries {
   const columns = (count: number): Columns => ({ x: [], ys: Array.from({ length: count }, () => []) });
   return {
     source: blank,
-    span: "",
-    moment: "purchases",
+    latencySpan: "",
+    inFlightUnit: "purchases",
     axis: timeAxis(1, 1),
     blank,
     stock: columns(3),

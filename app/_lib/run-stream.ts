@@ -1,20 +1,20 @@
 import type { RunDocument, RunEvent, RunSample } from "@/lib/runs/document";
 import type { RunAction } from "./run-view";
 
-/** A stream that is silent for longer is taken for dead: a black-holed connection reports no error. */
+/** A stream without events for longer counts as lost: a black-holed connection reports no error. */
 const SILENCE_LIMIT_MS = 15_000;
-/** How long a lost stream is tried again before the page asks the reader. */
+/** How long the page reconnects by itself before it shows a button. */
 const GIVE_UP_AFTER_MS = 60_000;
 
-/** Waits between attempts: 0.5, 1, 2, 4, 4 … s. */
+/** Backoff between attempts: 0.5, 1, 2, 4, 4 … s. */
 export function retryDelayMs(attempt: number): number {
   return Math.min(4_000, 500 * 2 ** Math.min(attempt, 10));
 }
 
 /**
- * Follows a run's event stream until it finishes, is stopped, or has been out of reach for a minute. A new connection
- * gets the past again; samples that are there already change nothing.
- * @returns stops following
+ * Follows a run's event stream until the run finishes, the caller stops it, or the lab has not answered for a minute. A new
+ * connection replays earlier events; the reducer ignores duplicates.
+ * @returns a function that stops following
  */
 export function followRun(runId: string, dispatch: (action: RunAction) => void): () => void {
   let source: EventSource | null = null;
@@ -30,7 +30,7 @@ export function followRun(runId: string, dispatch: (action: RunAction) => void):
     clearTimeout(silenceTimer);
   };
 
-  const lose = () => {
+  const onLost = () => {
     stop();
     const nowMs = performance.now();
     lostAtMs ??= nowMs;
@@ -43,16 +43,16 @@ export function followRun(runId: string, dispatch: (action: RunAction) => void):
     attempt += 1;
   };
 
-  const hear = () => {
+  const onActivity = () => {
     lostAtMs = null;
     attempt = 0;
     clearTimeout(silenceTimer);
-    silenceTimer = setTimeout(lose, SILENCE_LIMIT_MS);
+    silenceTimer = setTimeout(onLost, SILENCE_LIMIT_MS);
     dispatch({ type: "stream", stream: "open" });
   };
 
   const receive = (event: RunEvent["event"], message: MessageEvent<string>) => {
-    hear();
+    onActivity();
     const data: unknown = JSON.parse(message.data);
     if (event === "sample") dispatch({ type: "event", event: { event, data: data as RunSample } });
     else dispatch({ type: "event", event: { event, data: data as RunDocument } });
@@ -61,11 +61,11 @@ export function followRun(runId: string, dispatch: (action: RunAction) => void):
 
   function connect(): void {
     source = new EventSource(`/api/runs/${encodeURIComponent(runId)}/events`);
-    silenceTimer = setTimeout(lose, SILENCE_LIMIT_MS);
+    silenceTimer = setTimeout(onLost, SILENCE_LIMIT_MS);
     for (const event of ["run", "sample", "finished"] as const) {
       source.addEventListener(event, (message) => receive(event, message as MessageEvent<string>));
     }
-    source.addEventListener("error", lose);
+    source.addEventListener("error", onLost);
   }
 
   connect();

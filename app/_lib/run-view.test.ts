@@ -22,7 +22,7 @@ const overActions: RunAction[] = [
   { type: "event", event: { event: "finished", data: runDocument() } },
 ];
 
-describe("a run as the page follows it", () => {
+describe("followed run", () => {
   it("goes from opening through running to finished", () => {
     assert.equal(after({ type: "open" }).phase, "opening");
     assert.equal(after({ type: "open" }, { type: "attach", document: running, isOwn: true }).phase, "running");
@@ -35,7 +35,7 @@ describe("a run as the page follows it", () => {
     assert.equal(end.stream, "closed");
   });
 
-  it("waits for the samples of a run that was over when it was joined", () => {
+  it("waits for the samples of a run that had ended before the page followed it", () => {
     const joined = after(
       { type: "attach", document: runDocument(), isOwn: true },
       { type: "event", event: { event: "run", data: runDocument() } },
@@ -43,7 +43,7 @@ describe("a run as the page follows it", () => {
     assert.equal(joined.phase, "running");
   });
 
-  it("keeps samples in order and none twice, however often a stream is joined anew", () => {
+  it("keeps samples ordered and unique when the stream reconnects", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 30 }), { maxLength: 60 }), (sequence) => {
         const view = after({ type: "attach", document: running, isOwn: true }, ...sequence.map(sampleAction));
@@ -56,12 +56,12 @@ describe("a run as the page follows it", () => {
     );
   });
 
-  it("stays the same object when a sample is there already", () => {
+  it("returns the same array for a duplicate sample", () => {
     const samples = [runSample(1), runSample(2)];
     assert.equal(withSample(samples, runSample(1)), samples);
   });
 
-  it("does not let a late event of another run replace the run on the page", () => {
+  it("ignores a late event of another run", () => {
     const other = runDocument({ id: "run-2" });
     const view = after(
       { type: "attach", document: running, isOwn: true },
@@ -71,13 +71,13 @@ describe("a run as the page follows it", () => {
     assert.equal(view.phase, "running");
   });
 
-  it("is not put away while it runs", () => {
+  it("cannot be reset while it runs", () => {
     assert.equal(after({ type: "attach", document: running, isOwn: true }, { type: "reset" }).phase, "running");
     assert.equal(after(...overActions, { type: "reset" }).phase, "idle");
     assert.equal(after({ type: "open" }, { type: "reset" }).phase, "idle");
   });
 
-  it("takes word of a lost stream only while it runs", () => {
+  it("records a lost stream only while it runs", () => {
     assert.equal(
       after({ type: "attach", document: running, isOwn: true }, { type: "stream", stream: "lost" }).stream,
       "lost",
@@ -86,8 +86,8 @@ describe("a run as the page follows it", () => {
   });
 });
 
-describe("whether the page waits", () => {
-  it("is so for a run of its own and not for one that was opened elsewhere", () => {
+describe("isBusy", () => {
+  it("is true for a run opened by this page and false for one opened elsewhere", () => {
     assert.equal(isBusy(after({ type: "open" })), true);
     assert.equal(isBusy(after({ type: "attach", document: running, isOwn: true })), true);
     assert.equal(isBusy(after({ type: "attach", document: running, isOwn: false })), false);
@@ -120,12 +120,12 @@ describe("figures", () => {
 });
 
 describe("node rows", () => {
-  it("keep their number from the start to the end", () => {
+  it("are as many before the run as after it", () => {
     assert.equal(nodeRowsOf(runDocument({ status: "running", nodes: [] }), []).length, 3);
     assert.equal(nodeRowsOf(runDocument(), []).length, 3);
   });
 
-  it("show the moment while running and the peak afterwards", () => {
+  it("show current values while running and peaks afterwards", () => {
     const live = { node: "node-1", sold: 5, requests: 9, inFlight: 7, waiters: 6, p50Ms: 1, p99Ms: 2 };
     assert.equal(nodeRowsOf(running, [runSample(1, { nodes: [live] })])[0]?.inFlight, 7);
     assert.equal(nodeRowsOf(runDocument(), [])[0]?.inFlight, 40);

@@ -2,14 +2,14 @@ import type { Percentiles } from "@/lib/node/figures";
 import type { RunDocument, RunEvent, RunSample } from "@/lib/runs/document";
 import { type Tone, toneOf } from "./verdict";
 
-/** One run as the page follows it: from the click, through the event stream, to the final document. */
+/** State of the run that the page follows, from the click through the event stream to the final document. */
 export interface RunView {
   readonly phase: "idle" | "opening" | "running" | "finished";
   readonly document: RunDocument | null;
-  /** In order of `seq`, none twice: a reconnected stream sends the past again. */
+  /** Ordered by `seq`, without duplicates: a reconnected stream replays earlier events. */
   readonly samples: readonly RunSample[];
   readonly stream: "closed" | "open" | "lost" | "given-up";
-  /** Opened from this page; it does not open another one meanwhile. */
+  /** Opened from this page; the page opens no other run until it finishes. */
   readonly isOwn: boolean;
 }
 
@@ -27,7 +27,7 @@ export function reduceRun(view: RunView, action: RunAction): RunView {
     case "open":
       return { ...IDLE_VIEW, phase: "opening" };
     case "attach":
-      // Over or not, its stream has the samples and ends with `finished`.
+      // Also for an ended run: its stream replays the samples and ends with `finished`.
       return { ...IDLE_VIEW, phase: "running", document: action.document, isOwn: action.isOwn };
     case "event":
       return reduceEvent(view, action.event);
@@ -43,19 +43,19 @@ function reduceEvent(view: RunView, event: RunEvent): RunView {
     const samples = withSample(view.samples, event.data);
     return samples === view.samples ? view : { ...view, samples };
   }
-  // A late event of an earlier run's stream must not replace the run on the page.
+  // A late event of an earlier run's stream must not replace the current run.
   if (view.document !== null && view.document.id !== event.data.id) return view;
   if (event.event === "finished") return { ...view, phase: "finished", document: event.data, stream: "closed" };
-  // Whoever joins an ended run late gets its document first and its samples after it: the stream goes on to `finished`.
+  // The stream of an ended run sends its document first, then the samples, then `finished`.
   return { ...view, phase: "running", document: event.data };
 }
 
-/** Whether this page waits for a run of its own; whether another one is in the way, the lab knows better. */
+/** Whether a run opened by this page is active. The API rejects a run while another one is active. */
 export function isBusy(view: RunView): boolean {
   return view.phase === "opening" || (view.phase === "running" && view.isOwn);
 }
 
-/** Puts the sample where its `seq` belongs; one that is there already changes nothing. */
+/** Inserts the sample in `seq` order; ignores a duplicate. */
 export function withSample(samples: readonly RunSample[], sample: RunSample): readonly RunSample[] {
   const last = samples.at(-1);
   if (last === undefined || sample.seq > last.seq) return [...samples, sample];
@@ -63,7 +63,7 @@ export function withSample(samples: readonly RunSample[], sample: RunSample): re
   return [...samples, sample].sort((a, b) => a.seq - b.seq);
 }
 
-/** The figures of the page, from the last sample while running and from the document afterwards. */
+/** The main figures: from the last sample while the run is active, from the document afterwards. */
 export interface Figures {
   readonly tone: Tone;
   readonly initial: number;
@@ -74,6 +74,8 @@ export interface Figures {
   readonly lostUpdates: number;
   readonly soldPerSecond: number | null;
   readonly latencyMs: Percentiles;
+  /** "client": measured by the load generator, as the buyers saw it; "server": measured inside the nodes. */
+  readonly latencySource: RunDocument["latencySource"];
   readonly peakInFlight: number | null;
   readonly certified: boolean;
   readonly elapsedMs: number | null;
@@ -93,6 +95,7 @@ export function figuresOf(document: RunDocument, samples: readonly RunSample[]):
     lostUpdates: Math.max(0, last.orders - (initial - last.stockLeft)),
     soldPerSecond: last.soldPerSecond,
     latencyMs: last.latencyMs,
+    latencySource: "server",
     peakInFlight: samples.reduce((peak, sample) => Math.max(peak, sample.inFlight), 0),
     certified: false,
     elapsedMs: last.atMs,
@@ -110,6 +113,7 @@ function finalFigures(document: RunDocument): Figures {
     lostUpdates: document.violations.lostUpdates,
     soldPerSecond: document.throughput.soldPerSecond,
     latencyMs: document.latencyMs,
+    latencySource: document.latencySource,
     peakInFlight: document.contention.peakInFlight,
     certified: document.contention.certified,
     elapsedMs: document.durationMs,
@@ -120,14 +124,14 @@ export interface NodeRow {
   readonly node: string;
   readonly requests: number;
   readonly sold: number;
-  /** Now while running, the peak afterwards. */
+  /** Current value while the run is active, peak afterwards. */
   readonly inFlight: number;
   readonly waiters: number;
   readonly p50Ms: number | null;
   readonly p99Ms: number | null;
 }
 
-/** One row a node, the document's node count padded so that the table has its height from the start. */
+/** One row per node, padded to the configured number of nodes so that the table has its final height from the start. */
 export function nodeRowsOf(document: RunDocument, samples: readonly RunSample[]): NodeRow[] {
   if (document.status !== "running" && document.nodes.length > 0) {
     return document.nodes.map((node) => ({

@@ -1,14 +1,14 @@
 import { formatCount, plural } from "./format";
 import type { Figures } from "./run-view";
 
-/** What to say while a sale runs, in a sentence that stays short. */
+/** The verdict line while a sale runs: one short sentence. */
 export function runningText(figures: Figures): string {
   const { orders, initial, oversold } = figures;
   if (oversold > 0) {
-    return `Oversold already: ${plural(orders, "order")} for ${plural(initial, "unit")}, and buyers are still coming.`;
+    return `Oversold already: ${plural(orders, "order")} for ${plural(initial, "unit")}, and the sale is still running.`;
   }
-  if (orders === 0) return "The buyers are taking their places; they start together.";
+  if (orders === 0) return "The load generator is starting; no orders yet.";
   if (orders >= initial)
-    return `All ${plural(initial, "unit")} are sold; the rest of the buyers are being turned away.`;
+    return `All ${plural(initial, "unit")} are sold; the remaining buyers get a sold-out response.`;
   return `${formatCount(orders)} of ${plural(initial, "unit")} sold so far.`;
 }

@@ -4,24 +4,24 @@ import { plural } from "./format";
 import { type Columns, type RunSeries, STACK_ORDER } from "./run-series";
 import { timeAxis } from "./time-axis";
 
-/** A run over time as it was sampled, about four times a second: live, and of runs whose history is not there. */
+/** Time series from the samples, about four per second: for active runs and runs without a history. */
 
-/** The part of a feed in which something happens, and the moment its x axis begins at. */
+/** The samples with activity, and the start of the time axis. */
 interface ActiveSpan {
-  /** The last quiet moment before the first purchase, since the run was opened. */
+  /** Last idle sample before the first purchase, in milliseconds since the run was opened. */
   readonly fromMs: number;
   readonly samples: readonly RunSample[];
 }
 
 const SAMPLE_EVERY_S = 0.25;
-/** So that the first samples of a run that goes on do not jump about. */
-const LEAST_LIVE_S = 1;
+/** Minimum length of the axis while the run is active, so that the first samples do not rescale it. */
+const MIN_LIVE_S = 1;
 
 const isActive = (sample: RunSample) => sample.inFlight > 0 || sample.counts.requests > 0;
 
 /**
- * Leaves out the load engine's start and its end: k6 needs seconds to start, a sale may need less.
- * Ends with the first sample that has everything: all answers, all orders, nobody inside.
+ * Cuts off the start-up and shutdown of the load generator: k6 needs seconds to start, while a sale may take less.
+ * Ends with the first complete sample: all responses, all orders, no purchase in flight.
  */
 export function activeSpan(samples: readonly RunSample[]): ActiveSpan {
   const first = samples.findIndex(isActive);
@@ -51,10 +51,10 @@ export function seriesOfSamples(document: Sampled, all: readonly RunSample[]): R
     ys: readers.map((read) => samples.map(read)),
   });
   return {
-    source: `from ${plural(samples.length, "sample")}, four a second`,
-    span: "run so far",
-    moment: "at each sample",
-    axis: timeAxis(Math.max(isLive || x.length === 0 ? LEAST_LIVE_S : 0, x.at(-1) ?? 0), SAMPLE_EVERY_S),
+    source: `from ${plural(samples.length, "sample")}, four per second`,
+    latencySpan: "run so far",
+    inFlightUnit: "at each sample",
+    axis: timeAxis(Math.max(isLive || x.length === 0 ? MIN_LIVE_S : 0, x.at(-1) ?? 0), SAMPLE_EVERY_S),
     blank: "No samples yet",
     stock: stockColumns(document.stock.initial, x, samples),
     phases: columns(...STACK_ORDER.map((phase) => (sample: RunSample) => sample.phaseMediansMs[phase])),
@@ -74,7 +74,7 @@ export function seriesOfSamples(document: Sampled, all: readonly RunSample[]): R
   };
 }
 
-/** When the doors open orders and stock are known: none, and all of it. */
+/** Starts at the opening of the sale, with zero orders and the full stock. */
 function stockColumns(initial: number, x: readonly number[], samples: readonly RunSample[]): Columns {
   if (samples.length === 0) return { x: [], ys: [[], [], []] };
   return {
@@ -88,8 +88,8 @@ function stockColumns(initial: number, x: readonly number[], samples: readonly R
 }
 
 /**
- * Faults are written in the history's monotonic time, samples in milliseconds since the run was opened: the document
- * has both readings of that moment. A run without them is older than its faults could be.
+ * Fault times are monotonic, sample times count from the opening of the run; `clock` relates the two. Documents without
+ * `clock` are older than faults and have none.
  */
 function bandsOf({ faults, clock }: Pick<RunDocument, "faults" | "clock">, fromMs: number): FaultBand[] {
   if (!clock) return [];

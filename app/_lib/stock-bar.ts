@@ -1,13 +1,13 @@
-/** The stock bar: how much of its width is promised stock sold, how much was promised to nobody, and where stock ends. */
+/** Widths in the stock bar: orders within the stock, orders beyond it, and the stock mark. */
 export interface StockBarShares {
   /** Percent of the bar's width. */
   readonly sold: number;
   readonly beyond: number;
-  /** Where the stock ends, percent from the left. */
+  /** Position of the stock mark, percent from the left. */
   readonly end: number;
 }
 
-/** Room kept past the end of the stock, so that running past it is seen and stopping at it too. */
+/** The bar extends past the stock mark, so that both an exact sell-out and an oversell are visible. */
 const ROOM_BEYOND = 1.25;
 
 export function stockBarShares(initial: number, orders: number): StockBarShares {

@@ -32,7 +32,7 @@ function strategy(id: string, family: CatalogueStrategy["family"]): CatalogueStr
 
 const strategies = [strategy("none", "baseline"), strategy("redis-lock", "redis"), strategy("local-mutex", "baseline")];
 
-describe("the catalogue", () => {
+describe("strategy catalogue", () => {
   it("groups strategies by family in the order given", () => {
     const groups = byFamily(strategies).map((group) => [group.family, group.strategies.map((one) => one.id)]);
     assert.deepEqual(groups, [
@@ -41,7 +41,7 @@ describe("the catalogue", () => {
     ]);
   });
 
-  it("steps through the list as shown, round its ends", () => {
+  it("steps through the list in display order and wraps around at both ends", () => {
     assert.equal(neighbour(strategies, "none", 1), "local-mutex");
     assert.equal(neighbour(strategies, "local-mutex", 1), "redis-lock");
     assert.equal(neighbour(strategies, "redis-lock", 1), "none");
@@ -50,14 +50,14 @@ describe("the catalogue", () => {
     assert.equal(neighbour([], "none", 1), "none");
   });
 
-  it("knows that one process may be safe where three are not", () => {
+  it("reports a strategy that is safe on one node and unsafe on three", () => {
     const [one] = strategies;
     assert.ok(one);
     assert.equal(isUnsafeWith(one, 1), false);
     assert.equal(isUnsafeWith(one, 3), true);
   });
 
-  it("prefers k6 where the lab has it", () => {
+  it("prefers k6 if the lab has it", () => {
     const builtin = { id: "builtin", available: true, version: null, reason: null } as const;
     const k6 = { id: "k6", available: true, version: "v2.2.0", reason: null } as const;
     assert.equal(preferredEngine([k6, builtin]), "k6");

@@ -1,8 +1,8 @@
 import type { StrategyFamily, StrategyTraits } from "@/lib/locks/types";
 
-/** What `GET /api/strategies` answers. */
+/** Response body of `GET /api/strategies`. */
 export interface Catalogue {
-  /** The strategy of purchases outside of runs. */
+  /** Strategy of purchases outside runs; "mixed" if the nodes differ. */
   readonly active: string;
   readonly strategies: readonly CatalogueStrategy[];
   readonly services: readonly CatalogueService[];
@@ -12,12 +12,12 @@ export interface Catalogue {
   readonly adminTokenRequired: boolean;
 }
 
-/** Something that can be done to a sale. */
+/** A fault that the lab can inject. */
 export interface CatalogueFault {
   readonly id: string;
-  /** One sentence. */
+  /** One sentence that says what the fault does. */
   readonly does: string;
-  /** Why it cannot be done, by strategy; the others are not in it. */
+  /** Why the fault is not applicable, by strategy id; applicable strategies have no entry. */
   readonly reasonsAgainst: Readonly<Record<string, string>>;
 }
 
@@ -26,7 +26,7 @@ export interface CatalogueStrategy extends StrategyTraits {
   /** The servers that it needs besides PostgreSQL. */
   readonly needsLabels: readonly string[];
   readonly available: boolean;
-  /** The one line that would make it available. */
+  /** Why it is unavailable and the command that fixes it; null when available. */
   readonly unavailableReason: string | null;
 }
 
@@ -50,7 +50,7 @@ export interface FamilyGroup {
   readonly strategies: readonly CatalogueStrategy[];
 }
 
-/** Families in the catalogue's own order, each with its strategies. */
+/** Groups strategies by family, in the order of the catalogue. */
 export function byFamily(strategies: readonly CatalogueStrategy[]): FamilyGroup[] {
   const labels = new Map(strategies.map(({ family, familyLabel }) => [family, familyLabel]));
   return [...labels].map(([family, label]) => ({
@@ -60,7 +60,7 @@ export function byFamily(strategies: readonly CatalogueStrategy[]): FamilyGroup[
   }));
 }
 
-/** The strategy one step away in the list as it is shown, round the ends. */
+/** The next or previous strategy in display order; wraps around at both ends. */
 export function neighbour(strategies: readonly CatalogueStrategy[], current: string, step: 1 | -1): string {
   const order = byFamily(strategies).flatMap((group) => group.strategies.map((strategy) => strategy.id));
   if (order.length === 0) return current;
@@ -69,17 +69,17 @@ export function neighbour(strategies: readonly CatalogueStrategy[], current: str
   return order[next] ?? current;
 }
 
-/** Whether a remark warns: the page sets it in the alarm colour. */
+/** Whether the strategy is expected to be unsafe with this many nodes. */
 export function isUnsafeWith(strategy: StrategyTraits, nodes: number): boolean {
   return (nodes === 1 ? strategy.expected.alone : strategy.expected.threeNodes) === "unsafe";
 }
 
-/** k6 where the lab has it, else the built-in generator. */
+/** k6 if the lab has it, else the built-in load generator. */
 export function preferredEngine(engines: readonly CatalogueEngine[]): "k6" | "builtin" {
   return engines.some((engine) => engine.id === "k6" && engine.available) ? "k6" : "builtin";
 }
 
-/** "k6 2.2.0", or "built-in", whose version is the lab's own. */
+/** "k6 2.2.0" or "built-in"; the built-in generator has the version of the lab. */
 export function engineLabel({ id, version }: CatalogueEngine): string {
   if (id === "builtin") return "built-in";
   const number = version?.replace(/^(k6\s+)?v?/, "") ?? "";

@@ -11,7 +11,7 @@ export function nextTheme(theme: Theme): Theme {
   return THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? "system";
 }
 
-/** A year; "system" removes the cookie. */
+/** Lasts one year; "system" removes the cookie. */
 export function themeCookie(theme: Theme): string {
   const maxAgeSeconds = theme === "system" ? 0 : 31_536_000;
   return `${THEME_COOKIE}=${theme}; path=/; max-age=${maxAgeSeconds}; SameSite=Lax`;

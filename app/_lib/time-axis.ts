@@ -1,8 +1,8 @@
-/** The time that charts show, and the unit a reader would choose for it: milliseconds where all of it is within a second. */
+/** Time axis of the charts: milliseconds if it ends within a second, else seconds. */
 export interface TimeAxis {
   readonly endS: number;
   readonly unit: "ms" | "s";
-  /** Decimals that tell one step from the next. */
+  /** Decimals needed to distinguish two steps. */
   readonly digits: number;
 }
 
@@ -12,7 +12,7 @@ export function timeAxis(endS: number, stepS: number): TimeAxis {
   return { endS, unit, digits: step > 0 ? Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)) : 0 };
 }
 
-/** A moment without its unit, for a column that names it: "395", "1.28". */
+/** A time without unit, for a column whose heading has it: "395", "1.28". */
 export function timeCell({ unit, digits }: TimeAxis, seconds: number): string {
   return (unit === "ms" ? seconds * 1_000 : seconds).toFixed(digits);
 }
@@ -22,7 +22,7 @@ export function timeText(axis: TimeAxis, seconds: number): string {
   return `${timeCell(axis, seconds)} ${axis.unit}`;
 }
 
-/** Labels of an axis at these moments; the last says the unit. */
+/** Axis labels for these times; the last one has the unit. */
 export function tickLabels(unit: TimeAxis["unit"], seconds: readonly number[]): string[] {
   const numbers = seconds.map((at) => String(Number((unit === "ms" ? at * 1_000 : at).toPrecision(6))));
   return numbers.map((text, index) => (index === numbers.length - 1 ? `${text} ${unit}` : text));

@@ -27,8 +27,8 @@ const spansOf = (...spans: readonly (readonly [fromUs: number, lengthUs: number,
     writtenValue: spans.map(() => null),
   });
 
-describe("the range in view", () => {
-  it("stays within the run, whatever is done to it", () => {
+describe("visible range", () => {
+  it("stays within the run after zoom, pan and clamp", () => {
     const range = fc.tuple(fc.nat(2_000), fc.nat(2_000)).map(([fromUs, length]) => ({ fromUs, toUs: fromUs + length }));
     fc.assert(
       fc.property(
@@ -48,7 +48,7 @@ describe("the range in view", () => {
     );
   });
 
-  it("keeps what is under the pointer where it is", () => {
+  it("keeps the time under the pointer in place while zooming", () => {
     assert.deepEqual(zoomRange({ fromUs: 0, toUs: 1_000 }, { factor: 0.5, atUs: 200 }, 1_000), {
       fromUs: 100,
       toUs: 600,
@@ -56,7 +56,7 @@ describe("the range in view", () => {
     assert.deepEqual(panRange({ fromUs: 100, toUs: 300 }, 0.25, 1_000), { fromUs: 150, toUs: 350 });
   });
 
-  it("follows the keys: arrows move, plus and minus zoom and undo each other, Home shows all, others are not ours", () => {
+  it("moves with arrow keys, zooms with plus and minus, shows all with Home, ignores other keys", () => {
     const range = { fromUs: 400, toUs: 600 };
     assert.deepEqual(rangeByKey("ArrowLeft", range, 1_000), { fromUs: 360, toUs: 560 });
     assert.deepEqual(rangeByKey("ArrowRight", range, 1_000), { fromUs: 440, toUs: 640 });
@@ -66,13 +66,13 @@ describe("the range in view", () => {
     assert.equal(rangeByKey("a", range, 1_000), null);
   });
 
-  it("can show a run in which nothing happened", () => {
+  it("has a minimum length for an empty run", () => {
     assert.deepEqual(clampRange({ fromUs: 0, toUs: 1 }, 0), { fromUs: 0, toUs: 20 });
     assert.ok(ticksIn({ fromUs: 0, toUs: 20 }, 8).ticks.length > 1);
     assert.deepEqual(spansInView(spansOf(), { fromUs: 0, toUs: 20 }), []);
   });
 
-  it("goes round the purchases of a finding with something on either side", () => {
+  it("surrounds the purchases of a finding with a margin", () => {
     const spans = spansOf([1_000, 1_000], [1_500, 2_500]);
     const range = rangeAround(spans, [0, 1], 100_000);
     assert.deepEqual(range, { fromUs: 0, toUs: 5_100 });
@@ -81,7 +81,7 @@ describe("the range in view", () => {
 });
 
 describe("spansInView", () => {
-  it("finds exactly the spans that touch the range, also one that began long before it", () => {
+  it("finds exactly the spans that overlap the range, also one that began long before it", () => {
     const span = fc.tuple(fc.nat(1_000), fc.nat(300));
     fc.assert(
       fc.property(fc.array(span), fc.nat(1_000), fc.nat(400), (all, fromUs, length) => {
@@ -95,7 +95,7 @@ describe("spansInView", () => {
 });
 
 describe("densityOf", () => {
-  it("counts who was inside in each column, by lane, and the marked ones apart", () => {
+  it("counts concurrent holders per column and lane, and violations separately", () => {
     const spans = spansOf([0, 50], [10, 20, 1, 1], [40, 60, 0, 8]);
     const [first, second] = densityOf(spans, { range: { fromUs: 0, toUs: 100 }, width: 10, laneCount: 2 });
     assert.deepEqual([...(first?.all ?? [])].slice(0, 10), [1, 1, 1, 1, 2, 1, 1, 1, 1, 1]);
@@ -103,20 +103,20 @@ describe("densityOf", () => {
     assert.deepEqual([...(second?.marked ?? [])].slice(0, 10), [0, 1, 1, 0, 0, 0, 0, 0, 0, 0]);
   });
 
-  it("counts one that went in long before the range and is still inside", () => {
+  it("counts a holder that entered long before the range", () => {
     const view = { range: { fromUs: 80, toUs: 100 }, width: 2, laneCount: 1 };
     const [lane] = densityOf(spansOf([0, 95], [82, 1]), view);
     assert.deepEqual([...(lane?.all ?? [])].slice(0, 2), [2, 1]);
   });
 
-  it("shows what is far too short for a column in the column it is in", () => {
+  it("counts a very short span in its column", () => {
     const [lane] = densityOf(spansOf([50, 0]), { range: { fromUs: 0, toUs: 100 }, width: 10, laneCount: 1 });
     assert.deepEqual([...(lane?.all ?? [])].slice(0, 10), [0, 0, 0, 0, 0, 1, 0, 0, 0, 0]);
   });
 });
 
-describe("lanes, ticks and words", () => {
-  it("gives a lane the height its rows need, within bounds", () => {
+describe("lanes, ticks and texts", () => {
+  it("gives a lane the height of its rows, within limits", () => {
     const { boxes, height } = laneBoxes([1, 4, 400]);
     assert.deepEqual(
       boxes.map((box) => box.height),
@@ -126,7 +126,7 @@ describe("lanes, ticks and words", () => {
     assert.ok(height >= 36 + 56 + 76);
   });
 
-  it("puts ticks at round times, in the unit a reader would choose", () => {
+  it("puts ticks at round times in seconds or milliseconds", () => {
     assert.deepEqual(
       ticksIn({ fromUs: 0, toUs: 2_000_000 }, 4).ticks.map(({ text }) => text),
       ["0.0", "0.5", "1.0", "1.5", "2.0"],
@@ -141,8 +141,8 @@ describe("lanes, ticks and words", () => {
   });
 });
 
-describe("the address of evidence", () => {
-  it("names the finding and the range, and keeps what else is there", () => {
+describe("evidence in the URL", () => {
+  it("carries the finding and the range, and keeps other parameters", () => {
     const link = { finding: "lostUpdates-2", range: { fromUs: 10, toUs: 90 } };
     const href = withEvidenceParams("http://lab/runs/1?x=1#top", link, 1_000);
     assert.equal(href, "http://lab/runs/1?x=1&finding=lostUpdates-2&fromUs=10&toUs=90#top");
@@ -150,7 +150,7 @@ describe("the address of evidence", () => {
     assert.equal(withEvidenceParams(href, { finding: null, range: null }, 1_000), "http://lab/runs/1?x=1#top");
   });
 
-  it("passes over what makes no sense", () => {
+  it("ignores malformed parameters", () => {
     assert.deepEqual(readEvidenceParams({ finding: "<script>", fromUs: "9", toUs: "3" }), {
       finding: null,
       range: null,

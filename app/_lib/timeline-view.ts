@@ -1,4 +1,4 @@
-/** What the holder timeline shows of a run: the range in view, its lanes, and what of 100,000 bars can be drawn. */
+/** View logic of the holder timeline: visible range, lanes, and the spans to draw out of up to 100,000. */
 
 /** Microseconds since the run's first purchase. */
 export interface TimeRange {
@@ -6,29 +6,29 @@ export interface TimeRange {
   readonly toUs: number;
 }
 
-/** Nothing that was recorded is shorter than what a reader could tell apart. */
-const LEAST_US = 20;
+/** Minimum length of the visible range. */
+const MIN_RANGE_US = 20;
 
 function ordered(fromUs: number, toUs: number): TimeRange {
   return { fromUs: Math.round(fromUs), toUs: Math.round(toUs) };
 }
 
-/** Moves and shrinks a range until it lies within the run. */
+/** Moves and shrinks a range so that it lies within the run. */
 export function clampRange({ fromUs, toUs }: TimeRange, endUs: number): TimeRange {
-  const end = Math.max(endUs, LEAST_US);
-  const length = Math.min(end, Math.max(LEAST_US, toUs - fromUs));
+  const end = Math.max(endUs, MIN_RANGE_US);
+  const length = Math.min(end, Math.max(MIN_RANGE_US, toUs - fromUs));
   const from = Math.min(Math.max(0, fromUs), end - length);
   return ordered(from, from + length);
 }
 
-/** `factor` above 1 shows more time. What is at `atUs` stays where it is. */
+/** Zooms around `atUs`, which keeps its position. A `factor` above 1 shows more time. */
 export function zoomRange(range: TimeRange, zoom: { factor: number; atUs?: number }, endUs: number): TimeRange {
   const { fromUs, toUs } = range;
   const { factor, atUs = (fromUs + toUs) / 2 } = zoom;
   return clampRange({ fromUs: atUs - (atUs - fromUs) * factor, toUs: atUs + (toUs - atUs) * factor }, endUs);
 }
 
-/** Moves by a share of what is in view: 0.25 is a quarter to the right. */
+/** Moves the range by a share of its length: 0.25 moves a quarter later. */
 export function panRange(range: TimeRange, share: number, endUs: number): TimeRange {
   const by = (range.toUs - range.fromUs) * share;
   return clampRange({ fromUs: range.fromUs + by, toUs: range.toUs + by }, endUs);
@@ -37,7 +37,7 @@ export function panRange(range: TimeRange, share: number, endUs: number): TimeRa
 const KEY_ZOOM = 0.6;
 const KEY_PAN = 0.2;
 
-/** What a key does to the range; null: the key is not ours. */
+/** The range after a key press; null if the timeline does not handle the key. */
 export function rangeByKey(key: string, range: TimeRange, endUs: number): TimeRange | null {
   switch (key) {
     case "ArrowLeft":
@@ -57,7 +57,7 @@ export function rangeByKey(key: string, range: TimeRange, endUs: number): TimeRa
   }
 }
 
-/** The spans in question with as much before and after as shows what they stand in. */
+/** The range of these spans with a margin on both sides; null without spans. */
 export function rangeAround(
   columns: Readonly<Record<"fromUs" | "lengthUs", ArrayLike<number>>>,
   indices: readonly number[],
@@ -66,11 +66,11 @@ export function rangeAround(
   if (indices.length === 0) return null;
   const from = Math.min(...indices.map((index) => columns.fromUs[index] ?? 0));
   const to = Math.max(...indices.map((index) => (columns.fromUs[index] ?? 0) + (columns.lengthUs[index] ?? 0)));
-  const margin = Math.max(LEAST_US * 10, (to - from) * 0.35);
+  const margin = Math.max(MIN_RANGE_US * 10, (to - from) * 0.35);
   return clampRange({ fromUs: from - margin, toUs: to + margin }, endUs);
 }
 
-/** The timeline's columns as the canvas reads them. */
+/** The timeline's columns, as typed arrays for the canvas. */
 export interface Spans {
   readonly count: number;
   readonly lane: Uint8Array;
@@ -109,7 +109,7 @@ export function toSpans(lists: SpanLists): Spans {
   };
 }
 
-/** The first index whose value is not below `value`. */
+/** The first index whose value is at least `value`. */
 function lowerBound(sorted: Float64Array, value: number): number {
   let low = 0;
   let high = sorted.length;
@@ -121,7 +121,7 @@ function lowerBound(sorted: Float64Array, value: number): number {
   return low;
 }
 
-/** Indices of the spans that touch the range, in the order of their beginnings; `limit` ends the search. */
+/** Indices of up to `limit` spans that overlap the range, ordered by start. */
 export function spansInView(spans: Spans, range: TimeRange, limit = Infinity): number[] {
   const found: number[] = [];
   for (let index = lowerBound(spans.fromUs, range.fromUs - spans.longestUs); index < spans.count; index += 1) {
@@ -132,7 +132,7 @@ export function spansInView(spans: Spans, range: TimeRange, limit = Infinity): n
   return found;
 }
 
-/** How many were inside, column by column, in one lane: what is drawn where single bars would be thinner than dust. */
+/** Number of concurrent holders per pixel column of a lane, drawn if there are too many bars. */
 export interface Density {
   readonly all: Float32Array;
   readonly marked: Float32Array;
@@ -152,7 +152,7 @@ export function densityOf(spans: Spans, view: { range: TimeRange; width: number;
     const to = from + (spans.lengthUs[index] ?? 0);
     if (to < range.fromUs) continue;
     const left = Math.max(0, Math.min(width - 1, Math.floor((from - range.fromUs) * perUs)));
-    // However short, it covers the column it is in.
+    // A span covers at least one column.
     const right = Math.max(left + 1, Math.min(width, Math.ceil((to - range.fromUs) * perUs)));
     const lane = changes[spans.lane[index] ?? 0];
     if (!lane) continue;
@@ -166,7 +166,7 @@ export function densityOf(spans: Spans, view: { range: TimeRange; width: number;
   return changes;
 }
 
-/** Overlaps, stale writes and lost updates; not what fencing kept harmless. */
+/** Overlaps, stale writes and lost updates; excludes overlaps that fencing made harmless. */
 export const ALARM_MARKS = 1 | 2 | 4;
 
 const MARK_TEXT: readonly (readonly [mark: number, word: string])[] = [
@@ -197,21 +197,21 @@ export interface LaneBox {
   readonly rowHeight: number;
 }
 
-const LANE_GAP = 10;
-const LEAST_LANE = 36;
-const MOST_LANE = 76;
-const ROW = 14;
+const LANE_GAP_PX = 10;
+const MIN_LANE_PX = 36;
+const MAX_LANE_PX = 76;
+const ROW_PX = 14;
 
-/** Lanes one below the other, below what is kept free above them; a lane is as high as its rows need, up to a limit that keeps all of them in sight. */
+/** Stacks the lanes below `headPx`. A lane is as high as its rows need, up to a limit that keeps all lanes visible. */
 export function laneBoxes(depths: readonly number[], headPx = 0): { boxes: LaneBox[]; height: number } {
-  let top = headPx + LANE_GAP / 2;
+  let top = headPx + LANE_GAP_PX / 2;
   const boxes = depths.map((depth) => {
-    const height = Math.min(MOST_LANE, Math.max(LEAST_LANE, depth * ROW));
+    const height = Math.min(MAX_LANE_PX, Math.max(MIN_LANE_PX, depth * ROW_PX));
     const box = { top, height, rowHeight: height / Math.max(1, depth) };
-    top += height + LANE_GAP;
+    top += height + LANE_GAP_PX;
     return box;
   });
-  return { boxes, height: top - LANE_GAP / 2 };
+  return { boxes, height: top - LANE_GAP_PX / 2 };
 }
 
 export interface Tick {
@@ -219,9 +219,9 @@ export interface Tick {
   readonly text: string;
 }
 
-/** Round times, no closer than a label is wide. Seconds where the view is long, else milliseconds. */
-export function ticksIn({ fromUs, toUs }: TimeRange, most: number): { ticks: Tick[]; unit: "s" | "ms" } {
-  const rough = (toUs - fromUs) / Math.max(1, most);
+/** At most `maxTicks` ticks at round times, in seconds for a long range, else in milliseconds. */
+export function ticksIn({ fromUs, toUs }: TimeRange, maxTicks: number): { ticks: Tick[]; unit: "s" | "ms" } {
+  const rough = (toUs - fromUs) / Math.max(1, maxTicks);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((one) => one >= rough) ?? rough;
   const unit = step >= 100_000 ? "s" : "ms";

@@ -1,33 +1,33 @@
 import type { StrategyTraits, Survival } from "@/lib/locks/types";
 
-/** The catalogue's terms as the pages say them. */
+/** Text for the values of a strategy's traits. */
 
 export const SURVIVAL_TEXT: Record<Survival, string> = {
-  survives: "holds",
-  blocks: "stops serving",
-  breaks: "lets two in",
-  "not-applicable": "does not apply",
+  survives: "safe",
+  blocks: "blocked",
+  breaks: "unsafe: two holders",
+  "not-applicable": "not applicable",
 };
 
 export const WAITING_TEXT: Record<StrategyTraits["waiting"], string> = {
-  none: "nobody waits",
-  queue: "in a queue",
-  poll: "asks again and again",
-  notify: "is woken",
-  "row-queue": "in the row's queue",
-  retry: "tries again",
+  none: "do not wait",
+  queue: "wait in a queue",
+  poll: "poll",
+  notify: "wait for a notification",
+  "row-queue": "wait in the row's lock queue",
+  retry: "retry with backoff",
 };
 
 export const EXPIRY_TEXT: Record<StrategyTraits["expiryClock"], string> = {
-  none: "nothing ends it",
+  none: "no expiry",
   server: "the server's clock",
   client: "the client's clock",
-  session: "the session's end",
+  session: "the end of the session",
 };
 
-/** How a waiter waits, and whether its turn is kept. */
+/** How waiters wait, and whether the order is first come, first served. */
 export function waiterText({ waiting, fair }: Pick<StrategyTraits, "waiting" | "fair">): string {
-  return fair ? `${WAITING_TEXT[waiting]}, first come, first served` : WAITING_TEXT[waiting];
+  return fair ? `${WAITING_TEXT[waiting]}, in FIFO order` : WAITING_TEXT[waiting];
 }
 
 /** PostgreSQL holds the stock, so every strategy needs it; the text names the other servers. */

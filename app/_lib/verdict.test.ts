@@ -3,57 +3,55 @@ import { describe, it } from "node:test";
 import { runDocument } from "../../lib/runs/testing/run-fixture";
 import { answersOf, evidenceOf, toneOf, verdictText } from "./verdict";
 
-describe("the verdict on the page", () => {
-  it("takes its tone from the status first", () => {
+describe("verdict text", () => {
+  it("gives the run's status precedence over its verdict", () => {
     assert.equal(toneOf({ status: "running", verdict: "inconclusive" }), "running");
     assert.equal(toneOf({ status: "failed", verdict: "safe" }), "failed");
     assert.equal(toneOf({ status: "finished", verdict: "unsafe" }), "unsafe");
   });
 
-  it("does not say its own word twice", () => {
+  it("does not repeat the verdict word", () => {
     const words = verdictText(
-      runDocument({ verdict: "unsafe", sentences: ["Unsafe. 131 buyers were told.", "More."] }),
+      runDocument({ verdict: "unsafe", sentences: ["Unsafe. 131 orders for 100 units.", "More."] }),
     );
-    assert.deepEqual(words, { lead: "131 buyers were told.", rest: ["More."] });
+    assert.deepEqual(words, { lead: "131 orders for 100 units.", rest: ["More."] });
   });
 
-  it("says after the first sentence when harm was first done, where the document knows", () => {
-    const words = verdictText(
-      runDocument({ verdict: "unsafe", sentences: ["Selected.", "More."], firstViolationMs: 410 }),
-    );
-    assert.deepEqual(words, { lead: "Selected. First seen 0.41 s into the sale.", rest: ["More."] });
+  it("adds the time of the first violation if the document has it", () => {
+    const words = verdictText(runDocument({ verdict: "unsafe", sentences: ["Lost.", "More."], firstViolationMs: 410 }));
+    assert.deepEqual(words, { lead: "Lost. First violation at 0.41 s.", rest: ["More."] });
   });
 
-  it("has words of its own for a document without sentences", () => {
+  it("has a sentence for a document without sentences", () => {
     for (const verdict of ["safe", "unsafe", "inconclusive"] as const) {
       assert.match(verdictText(runDocument({ verdict, sentences: [] })).lead, /^100 orders for 100 units/);
     }
-    assert.match(verdictText(runDocument({ status: "failed", sentences: [] })).lead, /did not come to an end/);
+    assert.match(verdictText(runDocument({ status: "failed", sentences: [] })).lead, /did not finish/);
   });
 
-  it("sets a subtraction with a minus sign and keeps it on one line", () => {
+  it("writes a subtraction with a minus sign and non-breaking spaces", () => {
     const { lead } = verdictText(runDocument({ sentences: ["The stock says: 100 - 0 = 100 orders."] }));
     assert.equal(lead, "The stock says: 100\u00a0\u2212\u00a00\u00a0=\u00a0100\u00a0orders.");
   });
 });
 
-describe("the proof", () => {
-  it("says when contention was never certified and when purchases were never sent", () => {
+describe("facts that support the verdict", () => {
+  it("name missing contention and purchases that were not sent", () => {
     const contention = { ...runDocument().contention, certified: false, droppedIterations: 3 };
     const evidence = evidenceOf(runDocument({ contention })).join(" · ");
-    assert.match(evidence, /never two purchases in flight at once/);
-    assert.match(evidence, /3 purchases the load engine failed to send/);
+    assert.match(evidence, /no two purchases in flight at once/);
+    assert.match(evidence, /3 purchases the load generator did not send/);
   });
 
-  it("names only the answers there were, sold and sold out always", () => {
+  it("list outcomes above 0, and always sold and sold out", () => {
     assert.deepEqual(answersOf(runDocument().counts), ["100 sold", "400 sold out"]);
     const counts = { requests: 3, sold: 0, soldOut: 0, contended: 1, rejected: 0, errors: 1, unknown: 1 };
     assert.deepEqual(answersOf(counts), [
       "0 sold",
       "0 sold out",
-      "1 gave up waiting",
+      "1 timed out waiting",
       "1 error",
-      "1 of unknown outcome",
+      "1 with unknown outcome",
     ]);
   });
 });

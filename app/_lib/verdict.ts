@@ -1,11 +1,11 @@
 import type { RunDocument } from "@/lib/runs/document";
 import { formatCount, formatSeconds, plural } from "./format";
 
-/** How a run is set on the page: which colour, which word. */
+/** State of a run that selects its colour and word on the page. */
 export type Tone = "idle" | "opening" | "running" | "safe" | "unsafe" | "inconclusive" | "failed";
 
 export const TONE_TEXT: Record<Tone, string> = {
-  idle: "Nothing run yet",
+  idle: "No runs yet",
   opening: "Opening",
   running: "Running",
   safe: "Safe",
@@ -20,28 +20,28 @@ export function toneOf(document: Pick<RunDocument, "status" | "verdict">): Tone 
 }
 
 export interface VerdictText {
-  /** The sentence set large, without the verdict's own word. */
+  /** The main sentence, without the verdict word. */
   readonly lead: string;
   readonly rest: readonly string[];
 }
 
-/** Own words for documents that carry no sentences. */
+/** Sentence for a document that has none. */
 function fallbackSentence(document: RunDocument): string {
   const { orders, initial } = document.stock;
   const sold = `${plural(orders, "order")} for ${plural(initial, "unit")}`;
   switch (toneOf(document)) {
     case "safe":
-      return `${sold}; every check of the recorded history passed.`;
+      return `${sold}. Every check of the recorded history passed.`;
     case "unsafe":
       return `${sold}.`;
     case "failed":
-      return "The run did not come to an end.";
+      return "The run did not finish.";
     default:
-      return `${sold}; the evidence does not settle it.`;
+      return `${sold}. The evidence is not sufficient for a verdict.`;
   }
 }
 
-/** The document's sentences, most important first; the verdict's word is set by the page and not said twice. */
+/** The document's sentences, most important first, without the verdict word, which the page shows itself. */
 export function verdictText(document: RunDocument): VerdictText {
   const word = TONE_TEXT[toneOf(document)];
   const sentences = document.sentences
@@ -57,36 +57,36 @@ export function verdictText(document: RunDocument): VerdictText {
   return { lead: `${lead}${firstSeenText(document)}`, rest };
 }
 
-/** A moment and not a length: always in seconds, as the charts below have it. */
+/** A point in time, so always in seconds, as on the charts. */
 function firstSeenText({ firstViolationMs }: RunDocument): string {
-  return firstViolationMs === undefined ? "" : ` First seen ${formatSeconds(firstViolationMs)} into the sale.`;
+  return firstViolationMs === undefined ? "" : ` First violation at ${formatSeconds(firstViolationMs)}.`;
 }
 
-/** Why one may believe the verdict: facts of the document only. */
+/** Facts of the document that support the verdict. */
 export function evidenceOf(document: RunDocument): string[] {
   const { contention, counts, stock } = document;
   const evidence = [
     contention.certified
       ? `up to ${formatCount(contention.peakInFlight)} purchases in flight at once`
-      : "never two purchases in flight at once",
+      : "no two purchases in flight at once",
     `${plural(stock.orders, "order row")} in PostgreSQL`,
     `${plural(counts.requests, "request")} answered`,
   ];
   if (contention.droppedIterations !== null && contention.droppedIterations > 0) {
-    evidence.push(`${plural(contention.droppedIterations, "purchase")} the load engine failed to send`);
+    evidence.push(`${plural(contention.droppedIterations, "purchase")} the load generator did not send`);
   }
   return evidence;
 }
 
-/** Answers other than sold and sold out, where there were any: "12 contended, 1 error". */
+/** Outcomes with their counts; sold and sold out always, the others only if above 0. */
 export function answersOf(counts: RunDocument["counts"]): string[] {
   const answers: [number, string][] = [
     [counts.sold, "sold"],
     [counts.soldOut, "sold out"],
-    [counts.contended, "gave up waiting"],
-    [counts.rejected, "refused by a limit"],
+    [counts.contended, "timed out waiting"],
+    [counts.rejected, "rejected by a limit"],
     [counts.errors, counts.errors === 1 ? "error" : "errors"],
-    [counts.unknown, "of unknown outcome"],
+    [counts.unknown, "with unknown outcome"],
   ];
   return answers
     .filter(([count], index) => index < 2 || count > 0)

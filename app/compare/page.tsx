@@ -31,17 +31,17 @@ export default async function ComparePage({ searchParams }: PageProps) {
   );
 }
 
-/** Nothing picked yet: the last run of every strategy, to pick from. */
+/** Shown with fewer than two selections: the last run of every strategy. */
 async function EveryStrategy({ picked }: { picked: readonly string[] }) {
   const [catalogue, latest] = await Promise.all([readCatalogue(), latestRunPerStrategy()]);
   const { rows, never } = compareRows(catalogue.strategies, latest);
   const common = commonSettings(rows);
-  const settings = common !== null && common.count === rows.length ? ` All with ${common.line}.` : "";
-  const how = rows.length < 2 ? "" : " Tick two or more to lay their curves over each other.";
+  const settings = common !== null && common.count === rows.length ? ` All used ${common.line}.` : "";
+  const how = rows.length < 2 ? "" : " Select two or more to compare their latency curves.";
   return (
     <PageFrame
       title="Compare"
-      lead={`The last finished run of every strategy, side by side: ${rows.length} of ${catalogue.strategies.length} have been run.${settings}${how}`}
+      lead={`The last finished run of each strategy. ${rows.length} of ${catalogue.strategies.length} strategies have a run.${settings}${how}`}
     >
       {rows.length === 0 ? null : <CompareTable rows={rows} common={common} picked={picked} />}
       {never.length === 0 ? null : <NotRunYet strategies={never} />}
@@ -53,25 +53,27 @@ async function SideBySide({ selection }: { selection: Selection }) {
   const model = await readComparison(selection);
   const { groups, sweep } = model;
   const runs = groups.reduce((sum, group) => sum + group.runs.length, 0);
-  const isGoingOn = sweep !== null && sweep.done < sweep.total;
+  const isActive = sweep !== null && sweep.done < sweep.total;
   return (
     <PageFrame
       title="Compare"
       lead={
         <>
-          {plural(runs, "run")} in {plural(groups.length, "group")}; runs made alike are repeats of each other.{" "}
-          <LabLink href="/compare">Pick others</LabLink>
+          {plural(runs, "run")} in {plural(groups.length, "group")}. Runs with the same settings count as repeats.{" "}
+          <LabLink href="/compare">Change the selection</LabLink>
         </>
       }
     >
       <div className={styles.side}>
         {selection.sweep !== null && sweep === null ? (
-          <p className="muted">This lab has no sweep {selection.sweep}, or its first run has not been opened yet.</p>
+          <p className="muted">
+            This lab has no sweep {selection.sweep} yet. Its page fills as soon as the first run starts.
+          </p>
         ) : null}
         {sweep === null ? null : <SweepGrid grid={sweep} />}
         <Comparison key={selectionQuery({ ...selection, base: null })} model={model} selection={selection} />
       </div>
-      {isGoingOn || (selection.sweep !== null && sweep === null) ? (
+      {isActive || (selection.sweep !== null && sweep === null) ? (
         <LiveRefresh everyMs={1_000} stamp={`${sweep?.done ?? 0}`} />
       ) : null}
     </PageFrame>

@@ -20,11 +20,10 @@ export default async function RunsPage({ searchParams }: PageProps) {
   const [runs, query] = await Promise.all([listRuns(SHOWN), searchParams]);
   const lead = runs.length < SHOWN ? `${plural(runs.length, "run")}, newest first.` : `The newest ${SHOWN} runs.`;
   return (
-    <PageFrame title="Runs" lead={runs.length === 0 ? "Nothing run yet." : lead}>
+    <PageFrame title="Runs" lead={runs.length === 0 ? "No runs yet." : lead}>
       {runs.length === 0 ? (
         <p>
-          A run gets its own address here and stays as long as the database does.{" "}
-          <LabLink href="/">Run your first sale</LabLink>.
+          Each run gets a permanent page, stored in the lab's database. <LabLink href="/">Run your first sale</LabLink>.
         </p>
       ) : (
         <RunsTable runs={runs.map(listed)} picked={selectionFromQuery(query).runs} />

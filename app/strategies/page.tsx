@@ -13,7 +13,7 @@ export default async function StrategiesPage() {
   return (
     <PageFrame
       title="Strategies"
-      lead="How each one works, what it promises while nothing fails, and what becomes of the promise when something does. An unsafe strategy is built as faithfully as a safe one: its flaw is the exhibit. A name opens the Lab with it."
+      lead="How each strategy works, whether it is safe without faults, and what each fault does to it. Unsafe strategies are implemented as carefully as safe ones, so that you can see how they fail. Select a name to open it in the Lab."
     >
       <ShopStrategy />
       <StrategiesTable strategies={strategies} />

@@ -3,7 +3,7 @@ import type { Page } from "@playwright/test";
 import { expect, test } from "./lab";
 import { makeRuns } from "./runs";
 
-/** axe at WCAG 2.2 AA, on every page in both themes and in the states that are not on the page at first. */
+/** axe at WCAG 2.2 AA: every page in both themes, dialogs, tables behind charts, and folded settings. */
 
 const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 const THEMES = ["light", "dark"] as const;
@@ -15,8 +15,8 @@ test.beforeAll(async ({ request }) => {
   runs = await makeRuns(request, ["none", "sql-guarded"]);
 });
 
-/** What axe finds, in a form that says where. */
-async function findings(page: Page): Promise<string[]> {
+/** Violations with the element and the reason. */
+async function axeViolations(page: Page): Promise<string[]> {
   const { violations } = await new AxeBuilder({ page }).withTags(WCAG).analyze();
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.map((node) => `${id}: ${help} at ${node.target.join(" ")}: ${node.failureSummary ?? ""}`),
@@ -29,20 +29,20 @@ const PAGES: Readonly<Record<string, () => string>> = {
   Compare: () => "/compare",
   "Compare with two strategies": () => "/compare?strategies=none,sql-guarded",
   "Compare with two runs": () => `/compare?runs=${runs.join(",")}`,
-  "Compare with a sweep that is not there": () => "/compare?sweep=no-such-sweep",
+  "Compare with an unknown sweep": () => "/compare?sweep=no-such-sweep",
   Runs: () => "/runs",
-  "Runs with two picked": () => `/runs?runs=${runs.join(",")}`,
+  "Runs with two selected": () => `/runs?runs=${runs.join(",")}`,
   "an unsafe run": () => `/runs/${runs[0]}`,
   "a safe run": () => `/runs/${runs[1]}`,
   Strategies: () => "/strategies",
-  "an address that leads nowhere": () => "/nothing-here",
+  "an unknown URL": () => "/nothing-here",
 };
 
-/** Looks at the page as it stands in one theme, then in the other. */
-async function expectNothing(page: Page, where: string): Promise<void> {
+/** Runs axe in both themes. */
+async function expectNoViolations(page: Page, where: string): Promise<void> {
   for (const colorScheme of THEMES) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    expect(await findings(page), `${where}, ${colorScheme}`).toEqual([]);
+    expect(await axeViolations(page), `${where}, ${colorScheme}`).toEqual([]);
   }
 }
 
@@ -51,9 +51,9 @@ for (const [name, address] of Object.entries(PAGES)) {
     expectedErrors.push(/status of 404/);
     await page.goto(address());
     await expect(page.locator("main")).toBeVisible();
-    // The Lab's proof comes after the page.
+    // The Lab loads its evidence after the page.
     if (address().startsWith("/?")) await expect(page.locator("canvas[data-drawn]")).toBeVisible();
-    await expectNothing(page, name);
+    await expectNoViolations(page, name);
   });
 }
 
@@ -62,13 +62,13 @@ test("axe finds nothing in the dialogs, the tables behind the charts, and the fo
   page,
 }) => {
   await lab.open({ strategy: "none" });
-  await page.getByText("Lease, wait limit, seed").click();
-  for (const toggle of await page.getByRole("button", { name: /show the numbers as a table/ }).all())
+  await page.getByText("Lease, wait timeout, seed").click();
+  for (const toggle of await page.getByRole("button", { name: /show the values as a table/ }).all())
     await toggle.click();
-  await expectNothing(page, "the Lab with its tables");
+  await expectNoViolations(page, "the Lab with its tables");
   await page.keyboard.press("?");
   await expect(page.getByRole("dialog")).toBeVisible();
-  await expectNothing(page, "the keys");
+  await expectNoViolations(page, "the keys");
 });
 
 test("axe finds nothing on a phone", async ({ page }) => {
@@ -76,12 +76,12 @@ test("axe finds nothing on a phone", async ({ page }) => {
   for (const address of ["/?strategy=none", "/compare?strategies=none,sql-guarded", "/runs", `/runs/${runs[0]}`]) {
     await page.goto(address);
     await expect(page.locator("main")).toBeVisible();
-    await expectNothing(page, address);
+    await expectNoViolations(page, address);
   }
 });
 
-test("axe can find something", async ({ page }) => {
+test("axe reports an image without a text alternative", async ({ page }) => {
   await page.goto("/strategies");
   await page.evaluate(() => document.querySelector("main")?.insertAdjacentHTML("beforeend", "<img src='data:,'>"));
-  expect((await findings(page)).join()).toContain("image-alt");
+  expect((await axeViolations(page)).join()).toContain("image-alt");
 });

@@ -4,7 +4,7 @@ import { neverRunStrategy, nothingNeverRun } from "./never-run";
 import { makeRun } from "./runs";
 import { startSweep } from "./sweep-command";
 
-/** A sweep that fills its page, interrupted and gone on with; picking runs and strategies, and laying them side by side. */
+/** Sweeps that are interrupted and resumed, and the comparison of selected runs and strategies. */
 
 const SWEEP = ["--strategies", "none,sql-guarded", "--repeats", "3", "--engine", "builtin"];
 const SALE = ["--stock", "20", "--buyers", "80"];
@@ -12,7 +12,7 @@ const SWEEP_LIMIT_MS = 150_000;
 
 test.describe.configure({ timeout: SWEEP_LIMIT_MS });
 
-test("a sweep that is killed, and one that is interrupted, goes on to exactly the runs that were asked for", async ({
+test("a sweep resumes after SIGKILL and SIGINT and makes each requested run once", async ({
   page,
   request,
   baseURL,
@@ -23,8 +23,8 @@ test("a sweep that is killed, and one that is interrupted, goes on to exactly th
   const doneNow = async () => Number(await sweep.getAttribute("data-done"));
 
   const first = startSweep(lab, [...SWEEP, ...SALE]);
-  await expect.poll(() => first.said(), limit).toMatch(/compare\?sweep=\w+/);
-  const sweepId = /compare\?sweep=(\w+)/.exec(first.said())?.[1] ?? "";
+  await expect.poll(() => first.output(), limit).toMatch(/compare\?sweep=\w+/);
+  const sweepId = /compare\?sweep=(\w+)/.exec(first.output())?.[1] ?? "";
   await page.goto(`/compare?sweep=${sweepId}`);
   await expect(sweep).toHaveAttribute("data-total", "6", limit);
   await expect.poll(doneNow, limit).toBeGreaterThanOrEqual(1);
@@ -32,19 +32,19 @@ test("a sweep that is killed, and one that is interrupted, goes on to exactly th
   await first.ended();
 
   const second = startSweep(lab, ["--resume", sweepId]);
-  // The first may have made three before it was killed: the second is interrupted once it is at work.
-  await expect.poll(() => second.said(), limit).toContain(sweepId);
+  // The first process may have finished three runs already: interrupt the second one only after it has started.
+  await expect.poll(() => second.output(), limit).toContain(sweepId);
   await expect.poll(doneNow, limit).toBeGreaterThanOrEqual(3);
   second.child.kill("SIGINT");
   const [code] = await second.ended();
-  // It may have been quick enough to come to its end; else it says how to go on.
-  expect(second.said()).toContain(code === 130 ? `sweep --resume ${sweepId}` : "6/6 runs");
+  // The second process either finished in time or prints the command that resumes the sweep.
+  expect(second.output()).toContain(code === 130 ? `sweep --resume ${sweepId}` : "6/6 runs");
 
   const third = startSweep(lab, ["--resume", sweepId]);
   await third.ended();
-  // Nobody has loaded the page again: it filled by itself.
+  // The page has updated without a reload.
   await expect(sweep).toHaveAttribute("data-done", "6", limit);
-  expect(third.said()).toContain("6/6 runs");
+  expect(third.output()).toContain("6/6 runs");
 
   const { cells } = (await (await request.get(`/api/sweeps/${sweepId}`)).json()) as SweepDocument;
   const runs = cells.flatMap(({ run }) => run?.id ?? []);
@@ -52,12 +52,12 @@ test("a sweep that is killed, and one that is interrupted, goes on to exactly th
     runs: NonNullable<(typeof cells)[0]["run"]>[];
   };
   const made = all.runs.filter(({ config }) => config.sweep?.id === sweepId);
-  expect(made.map(({ id }) => id).sort(), "one run a cell, and no other").toEqual([...runs].sort());
+  expect(made.map(({ id }) => id).sort(), "expected exactly one run per cell").toEqual([...runs].sort());
   expect(new Set(made.map(({ status }) => status))).toEqual(new Set(["finished"]));
   expect(new Set(made.map(({ config: { stock, vus } }) => `${stock} ${vus}`))).toEqual(new Set(["20 80"]));
 });
 
-test.describe("a sweep that is whole", () => {
+test.describe("a complete sweep", () => {
   const strategies = ["none", "sql-guarded"];
   const repeats = 3;
   let sweepId = "";
@@ -74,9 +74,7 @@ test.describe("a sweep that is whole", () => {
     }
   });
 
-  test("repeats are one line with their median, its interval, and what they say beside the baseline", async ({
-    page,
-  }) => {
+  test("repeats are one row with median, interval and comparison with the baseline", async ({ page }) => {
     await page.goto(`/compare?sweep=${sweepId}`);
     const [none, guarded] = [page.getByTestId("group-none"), page.getByTestId("group-sql-guarded")];
     await expect(none.locator("td").first()).toHaveText("3");
@@ -90,7 +88,7 @@ test.describe("a sweep that is whole", () => {
     await expect(page.getByLabel("Compared with")).toHaveValue("sql-guarded");
   });
 
-  test("the table sorts by any column, with the keyboard too", async ({ page }) => {
+  test("the table sorts by every column with the keyboard", async ({ page }) => {
     await page.goto(`/compare?sweep=${sweepId}`);
     const table = page.getByTestId("groups");
     const names = () => table.locator("tbody th a").allInnerTexts();
@@ -108,7 +106,7 @@ test.describe("a sweep that is whole", () => {
     await expect(table.locator("th[aria-sort]")).toHaveCount(1);
   });
 
-  test("curves lie over each other, can be read, and have their numbers behind them", async ({ page }) => {
+  test("the chart draws both curves, shows values under the pointer, and has a table of values", async ({ page }) => {
     await page.goto("/compare?strategies=none,sql-guarded");
     const figure = page.getByTestId("percentile-curve");
     const plot = figure.getByRole("img", { name: /none: half within .* sql-guarded: half within/ });
@@ -123,13 +121,11 @@ test.describe("a sweep that is whole", () => {
     await expect(table.locator("tbody td").first()).toHaveText(/^[\d,]+\.\d$/);
   });
 
-  test("strategies are picked in the table, the address says which, and they are laid side by side", async ({
-    page,
-  }) => {
+  test("strategies are selected in the table, stored in the URL and compared", async ({ page }) => {
     await page.goto("/compare");
-    await page.getByRole("checkbox", { name: "Pick none" }).check();
-    await expect(page.getByText("1 strategy picked; pick one more")).toBeVisible();
-    await page.getByRole("checkbox", { name: "Pick sql-guarded" }).focus();
+    await page.getByRole("checkbox", { name: "Select none" }).check();
+    await expect(page.getByText("1 strategy selected. Select one more")).toBeVisible();
+    await page.getByRole("checkbox", { name: "Select sql-guarded" }).focus();
     await page.keyboard.press("Space");
     await expect(page).toHaveURL(/strategies=none,sql-guarded/);
     await page.keyboard.press("c");
@@ -137,7 +133,7 @@ test.describe("a sweep that is whole", () => {
     await expect(page.getByTestId("group-none")).toBeVisible();
   });
 
-  test("runs are picked in the list of runs", async ({ page }) => {
+  test("runs are selected in the list of runs", async ({ page }) => {
     await page.goto("/runs");
     for (const id of runs.slice(0, 2)) await page.getByRole("checkbox", { name: new RegExp(`${id}$`) }).check();
     await page.reload();
@@ -145,11 +141,11 @@ test.describe("a sweep that is whole", () => {
     await page.getByRole("link", { name: "Compare 2" }).click();
     await expect(page).toHaveURL(new RegExp(`/compare\\?runs=${runs[0]},${runs[1]}`));
     await expect(page.getByTestId("groups").locator("tbody tr")).toHaveCount(2);
-    await expect(page.getByText("only from 3 runs each")).toBeVisible();
+    await expect(page.getByText("each group has at least 3 runs")).toBeVisible();
   });
 });
 
-test("a run that was made with other settings than most is marked, and says with which", async ({ page, request }) => {
+test("a run with uncommon settings is marked and shows its settings", async ({ page, request }) => {
   await makeRun(request, { strategy: "none" });
   await makeRun(request, { strategy: "sql-guarded", stock: 7, vus: 28 });
   await page.goto("/compare");
@@ -159,7 +155,7 @@ test("a run that was made with other settings than most is marked, and says with
   await expect(odd).toContainText("7 units, 28 buyers");
 });
 
-test("what was never run is a name that leads to the Lab, and no line of the table", async ({ page, request }) => {
+test("a strategy without a run is a link to the Lab and not a row of the table", async ({ page, request }) => {
   const never = await neverRunStrategy(request);
   test.skip(never === null && !process.env.CI, nothingNeverRun);
   await page.goto("/compare");

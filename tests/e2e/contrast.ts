@@ -1,14 +1,14 @@
 /**
- * Runs in the page: texts whose contrast with what is behind them is below WCAG AA (4.5, or 3 when large).
- * Self-contained, because the browser gets its source alone. Disabled controls are exempt, as in WCAG.
+ * Runs in the page and returns texts with a contrast below WCAG AA (4.5, or 3 for large text). Self-contained, because only
+ * its source is sent to the browser. Disabled controls are exempt, as in WCAG.
  */
 export function lowContrast(): string[] {
   const canvas = document.createElement("canvas");
   canvas.width = 1;
   canvas.height = 1;
   const pen = canvas.getContext("2d", { willReadFrequently: true });
-  if (pen === null) throw new Error("no canvas to read colours with");
-  /** Red, green, blue from 0 to 255 and alpha from 0 to 1, whatever way the colour is written. */
+  if (pen === null) throw new Error("cannot read colours: this browser has no 2D canvas");
+  /** Red, green and blue from 0 to 255, alpha from 0 to 1, for any CSS colour. */
   const channels = (colour: string): number[] => {
     pen.clearRect(0, 0, 1, 1);
     pen.fillStyle = colour;

@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import { expect, test } from "./lab";
 import { makeRun, readRun } from "./runs";
 
-/** A run as files: the one that opens from a disk with no network, and the others. And a run made again. */
+/** Exported files of a run, and the rerun button. */
 
 let runId = "";
 
@@ -13,10 +13,7 @@ test.beforeAll(async ({ request }) => {
   runId = await makeRun(request, { strategy: "none", seed: 77 });
 });
 
-test("the HTML file opens from a disk without a network, with its charts and its verdict", async ({
-  browser,
-  request,
-}, info) => {
+test("the HTML file works offline, with charts and verdict", async ({ browser, request }, info) => {
   const response = await request.get(`/api/runs/${runId}/export?format=html`);
   expect(response.headers()["content-disposition"]).toContain(`run-${runId}.html`);
   const file = info.outputPath("run.html");
@@ -24,11 +21,11 @@ test("the HTML file opens from a disk without a network, with its charts and its
 
   const context = await browser.newContext({ offline: true });
   const page = await context.newPage();
-  const asked: string[] = [];
-  const complaints: string[] = [];
-  page.on("request", (one) => asked.push(one.url()));
-  page.on("console", (message) => complaints.push(message.text()));
-  page.on("pageerror", (error) => complaints.push(error.message));
+  const requestedUrls: string[] = [];
+  const consoleErrors: string[] = [];
+  page.on("request", (one) => requestedUrls.push(one.url()));
+  page.on("console", (message) => consoleErrors.push(message.text()));
+  page.on("pageerror", (error) => consoleErrors.push(error.message));
   await page.goto(pathToFileURL(file).href);
 
   await expect(page.locator("#verdict")).toContainText("Unsafe.");
@@ -38,16 +35,16 @@ test("the HTML file opens from a disk without a network, with its charts and its
   await expect(charts).toHaveCount(6);
   for (const chart of await charts.all()) {
     const box = await chart.locator("path.line, rect").first().boundingBox();
-    expect(box?.width ?? 0, "something is drawn").toBeGreaterThan(0);
+    expect(box?.width ?? 0, "expected a drawn line or bar").toBeGreaterThan(0);
   }
-  await page.getByText("Throughput: the numbers").click();
+  await page.getByText("Throughput: values").click();
   await expect(page.locator("figure details[open] tbody tr").first()).toBeVisible();
-  expect(asked).toEqual([pathToFileURL(file).href]);
-  expect(complaints).toEqual([]);
+  expect(requestedUrls).toEqual([pathToFileURL(file).href]);
+  expect(consoleErrors).toEqual([]);
   await context.close();
 });
 
-test("the other files are what they say", async ({ request, page }) => {
+test("the other files have their formats", async ({ request, page }) => {
   const get = async (query: string) => {
     const response = await request.get(`/api/runs/${runId}/export?${query}`);
     expect(response.status(), query).toBe(200);
@@ -69,12 +66,12 @@ test("the other files are what they say", async ({ request, page }) => {
   expect(download.suggestedFilename()).toBe(`run-${runId}.html`);
 });
 
-test("a run is made again from its page, seed included, and watched in the Lab", async ({ page, request }) => {
+test("Run again starts a run with the same settings and seed, and the Lab follows it", async ({ page, request }) => {
   await page.goto(`/runs/${runId}`);
   await page.getByRole("button", { name: "Run again" }).click();
   await expect(page).toHaveURL(/\/\?strategy=none.*stock=20.*buyers=80.*seed=77/);
   const finished = page.locator(`[data-testid="run-panel"][data-status="finished"]:not([data-run="${runId}"])`);
   await expect(finished).toBeVisible({ timeout: 60_000 });
-  const again = await readRun(request, (await finished.getAttribute("data-run")) ?? "");
-  expect(again.config).toEqual((await readRun(request, runId)).config);
+  const rerun = await readRun(request, (await finished.getAttribute("data-run")) ?? "");
+  expect(rerun.config).toEqual((await readRun(request, runId)).config);
 });

@@ -1,31 +1,31 @@
 import { expect, test } from "./lab";
 import { makeRuns } from "./runs";
 
-/** Keys that work on every page, and the list of them. */
+/** Keyboard shortcuts and the dialog that lists them. */
 
 test.beforeAll(async ({ request }) => {
   test.setTimeout(120_000);
   await makeRuns(request, ["none", "sql-guarded"]);
 });
 
-const PICKING = "Compare what is picked";
-const TIMELINE = "In the timeline";
+const COMPARING = "Compare the selected rows";
+const TIMELINE = "Timeline:";
 
-test("? lists the keys that work on the page, on every page, and no others", async ({ page, expectedErrors }) => {
+test("? lists exactly the shortcuts that work on the page", async ({ page, expectedErrors }) => {
   expectedErrors.push(/status of 404/);
   const pages: Readonly<Record<string, { readonly has: readonly string[]; readonly lacks: readonly string[] }>> = {
-    "/?strategy=none": { has: ["Run the sale", TIMELINE], lacks: [PICKING] },
-    "/compare": { has: [PICKING], lacks: ["Run the sale", TIMELINE] },
-    "/compare?strategies=none,sql-guarded": { has: ["These keys"], lacks: [PICKING] },
-    "/runs": { has: [PICKING], lacks: [TIMELINE] },
-    "/strategies": { has: ["These keys"], lacks: [PICKING, TIMELINE] },
-    "/nothing-here": { has: ["These keys"], lacks: ["On this page"] },
+    "/?strategy=none": { has: ["Run the sale", TIMELINE], lacks: [COMPARING] },
+    "/compare": { has: [COMPARING], lacks: ["Run the sale", TIMELINE] },
+    "/compare?strategies=none,sql-guarded": { has: ["Show these shortcuts"], lacks: [COMPARING] },
+    "/runs": { has: [COMPARING], lacks: [TIMELINE] },
+    "/strategies": { has: ["Show these shortcuts"], lacks: [COMPARING, TIMELINE] },
+    "/nothing-here": { has: ["Show these shortcuts"], lacks: ["On this page"] },
   };
   for (const [address, { has, lacks }] of Object.entries(pages)) {
     await page.goto(address);
     if (has.includes(TIMELINE)) await expect(page.getByTestId("timeline").locator("canvas")).toBeVisible();
     const dialog = page.getByRole("dialog", { name: "Keys" });
-    // The first press may come before the page has woken up.
+    // The first key press may arrive before React handles keys.
     await expect(async () => {
       if (!(await dialog.isVisible())) await page.keyboard.press("?");
       await expect(dialog).toBeVisible({ timeout: 500 });
@@ -37,7 +37,7 @@ test("? lists the keys that work on the page, on every page, and no others", asy
   }
 });
 
-test("the pages are reached by their numbers", async ({ lab, page }) => {
+test("number keys open the pages", async ({ lab, page }) => {
   await lab.open({ strategy: "none", stock: 33 });
   for (const [key, address] of [
     ["2", /\/compare$/],
@@ -49,7 +49,7 @@ test("the pages are reached by their numbers", async ({ lab, page }) => {
   }
 });
 
-test("arrival rate, seed and fencing are set on the page and are in its address", async ({
+test("arrival rate, seed and fencing are stored in the URL and sent with the run", async ({
   lab,
   page,
   expectedErrors,
@@ -60,7 +60,7 @@ test("arrival rate, seed and fencing are set on the page and are in its address"
   await expect(page.getByLabel("Buyers", { exact: true })).toBeHidden();
   await page.getByLabel("Buyers per second").fill("40");
   await page.getByLabel("For", { exact: true }).fill("1500");
-  await page.getByText("Lease, wait limit, seed").click();
+  await page.getByText("Lease, wait timeout, seed").click();
   await page.getByLabel("Seed").fill("99");
   await page.getByLabel("Fencing token").selectOption("off");
   await expect(page).toHaveURL(/arrival=rate&rate=40&durationMs=1500.*seed=99&fencing=off/);

@@ -1,9 +1,9 @@
 import { expect, SALE_LIMIT_MS, SMALL_SALE, test } from "./lab";
 import { neverRunStrategy, nothingNeverRun } from "./never-run";
 
-/** The Lab page's keys, settings, address, and the states that are not a finished sale. */
+/** The Lab page: settings, URL, shortcuts, errors, and states other than a finished sale. */
 
-test("the whole configuration is in the address, and comes from it", async ({ lab, page }) => {
+test("the URL stores all settings and restores them", async ({ lab, page }) => {
   await lab.open({ strategy: "redlock", stock: 7, buyers: 21, holdMs: 9, nodes: 2, target: "coupon" });
   await expect(page.getByLabel("Stock", { exact: true })).toHaveValue("7");
   await expect(page.getByLabel("Store nodes")).toHaveValue("2");
@@ -17,7 +17,7 @@ test("the whole configuration is in the address, and comes from it", async ({ la
   }
 });
 
-test("keys step through the strategies, show the keys and run the sale", async ({ lab, page }) => {
+test("shortcuts step through the strategies, open the Keys dialog and run the sale", async ({ lab, page }) => {
   test.setTimeout(SALE_LIMIT_MS + 30_000);
   await lab.open({ strategy: "none", ...SMALL_SALE });
   await page.keyboard.press("j");
@@ -33,11 +33,11 @@ test("keys step through the strategies, show the keys and run the sale", async (
   await lab.expectSelected("none");
 
   await lab.sale(() => page.keyboard.press("r"));
-  // One announcement in five seconds, and the last one stays.
+  // At most one announcement in five seconds; the last one stays.
   await expect(page.getByTestId("announcer")).toContainText("Oversold");
 });
 
-test("a key typed into a field is text", async ({ lab, page }) => {
+test("a key pressed in a field is text and not a shortcut", async ({ lab, page }) => {
   await lab.open({ strategy: "none" });
   await page.getByLabel("Stock", { exact: true }).focus();
   await page.keyboard.press("j");
@@ -46,10 +46,10 @@ test("a key typed into a field is text", async ({ lab, page }) => {
   await expect(page.getByRole("button", { name: /Opening|Running/ })).toBeHidden();
 });
 
-test("every control can be reached by the tab key, and is seen to be", async ({ lab, page }) => {
+test("the main controls take the focus and show it", async ({ lab, page }) => {
   await lab.open({ strategy: "none" });
   await page.keyboard.press("Tab");
-  await expect(page.getByRole("link", { name: "Skip to the content" })).toBeFocused();
+  await expect(page.getByRole("link", { name: "Skip to main content" })).toBeFocused();
   for (const label of ["Target", "Stock", "Buyers", "Load"]) {
     await page.getByLabel(label, { exact: true }).focus();
     const outline = await page.evaluate(() => {
@@ -61,7 +61,7 @@ test("every control can be reached by the tab key, and is seen to be", async ({ 
   }
 });
 
-test("a setting out of bounds is named and cannot be run", async ({ lab, page }) => {
+test("a setting out of bounds shows its bounds and disables Run", async ({ lab, page }) => {
   await lab.open({ strategy: "none" });
   await page.getByLabel("Buyers").fill("0");
   await expect(page.getByText("a whole number from 1 to 20,000", { exact: true })).toBeVisible();
@@ -70,10 +70,10 @@ test("a setting out of bounds is named and cannot be run", async ({ lab, page })
   await expect(lab.run).toBeEnabled();
 });
 
-test("what the API refuses is shown beside its setting until it changes", async ({ lab, page, expectedErrors }) => {
+test("an API error is shown beside its setting until the setting changes", async ({ lab, page, expectedErrors }) => {
   expectedErrors.push(/status of 400/);
   await page.route("**/api/runs", (route) => {
-    // The real API refuses a hold of -1: sent in place of what the page, which checks first, would send.
+    // The page validates before it sends, so the test replaces the hold with -1, which the API rejects.
     const body = { ...route.request().postDataJSON(), holdMs: -1 };
     return route.request().method() === "POST" ? route.continue({ postData: body }) : route.continue();
   });
@@ -86,7 +86,7 @@ test("what the API refuses is shown beside its setting until it changes", async 
   await expect(field).toHaveAttribute("aria-invalid", "false");
 });
 
-test("a lost stream says so, comes back, and shows the end of the sale", async ({ lab, page, expectedErrors }) => {
+test("a lost stream shows a notice, reconnects and shows the finished sale", async ({ lab, page, expectedErrors }) => {
   test.setTimeout(SALE_LIMIT_MS + 30_000);
   expectedErrors.push(/ERR_FAILED/);
   let isCut = true;
@@ -99,37 +99,37 @@ test("a lost stream says so, comes back, and shows the end of the sale", async (
   });
   await expect(page.getByText("Lost the connection to the lab")).toBeHidden();
   await expect(lab.oversold).toHaveText("0");
-  const table = page.getByRole("button", { name: "Stock left and orders taken: show the numbers as a table" });
+  const table = page.getByRole("button", { name: "Stock left and orders taken: show the values as a table" });
   await table.click();
   expect(
     await page.getByRole("table", { name: "Stock left and orders taken" }).locator("tbody tr").count(),
   ).toBeGreaterThan(1);
 });
 
-test("a lab with an admin token asks for it and then runs the sale", async ({ lab, page, expectedErrors }) => {
+test("a lab with an admin token prompts for it and then runs the sale", async ({ lab, page, expectedErrors }) => {
   test.setTimeout(SALE_LIMIT_MS + 30_000);
   expectedErrors.push(/status of 401/);
-  const refusal = { error: { code: "admin_token_required", message: "This changes the lab." } };
+  const refusal = { error: { code: "admin_token_required", message: "Changing this lab requires the admin token." } };
   await page.route("**/api/runs", (route) => route.fulfill({ status: 401, json: refusal }), { times: 1 });
   await lab.open({ strategy: "sql-guarded", ...SMALL_SALE });
   await lab.sale(async () => {
     await lab.run.click();
-    await page.locator("input#admin-token").fill("any, since this lab has none");
+    await page.locator("input#admin-token").fill("any value: this lab has no token");
     await page.getByRole("button", { name: "Continue" }).click();
   });
   await expect(lab.verdict).toContainText("Safe.");
 });
 
-test("a strategy that was never run asks its question and offers the run", async ({ lab, page, request }) => {
+test("a strategy without a run shows the question and a run button", async ({ lab, page, request }) => {
   const fresh = await neverRunStrategy(request);
   test.skip(fresh === null && !process.env.CI, nothingNeverRun);
   await lab.open({ strategy: fresh ?? "", stock: 7, buyers: 21 });
-  await expect(page.getByRole("heading", { name: /21 buyers want 7 units at the same moment/ })).toBeVisible();
+  await expect(page.getByRole("heading", { name: /21 buyers want 7 units at the same time/ })).toBeVisible();
   await expect(page.getByRole("button", { name: /^Run (your first sale|[a-z0-9-]+)$/ })).toHaveCount(2);
   await expect(page.locator("figure")).toHaveCount(0);
 });
 
-test("every chart has its numbers behind it", async ({ lab, page }) => {
+test("every chart has a table of values", async ({ lab, page }) => {
   await lab.open({ strategy: "none", ...SMALL_SALE });
   if ((await lab.runPanel.getAttribute("data-status")) === "empty") await lab.sale(() => lab.run.click());
   const figures = page.locator("figure:not([data-testid=timeline])");
@@ -144,9 +144,9 @@ test("every chart has its numbers behind it", async ({ lab, page }) => {
   }
 });
 
-test("servers say whether they are there, and why not, on hover and on focus", async ({ lab, page }) => {
+test("servers show their status on hover and on focus", async ({ lab, page }) => {
   await lab.open();
-  const postgres = page.getByRole("button", { name: "PostgreSQL: present" });
+  const postgres = page.getByRole("button", { name: "PostgreSQL: available" });
   await postgres.hover();
   await expect(page.getByText("PostgreSQL answers")).toBeVisible();
   await page.mouse.move(0, 500);

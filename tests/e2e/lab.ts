@@ -1,11 +1,11 @@
 import { test as base, expect, type Locator, type Page } from "@playwright/test";
 
-/** What the browser tests share: the Lab page by its parts, and a page that fails on errors nobody asserted. */
+/** Shared by the browser tests: the Lab page object, and a page fixture that fails on unexpected console errors. */
 
-/** A sale that is small enough for a test machine and big enough to contend. */
+/** Small enough for a test machine and large enough for contention. */
 export const SMALL_SALE = { stock: 40, buyers: 160, holdMs: 5 };
 
-/** The longest a sale may take, k6's start included. */
+/** Time limit of a sale, including the start of k6. */
 export const SALE_LIMIT_MS = 90_000;
 
 export class LabPage {
@@ -29,7 +29,7 @@ export class LabPage {
     await this.whenLive();
   }
 
-  /** Keys and buttons work from here on: React has taken the page over and written the whole configuration to the URL. */
+  /** Waits until React has hydrated the page, which it shows by writing the settings to the URL. */
   async whenLive(): Promise<void> {
     await expect(this.page).toHaveURL(/strategy=.*engine=/);
   }
@@ -57,10 +57,9 @@ export class LabPage {
 }
 
 /**
- * A page is there before React has taken it over; a key or a click in between is lost, and on a busy machine that is
- * long. React leaves its mark on what it has taken over.
+ * Waits for hydration: a key or click before it is lost. React marks hydrated elements with a `__reactFiber` property.
  */
-async function whenTakenOver<T>(page: Page, response: T): Promise<T> {
+async function whenHydrated<T>(page: Page, response: T): Promise<T> {
   await page.waitForFunction(() => {
     const isOurs = document.querySelector('script[src*="/_next/"]') !== null;
     const main = document.querySelector("main");
@@ -71,7 +70,7 @@ async function whenTakenOver<T>(page: Page, response: T): Promise<T> {
 
 interface Fixtures {
   readonly lab: LabPage;
-  /** Errors a test expects, taken out of those that fail it. */
+  /** Console errors that the test expects; all others fail it. */
   readonly expectedErrors: RegExp[];
 }
 
@@ -85,8 +84,8 @@ export const test = base.extend<Fixtures>({
       if (message.type() === "error") errors.push(`${message.text()} ${message.location().url}`.trim());
     });
     const { goto, reload } = page;
-    page.goto = async (...where) => whenTakenOver(page, await goto.apply(page, where));
-    page.reload = async (...how) => whenTakenOver(page, await reload.apply(page, how));
+    page.goto = async (...where) => whenHydrated(page, await goto.apply(page, where));
+    page.reload = async (...how) => whenHydrated(page, await reload.apply(page, how));
     await use(page);
     expect(errors.filter((error) => !expectedErrors.some((expected) => expected.test(error)))).toEqual([]);
   },

@@ -3,11 +3,11 @@ import pg from "pg";
 
 const DATABASE_URL = process.env.DATABASE_URL ?? "";
 
-/** `npm test` brings a database of its own, of which runs may be taken away. Elsewhere a strategy nobody ran has to do. */
+/** `npm test` sets DATABASE_URL to a test database, where tests may delete runs. In another lab they may not. */
 export const nothingNeverRun =
-  "not applicable: every strategy has been run in this lab, and its runs are not the tests' to delete";
+  "not applicable: every strategy of this lab has a run, and tests must not delete runs here";
 
-/** A strategy of which the lab has no run; null: there is none, and none may be made. */
+/** A strategy without a run; null if all have one and tests must not delete runs. */
 export async function neverRunStrategy(request: APIRequestContext): Promise<string | null> {
   const { strategies } = (await (await request.get("/api/strategies")).json()) as {
     strategies: { id: string; available: boolean }[];

@@ -5,12 +5,12 @@ import { type StoredFault, storeRun } from "../../lib/runs/testing/stored-run";
 import { expect, test } from "./lab";
 import { makeRun } from "./runs";
 
-/** A run over time: as fine as it was recorded, with its faults where they were. */
+/** Charts over time: resolution of the recorded history, and position of faults. */
 
 const DATABASE_URL = process.env.DATABASE_URL ?? "";
-const needsDatabase = "not applicable: DATABASE_URL is not known here; npm test sets it";
+const needsDatabase = "not applicable: DATABASE_URL is not set; npm test sets it";
 
-/** 6,000 purchases take 365 ms: short, two that overlap, of no length, beyond the end, and after it. */
+/** 6,000 purchases take 365 ms. Faults: short, two overlapping, zero length, past the end, and after the end. */
 const PURCHASES = 6_000;
 const FAULTS: readonly StoredFault[] = [
   { faultId: "kill-holder", fromMs: 60, toMs: 61 },
@@ -28,13 +28,13 @@ const CHARTS = 5;
 const charts = (page: Page) => page.getByTestId("run-page").getByTestId("time-chart");
 const source = (page: Page) => page.getByRole("main").getByTestId("source");
 
-/** In CSS pixels, from the canvas' upper left corner. */
+/** In CSS pixels from the upper left corner of the canvas. */
 interface Spot {
   readonly left: number;
   readonly top: number;
 }
 
-/** Pixels that are not the paper's, ten wide and three high round a spot. */
+/** Number of drawn pixels in a box ten wide and three high around a spot. */
 function marksAt(canvas: Locator, { left, top }: Spot): Promise<number> {
   return canvas.evaluate(
     (element, at) => {
@@ -50,30 +50,30 @@ function marksAt(canvas: Locator, { left, top }: Spot): Promise<number> {
   );
 }
 
-/** Where a chart has this moment: at the top of its plot, where no chart draws anything else. */
+/** Position of a time at the top of the plot, where the charts draw nothing but faults. */
 async function spotOf(chart: Locator, ms: number): Promise<Spot> {
   const [outer, plot] = await Promise.all([
     chart.locator("canvas").boundingBox(),
     chart.locator(".u-over").boundingBox(),
   ]);
-  if (!outer || !plot) throw new Error("the chart is not drawn");
+  if (!outer || !plot) throw new Error("the chart has no canvas or plot area");
   return { left: plot.x - outer.x + (ms / RUN_MS) * plot.width, top: plot.y - outer.y + 1 };
 }
 
-/** As timeline-canvas.tsx and draw.ts have them: lanes begin below two rows of names, right of their own. */
+/** Position of the lanes in timeline-canvas.tsx and draw.ts: below two rows of fault names, right of the lane names. */
 const LANES_LEFT = 60;
 const LANES_TOP = 31;
 
-test("a finished run is drawn in steps of its history, from beginning to end, and its numbers are in a table", async ({
+test("a finished run is drawn in steps of its history, with a table of values for each chart", async ({
   page,
   request,
 }) => {
   const id = await makeRun(request, { strategy: "none" });
   await page.goto(`/runs/${id}`);
-  await expect(source(page)).toHaveText(/from 80 recorded purchases, [125]\d* ms steps/);
+  await expect(source(page)).toHaveText(/from 80 recorded purchases in [125]\d* ms steps/);
   await expect(charts(page)).toHaveCount(CHARTS);
   for (const chart of await charts(page).all()) {
-    await chart.getByRole("button", { name: /show the numbers as a table/ }).click();
+    await chart.getByRole("button", { name: /show the values as a table/ }).click();
     const rows = await chart.locator("tbody tr").count();
     expect(rows).toBeGreaterThanOrEqual(48);
     expect(rows).toBeLessThanOrEqual(121);
@@ -98,7 +98,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     const id = await storeRun(DATABASE_URL, PURCHASES, FAULTS);
     await page.emulateMedia({ colorScheme });
     await page.goto(`/runs/${id}`);
-    await expect(source(page)).toHaveText("Over time, from 6,000 recorded purchases, 5 ms steps");
+    await expect(source(page)).toHaveText("Over time, from 6,000 recorded purchases in 5 ms steps");
     for (const chart of await charts(page).all()) {
       const label = await chart.getByRole("img").getAttribute("aria-label");
       expect(label).toContain("Fault kill-holder from 60 ms to 61 ms.");
@@ -113,7 +113,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     }
     await page.getByRole("button", { name: "Show the whole run" }).click();
     const lanes = page.getByRole("button", {
-      name: /^Who was inside.*6,000 of 6,000.* Faults: kill-holder, pause-holder/,
+      name: /^Critical sections.*6,000 of 6,000.* Faults: kill-holder, pause-holder/,
     });
     const width = (await lanes.boundingBox())?.width ?? 0;
     const marksOnLanes = (ms: number) =>

@@ -1,7 +1,7 @@
 import { lowContrast } from "./contrast";
 import { expect, SALE_LIMIT_MS, test } from "./lab";
 
-/** Every page: on a phone, in both themes, and with what it must show. */
+/** Every page: layout on a phone, contrast in both themes, main content. */
 
 const PAGES = ["/?strategy=none", "/?strategy=sql-guarded", "/compare", "/runs", "/strategies", "/nothing-here"];
 
@@ -10,7 +10,7 @@ async function newestRun(request: {
 }): Promise<string> {
   const { runs } = (await (await request.get("/api/runs?limit=1")).json()) as { runs: { id: string }[] };
   const id = runs[0]?.id;
-  if (id === undefined) throw new Error("no run to look at; sale.spec.ts makes some");
+  if (id === undefined) throw new Error("this lab has no run; beforeAll should have made one");
   return id;
 }
 
@@ -38,7 +38,7 @@ test("no page scrolls sideways on a phone", async ({ page, request, expectedErro
 });
 
 for (const theme of ["light", "dark"] as const) {
-  test(`text can be read in the ${theme} theme on every page`, async ({ page, request, expectedErrors }) => {
+  test(`text has enough contrast on every page in the ${theme} theme`, async ({ page, request, expectedErrors }) => {
     expectedErrors.push(/status of 404/);
     await page.emulateMedia({ colorScheme: theme });
     for (const path of [...PAGES, `/runs/${await newestRun(request)}`]) {
@@ -49,7 +49,7 @@ for (const theme of ["light", "dark"] as const) {
   });
 }
 
-test("the theme follows the system until it is chosen, and the choice is kept", async ({ page }) => {
+test("the theme follows the system until the user selects one, which a reload keeps", async ({ page }) => {
   const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   await page.emulateMedia({ colorScheme: "light" });
   await page.goto("/strategies");
@@ -68,7 +68,7 @@ test("the theme follows the system until it is chosen, and the choice is kept", 
   expect(await paper()).toBe(dark);
 });
 
-test("who asked for less motion gets none", async ({ page }) => {
+test("prefers-reduced-motion disables transitions", async ({ page }) => {
   await page.emulateMedia({ reducedMotion: "reduce" });
   await page.goto("/?strategy=none");
   const glide = () =>
@@ -78,7 +78,7 @@ test("who asked for less motion gets none", async ({ page }) => {
   expect(await glide()).not.toBe("0s");
 });
 
-test("a run has a page of its own with its evidence and its data", async ({ page, request }) => {
+test("a run has a page with evidence, data and exports", async ({ page, request }) => {
   const id = await newestRun(request);
   await page.goto("/runs");
   await page.getByRole("link", { name: id }).click();
@@ -91,28 +91,28 @@ test("a run has a page of its own with its evidence and its data", async ({ page
   expect(((await document.json()) as { id: string }).id).toBe(id);
   const history = await request.get((await page.getByRole("link", { name: "History" }).getAttribute("href")) ?? "");
   expect((await history.text()).split("\n")[0]).toContain('"type":"run"');
-  await page.getByRole("link", { name: "Set it up in the Lab" }).click();
+  await page.getByRole("link", { name: "Open these settings in the Lab" }).click();
   await expect(page).toHaveURL(/strategy=none.*stock=20.*buyers=80/);
 });
 
-test("the strategies say what they promise and what breaks it", async ({ page }) => {
+test("the strategies table shows the effect of faults and links to the Lab", async ({ page }) => {
   await page.goto("/strategies");
   const columns = await page.getByRole("columnheader").allInnerTexts();
   const row = page.getByRole("row", { name: /^redis-lock/ });
-  await expect(row.getByRole("cell").nth(columns.indexOf("holder pauses") - 1)).toHaveText("lets two in");
+  await expect(row.getByRole("cell").nth(columns.indexOf("holder pauses") - 1)).toHaveText("unsafe: two holders");
   await row.getByRole("link", { name: "redis-lock" }).click();
   await expect(page).toHaveURL(/strategy=redis-lock/);
 });
 
-test("an address that leads nowhere says so", async ({ page, expectedErrors }) => {
+test("an unknown URL shows a 404 page", async ({ page, expectedErrors }) => {
   expectedErrors.push(/status of 404/);
   const response = await page.goto("/runs/no-such-run");
   expect(response?.status()).toBe(404);
-  await expect(page.getByRole("heading", { name: "There is nothing at this address." })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "This page does not exist." })).toBeVisible();
   await expect(page.getByRole("link", { name: "see all runs" })).toBeVisible();
 });
 
-test("a phone gets a native chooser and keeps Run in sight", async ({ page }) => {
+test("a phone shows a native select and keeps Run visible", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto("/?strategy=none");
   await expect(page).toHaveURL(/engine=/);
@@ -125,7 +125,7 @@ test("a phone gets a native chooser and keeps Run in sight", async ({ page }) =>
   await expect(page.getByLabel("Stock", { exact: true })).toBeVisible();
 });
 
-test("a browser that asks for an icon without being told where gets one", async ({ request }) => {
+test("/favicon.ico returns the icon", async ({ request }) => {
   const response = await request.get("/favicon.ico");
   expect(response.status()).toBe(200);
   expect(response.headers()["content-type"]).toContain("image/svg+xml");

@@ -1,6 +1,6 @@
 import { expect, test } from "./lab";
 
-/** The content security policy, as a browser sees it: it lets every page work, and nothing else. */
+/** The content security policy in a browser: every page works, injected scripts and frames do not. */
 
 interface Violation {
   readonly directive: string;
@@ -25,7 +25,7 @@ test.beforeEach(async ({ page, expectedErrors }) => {
   });
 });
 
-test("no page does what its policy forbids, and every page has a nonce of its own", async ({ page, request }) => {
+test("no page violates its policy, and every page has a distinct nonce", async ({ page, request }) => {
   const { runs } = (await (await request.get("/api/runs?limit=1")).json()) as { runs: { id: string }[] };
   const { products } = (await (await request.get("/api/products")).json()) as { products: { id: number }[] };
   const some = [
@@ -40,26 +40,26 @@ test("no page does what its policy forbids, and every page has a nonce of its ow
     expect(nonce, `${path}: ${policy}`).toBeTruthy();
     nonces.add(nonce ?? "");
     await expect(page.locator("main")).toBeVisible();
-    // Two frames later React has taken over, and charts and bars have written their styles.
+    // After two frames React has hydrated, and charts and bars have set their styles.
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     expect(await page.evaluate(() => window.policyViolations), path).toEqual([]);
   }
   expect(nonces.size).toBe(PAGES.length + some.length);
 });
 
-test("a script that somebody smuggles into a page does not run", async ({ page, expectedErrors }) => {
+test("an injected script does not run", async ({ page, expectedErrors }) => {
   expectedErrors.push(/Content Security Policy/i);
   await page.goto("/strategies");
-  // As markup does that was let through somewhere. (A script that a trusted script makes may run: `strict-dynamic`.)
+  // Injected as markup: `strict-dynamic` allows scripts that a trusted script creates.
   await page.evaluate(() => {
     const markup = document.createElement("div");
-    const evil = "document.body.dataset.smuggled = 'yes'";
-    markup.innerHTML = `<img alt="" src="data:," onerror="${evil}"><a href="javascript:void(${evil})">more</a>`;
+    const payload = "document.body.dataset.injected = 'yes'";
+    markup.innerHTML = `<img alt="" src="data:," onerror="${payload}"><a href="javascript:void(${payload})">more</a>`;
     document.body.append(markup);
     markup.querySelector("a")?.click();
   });
   await expect.poll(() => page.evaluate(() => window.policyViolations.length)).toBeGreaterThanOrEqual(2);
-  expect(await page.evaluate(() => document.body.dataset.smuggled)).toBeUndefined();
+  expect(await page.evaluate(() => document.body.dataset.injected)).toBeUndefined();
   const directives = await page.evaluate(() => window.policyViolations.map(({ directive }) => directive));
   expect(directives.filter((directive) => !directive.startsWith("script-src"))).toEqual([]);
 });

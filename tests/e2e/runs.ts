@@ -1,7 +1,7 @@
 import type { APIRequestContext } from "@playwright/test";
 import { expect } from "./lab";
 
-/** Runs made over the API, by the built-in generator, for tests of the pages that show them. */
+/** Creates runs over the API with the built-in load generator. */
 
 export interface MadeRun {
   readonly id: string;

@@ -2,15 +2,15 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 
-/** `npm run lab -- sweep` as a process, to be ended in the middle of its work. */
+/** Starts `npm run lab -- sweep` as a process that a test can interrupt. */
 
 const ROOT = path.resolve(import.meta.dirname ?? __dirname, "..", "..");
 
 export interface SweepProcess {
   readonly child: ChildProcess;
-  /** Everything it has said so far. */
-  said(): string;
-  /** Waits for its end. @returns exit code and signal */
+  /** Standard output and standard error so far. */
+  output(): string;
+  /** Waits for the process to exit. @returns exit code and signal */
   ended(): Promise<readonly [number | null, NodeJS.Signals | null]>;
 }
 
@@ -22,5 +22,5 @@ export function startSweep(labUrl: string, flags: readonly string[]): SweepProce
   let text = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (text += chunk.toString()));
   const end = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
-  return { child, said: () => text, ended: () => end };
+  return { child, output: () => text, ended: () => end };
 }

@@ -5,26 +5,26 @@ import styles from "./chart.module.css";
 
 interface ChartFrameProps {
   readonly title: string;
-  /** What is drawn, with its unit; while something is pointed at, what that is. */
+  /** Unit of the values; while the pointer is on the chart, the value under it. */
   readonly unit: ReactNode;
-  /** The key, as list items. */
+  /** The legend, as list items. */
   readonly keys?: ReactNode;
-  /** A key of long names, which may take several lines. */
+  /** The legend has long names and may need several lines. */
   readonly hasLongKeys?: boolean;
   readonly height: number;
-  /** The same numbers; shown in the chart's place. */
+  /** The same values as a table, shown in place of the chart. */
   readonly table: ReactNode;
-  /** What to say where there is nothing to draw. */
+  /** Text shown when the chart has no data. */
   readonly blank?: string | null;
   readonly testId?: string;
-  /** Beside the title. */
+  /** Controls beside the title. */
   readonly controls?: ReactNode;
-  /** Below the chart. */
+  /** Content below the chart. */
   readonly foot?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** A chart with its title, its key and its numbers one press away; it keeps its height whatever it shows. */
+/** A chart with title, legend and a button that switches to a table of its values. The height is fixed. */
 export function ChartFrame(props: ChartFrameProps) {
   const {
     title,
@@ -49,7 +49,7 @@ export function ChartFrame(props: ChartFrameProps) {
           type="button"
           className={styles.toggle}
           aria-pressed={asTable}
-          aria-label={`${title}: show the numbers as a table`}
+          aria-label={`${title}: show the values as a table`}
           onClick={() => setAsTable(!asTable)}
         >
           {asTable ? "chart" : "table"}
@@ -62,7 +62,7 @@ export function ChartFrame(props: ChartFrameProps) {
       <div className={styles.body} style={{ height }}>
         {asTable ? (
           // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
-          <section className={styles.scroll} tabIndex={0} aria-label={`${title}, numbers`}>
+          <section className={styles.scroll} tabIndex={0} aria-label={`${title}, values`}>
             {table}
           </section>
         ) : (

@@ -1,4 +1,4 @@
-/** Canvas knows no custom properties: they are resolved through a probe, which also follows light-dark(). */
+/** Colours for the canvas, which cannot read CSS custom properties; a probe element resolves them, light-dark() included. */
 export type Palette = Record<PaletteName, string>;
 
 const NAMES = ["paper", "ink", "muted", "line", "accent", "alarm", "phase-hold", "phase-commit", "phase-wait"] as const;
@@ -16,7 +16,7 @@ export function readPalette(host: HTMLElement): Palette {
   return Object.fromEntries(entries) as Palette;
 }
 
-/** `share` of a colour over a ground, opaque: drawn twice in one place it does not grow darker. */
+/** Mixes a colour with its background into an opaque colour, so that overlapping bars do not get darker. */
 export function mixed(colour: string, ground: string, share: number): string {
   const [over, under] = [colour, ground].map(
     (text) =>
@@ -29,7 +29,7 @@ export function mixed(colour: string, ground: string, share: number): string {
   return channels.length === 3 ? `rgb(${channels.join(", ")})` : colour;
 }
 
-/** Diagonal stripes: the mark of what is unsafe, and of waiting for a connection. */
+/** Diagonal stripes, for violations and for the wait for a connection. */
 export function hatch(context: CanvasRenderingContext2D, colour: string, ground: string): CanvasPattern | string {
   const size = Math.round(6 * devicePixelRatio);
   const tile = document.createElement("canvas");
@@ -50,7 +50,7 @@ export function hatch(context: CanvasRenderingContext2D, colour: string, ground:
   return context.createPattern(tile, "repeat") ?? colour;
 }
 
-/** Calls back when the theme changes, by the toggle or by the system. */
+/** Calls `callback` when the toggle or the system changes the theme. */
 export function onThemeChange(callback: () => void): () => void {
   const observer = new MutationObserver(callback);
   observer.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });

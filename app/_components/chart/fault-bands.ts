@@ -2,26 +2,26 @@ import type uPlot from "uplot";
 import { type BandSpace, type FaultBand, type PlacedBand, placeBands } from "@/app/_lib/fault-bands";
 import { hatch, type Palette } from "./colours";
 
-/** Faults on a canvas: the time of each hatched behind what is drawn, its name above it. */
+/** Draws faults on a canvas: a hatched band behind the data and the fault's name above it. */
 
 export const FACE = 'ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
 const NAME_FONT_PX = 11;
 export const NAME_ROW_PX = 15;
-const LEAST_BAND_PX = 3;
+const MIN_BAND_PX = 3;
 
-/** Rows of names that a chart makes room for above itself; more than that stand in the chart. */
-const MOST_ROWS = 4;
+/** Rows of names above the plot; further rows overlap the plot. */
+const MAX_ROWS = 4;
 
-/** Where bands are drawn, in the pen's own pixels; `scale` of them make one of CSS. */
+/** Area of the bands, in canvas pixels; `scale` canvas pixels make one CSS pixel. */
 export interface BandBox {
   readonly top: number;
   readonly height: number;
-  /** Room for names above `top`. */
+  /** Height reserved for names above `top`. */
   readonly head: number;
   readonly scale: number;
 }
 
-interface Onto {
+interface PaintTarget {
   readonly palette: Palette;
   readonly box: BandBox;
 }
@@ -29,11 +29,15 @@ interface Onto {
 /** Height of the names above a chart, in CSS pixels. */
 export function headOf(bands: readonly Pick<PlacedBand, "row">[]): number {
   const rows = bands.reduce((most, { row }) => Math.max(most, row + 1), 0);
-  return Math.min(MOST_ROWS, rows) * NAME_ROW_PX;
+  return Math.min(MAX_ROWS, rows) * NAME_ROW_PX;
 }
 
-/** Behind what is drawn. */
-export function paintBands(pen: CanvasRenderingContext2D, bands: readonly PlacedBand[], { palette, box }: Onto): void {
+/** Draws the hatched bands; call before the data is drawn. */
+export function paintBands(
+  pen: CanvasRenderingContext2D,
+  bands: readonly PlacedBand[],
+  { palette, box }: PaintTarget,
+): void {
   pen.save();
   pen.globalAlpha = 0.2;
   pen.fillStyle = hatch(pen, palette.ink, palette.paper);
@@ -41,11 +45,11 @@ export function paintBands(pen: CanvasRenderingContext2D, bands: readonly Placed
   pen.restore();
 }
 
-/** Over what is drawn: the bands' edges, which are what is left of a fault that was over at once, and their names. */
+/** Draws edges and names over the data; the edges keep a very short fault visible. */
 export function paintBandNames(
   pen: CanvasRenderingContext2D,
   bands: readonly PlacedBand[],
-  { palette, box }: Onto,
+  { palette, box }: PaintTarget,
 ): void {
   const { top, height, head, scale } = box;
   const nameTop = (row: number) => top - head + row * NAME_ROW_PX * scale;
@@ -73,7 +77,7 @@ function setNameFont(pen: CanvasRenderingContext2D, scale: number): void {
   pen.font = `${NAME_FONT_PX * scale}px ${FACE}`;
 }
 
-/** Measures with the font the names are drawn in. */
+/** Places the bands, measuring names in the font that draws them. */
 export function placeOn(
   pen: CanvasRenderingContext2D,
   bands: readonly FaultBand[],
@@ -83,7 +87,7 @@ export function placeOn(
   pen.save();
   setNameFont(pen, scale);
   const widthOf = (text: string) => pen.measureText(text).width;
-  const placed = placeBands(bands, { ...where, widthOf, leastWidth: LEAST_BAND_PX * scale });
+  const placed = placeBands(bands, { ...where, widthOf, minWidth: MIN_BAND_PX * scale });
   pen.restore();
   return placed;
 }
@@ -108,7 +112,7 @@ export function drawBandNames(plot: uPlot, palette: Palette, bands: readonly Fau
   paintBandNames(plot.ctx, placed, { palette, box });
 }
 
-/** The room that names need above a plot of this width which shows the time up to `endS`, in CSS pixels. */
+/** Height of the names above a plot of this width that ends at `endS`, in CSS pixels. */
 export function headFor(
   plot: uPlot,
   bands: readonly FaultBand[],

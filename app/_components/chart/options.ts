@@ -5,7 +5,7 @@ import { hatch } from "./colours";
 import { FACE } from "./fault-bands";
 import type { BuildOptions } from "./uplot-canvas";
 
-/** The look all charts share, and the two kinds of them: lines over time, and bars stacked over time. */
+/** Shared style of the charts, and options for line charts and stacked bar charts. */
 
 export const Y_AXIS_PX = 44;
 const FONT = `11px ${FACE}`;
@@ -52,18 +52,18 @@ function lineSeries(palette: Palette, { label, colour, dash, width }: LineSeries
     stroke: palette[colour],
     width: width ?? 2,
     ...(dash ? { dash: [...dash] } : {}),
-    points: { show: true, size: 4, stroke: palette[colour], fill: palette[colour], filter: alone },
+    points: { show: true, size: 4, stroke: palette[colour], fill: palette[colour], filter: hasNoNeighbour },
   };
 }
 
-/** Values with nothing beside them: no line shows them. */
-const alone: uPlot.Series.Points.Filter = (plot, index) => {
+/** Points without a neighbour, which a line chart would not draw. */
+const hasNoNeighbour: uPlot.Series.Points.Filter = (plot, index) => {
   const values = plot.data[index] ?? [];
   const isEmpty = (at: number) => (values[at] ?? null) === null;
   return [...values.keys()].filter((at) => !isEmpty(at) && isEmpty(at - 1) && isEmpty(at + 1));
 };
 
-/** Lines over time. `floor`: the least the y axis reaches to. */
+/** Lines over time. The y axis reaches at least to `floor`. */
 export function lineOptions(series: readonly LineSeries[], floor: number): BuildOptions {
   return (palette) => ({
     ...base(palette, floor),
@@ -71,7 +71,7 @@ export function lineOptions(series: readonly LineSeries[], floor: number): Build
   });
 }
 
-/** Orders and stock, with the stock there was as a line, and hatched whatever was sold beyond it. */
+/** Orders and stock left, with a line at the initial stock and orders beyond it hatched. */
 export function stockOptions(initial: number): BuildOptions {
   return (palette) => ({
     ...base(palette, initial * 1.1),
@@ -84,7 +84,7 @@ export function stockOptions(initial: number): BuildOptions {
   });
 }
 
-/** Hatches the area between the stock line and the orders line where orders run past it, and labels the stock line. */
+/** Hatches the area where orders exceed the stock line, and labels that line. */
 function drawBeyond(plot: uPlot, palette: Palette, initial: number): void {
   const { ctx } = plot;
   const { left, top, width, height } = plot.bbox;
@@ -129,8 +129,8 @@ export interface StackSeries {
 }
 
 /**
- * Bars stacked over time, `stack` from the bottom up; the data are sums from the bottom. A bar is as wide as the
- * interval it speaks of.
+ * Stacked bars over time; `stack` runs from bottom to top and the data are cumulative sums. A bar is as wide as its
+ * interval.
  */
 export function stackOptions(stack: readonly StackSeries[]): BuildOptions {
   return (palette) => ({

@@ -20,9 +20,9 @@ interface PercentileCurveProps {
 }
 
 const MARGIN = { left: 52, right: 14, top: 10, bottom: 26 };
-/** What the server draws with; the browser measures. */
+/** Width on the server; the browser measures the real one. */
 const FIRST_WIDTH_PX = 640;
-/** Colour and dash both tell curves apart: one of them is enough for who cannot see the other. */
+/** Curves differ in colour and dash, so that colour is not the only sign. */
 const COLOURS = 6;
 const DASHES = ["", "7 4", "2 3"] as const;
 const TABLE_SHARES: readonly (readonly [number, string])[] = [
@@ -38,13 +38,13 @@ export interface CurveStyle {
   readonly dash: string | undefined;
 }
 
-/** The same curve has the same mark in the plot, in the key, and wherever else it is named. */
+/** Style of a curve, identical in the plot, the legend and the tables. */
 export function curveStyle(index: number): CurveStyle {
   const dash = DASHES[(index + Math.floor(index / COLOURS)) % DASHES.length];
   return { colour: `var(--curve-${(index % COLOURS) + 1})`, dash: dash || undefined };
 }
 
-/** A short line as the curve is drawn. */
+/** A short line in the style of the curve. */
 export function CurveMark({ index }: { index: number }) {
   const { colour, dash } = curveStyle(index);
   return (
@@ -54,7 +54,7 @@ export function CurveMark({ index }: { index: number }) {
   );
 }
 
-/** Follows the width of the element it is given to. */
+/** Observes the width of the element that receives the ref. */
 function useWidth() {
   const [widthPx, setWidthPx] = useState(FIRST_WIDTH_PX);
   const measured = useCallback((host: HTMLDivElement | null) => {
@@ -98,9 +98,7 @@ function Axes({ plot, widthPx, height }: { plot: PercentilePlot; widthPx: number
 function summaryOf(curves: readonly LabelledCurve[]): string {
   const words = curves.map(({ label, points }) => {
     const at = (share: number) => durationText(msAt(points, share));
-    return points.length === 0
-      ? `${label}: nothing measured`
-      : `${label}: half within ${at(0.5)}, 99 % within ${at(0.99)}`;
+    return points.length === 0 ? `${label}: no data` : `${label}: half within ${at(0.5)}, 99 % within ${at(0.99)}`;
   });
   return `Latency by percentile. ${words.join("; ")}.`;
 }
@@ -139,7 +137,7 @@ function PercentileTable({ title, curves }: Pick<PercentileCurveProps, "title" |
   );
 }
 
-/** Latency by percentile, curve over curve, the axis stretched towards the slowest; its numbers one press away. */
+/** Latency by percentile on an axis stretched towards the slowest purchases, with a table of its values. */
 export function PercentileCurve({ title, curves, height = 260 }: PercentileCurveProps) {
   const [share, setShare] = useState<number | null>(null);
   const { measured, widthPx } = useWidth();
@@ -169,12 +167,12 @@ export function PercentileCurve({ title, curves, height = 260 }: PercentileCurve
   return (
     <ChartFrame
       title={title}
-      unit={share === null ? "answered within, by share of the buyers" : `at ${shareText(share)}`}
+      unit={share === null ? "response time by share of purchases" : `at ${shareText(share)}`}
       keys={keys}
       hasLongKeys
       height={height}
       table={<PercentileTable title={title} curves={curves} />}
-      blank={isEmpty ? "Nothing measured" : null}
+      blank={isEmpty ? "No data" : null}
       testId="percentile-curve"
     >
       <div ref={measured}>
@@ -207,7 +205,7 @@ export function PercentileCurve({ title, curves, height = 260 }: PercentileCurve
   );
 }
 
-/** 99.93 %: as many nines as the place on the axis can tell apart. */
+/** 99.93 %: as many decimals as the position on the axis can resolve. */
 function shareText(share: number): string {
   const digits = Math.max(0, Math.ceil(-Math.log10(1 - share)) - 1);
   return `${(share * 100).toFixed(digits)} %`;

@@ -8,7 +8,7 @@ import styles from "./chart-grid.module.css";
 import { lineOptions, stackOptions, stockOptions } from "./options";
 import { type ChartKey, TimeChart } from "./time-chart";
 
-/** The charts of a run over time, all on one time axis. */
+/** The charts of a run over time, on a common time axis. */
 
 interface ChartProps {
   readonly series: RunSeries;
@@ -80,7 +80,7 @@ export function PhaseChart({ series }: ChartProps) {
       drawn={drawn}
       build={buildPhases}
       series={series}
-      summary={`Median time in each phase of the purchases answered, interval by interval; ${series.source}.`}
+      summary={`Median time of the answered purchases in each phase, by interval; ${series.source}.`}
     />
   );
 }
@@ -117,7 +117,7 @@ const LATENCY_KEYS: readonly ChartKey[] = [
   {
     label: "p99",
     heading: "p99, ms",
-    hint: "of under 100 purchases the slowest",
+    hint: "In an interval with fewer than 100 purchases, this is the slowest one",
     colour: "ink",
     mark: "dashed",
     format: formatMsCell,
@@ -136,19 +136,25 @@ export function LatencyChart({ series }: ChartProps) {
   return (
     <TimeChart
       title="Latency inside the nodes"
-      unit={`ms, ${series.span}`}
+      unit={`ms, ${series.latencySpan}`}
       keys={LATENCY_KEYS}
       columns={series.latency}
       build={buildLatency}
       series={series}
-      summary={`Median and 99th percentile, ${series.span}; ${series.source}.`}
+      summary={`Median and 99th percentile, ${series.latencySpan}; ${series.source}.`}
     />
   );
 }
 
 const INSIDE_KEYS: readonly ChartKey[] = [
-  { label: "in flight", colour: "accent", mark: "line", hint: "asked and not answered yet", format: formatCount },
-  { label: "waiting", colour: "phase-wait", mark: "dashed", hint: "of these, for their turn", format: formatCount },
+  { label: "in flight", colour: "accent", mark: "line", hint: "Received and not answered yet", format: formatCount },
+  {
+    label: "waiting",
+    colour: "phase-wait",
+    mark: "dashed",
+    hint: "Those in flight that wait for the lock",
+    format: formatCount,
+  },
 ];
 
 const buildInside = lineOptions(
@@ -163,17 +169,17 @@ export function InsideChart({ series }: ChartProps) {
   return (
     <TimeChart
       title="In flight and waiting"
-      unit={series.moment}
+      unit={series.inFlightUnit}
       keys={INSIDE_KEYS}
       columns={series.inside}
       build={buildInside}
       series={series}
-      summary={`Purchases in flight, and those of them that wait for their turn; ${series.source}.`}
+      summary={`Purchases in flight, and those of them that wait for the lock; ${series.source}.`}
     />
   );
 }
 
-/** Charts side by side under a line that says what they were made from. */
+/** Charts in a grid below a line that names their data source. */
 export function ChartGrid({ series, children }: ChartProps & { children: ReactNode }) {
   return (
     <section className={styles.grid} aria-label="Over time">

@@ -12,9 +12,9 @@ import { type BuildOptions, UplotCanvas } from "./uplot-canvas";
 
 export interface ChartKey {
   readonly label: string;
-  /** Longer words for the table's heading. */
+  /** Column heading in the table, if it differs from the label. */
   readonly heading?: string;
-  /** What is measured, on hover. */
+  /** Explanation, shown on hover. */
   readonly hint?: string;
   readonly colour: string;
   readonly mark: "line" | "dashed" | "block" | "hatched";
@@ -23,22 +23,22 @@ export interface ChartKey {
 
 interface TimeChartProps {
   readonly title: string;
-  /** What the y axis counts, with its unit. */
+  /** Unit of the y axis. */
   readonly unit: string;
   readonly keys: readonly ChartKey[];
-  /** The values as they are, for readout and table, in the order of `keys`. */
+  /** The values for readout and table, in the order of `keys`. */
   readonly columns: Columns;
-  /** The y values as they are drawn, where that differs (sums of a stack). */
+  /** The drawn y values, if they differ from `columns` (cumulative sums of a stack). */
   readonly drawn?: readonly (readonly (number | null)[])[];
   readonly build: BuildOptions;
-  /** The chart in a sentence. */
+  /** Text alternative of the chart. */
   readonly summary: string;
   readonly series: RunSeries;
 }
 
 const HEIGHT = 190;
-/** Rows a reader may still go through: more than a history has steps. The files of the run have all samples. */
-const MOST_ROWS = 200;
+/** Limit of table rows, above the number of steps of a history. The CSV file has every sample. */
+const MAX_ROWS = 200;
 
 function bandText(axis: TimeAxis, bands: readonly FaultBand[]): string {
   return bands
@@ -60,9 +60,9 @@ function Key({ entry, value }: { entry: ChartKey; value: string | null }) {
   );
 }
 
-function NumbersTable({ title, keys, columns, series }: Pick<TimeChartProps, "title" | "keys" | "columns" | "series">) {
+function ValuesTable({ title, keys, columns, series }: Pick<TimeChartProps, "title" | "keys" | "columns" | "series">) {
   const { axis, source } = series;
-  const shown = columns.x.slice(0, MOST_ROWS);
+  const shown = columns.x.slice(0, MAX_ROWS);
   return (
     <>
       <table className={styles.table}>
@@ -103,7 +103,7 @@ function NumbersTable({ title, keys, columns, series }: Pick<TimeChartProps, "ti
   );
 }
 
-/** A chart over time with its key, a readout under the pointer, and its numbers as a table one press away. */
+/** A chart over time with legend, readout under the pointer, and a table of its values. */
 export function TimeChart(props: TimeChartProps) {
   const { title, unit, keys, columns, drawn = columns.ys, build, summary, series } = props;
   const { axis, bands, blank } = series;
@@ -123,7 +123,7 @@ export function TimeChart(props: TimeChartProps) {
       unit={at === undefined ? unit : `at ${timeText(axis, at)}`}
       keys={values}
       height={HEIGHT}
-      table={<NumbersTable title={title} keys={keys} columns={columns} series={series} />}
+      table={<ValuesTable title={title} keys={keys} columns={columns} series={series} />}
       blank={columns.x.length === 0 ? blank : null}
       testId="time-chart"
     >

@@ -13,20 +13,20 @@ import { Y_AXIS_PX } from "./options";
 export type BuildOptions = (palette: Palette) => Omit<uPlot.Options, "width" | "height">;
 
 interface UplotCanvasProps {
-  /** Must keep its identity while the chart is the same chart (module constant or memo): a new one builds anew. */
+  /** Must be a stable reference (module constant or memo): a new function rebuilds the chart. */
   readonly build: BuildOptions;
   readonly data: uPlot.AlignedData;
   readonly axis: TimeAxis;
   readonly height: number;
-  /** What a reader who cannot see the canvas is told; the table behind the chart has the numbers. */
+  /** Text alternative for screen readers; the table has the values. */
   readonly label: string;
   /** Index of the point under the pointer, or null. */
   readonly onPoint: (index: number | null) => void;
-  /** Faults, behind everything else. */
+  /** Fault bands, drawn behind the data. */
   readonly bands: readonly FaultBand[];
 }
 
-/** Room round the plot: for half of the highest label, and for half of the last one. */
+/** Padding for half of the top label and half of the last label. */
 const TOP = 10;
 const RIGHT = 20;
 
@@ -34,7 +34,7 @@ function headIn(plot: uPlot, { bands, axis }: Pick<UplotCanvasProps, "bands" | "
   return headFor(plot, bands, { width: plot.width - Y_AXIS_PX - RIGHT, endS: axis.endS });
 }
 
-/** uPlot in a box of fixed height: built once, fed with data, resized with its box, rebuilt when the theme changes. */
+/** uPlot in a box of fixed height; resizes with the box and rebuilds when the theme changes. */
 export function UplotCanvas({ build, data, axis, height, label, onPoint, bands }: UplotCanvasProps) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);

@@ -27,12 +27,16 @@ interface ColumnSpec {
   readonly label: string;
   readonly unit?: string;
   readonly hint: string;
-  /** Which way a first press sorts: the telling end first. */
+  /** Direction of the first sort: the most interesting values first. */
   readonly first: Sorting["direction"];
   readonly format?: (value: number | null) => string;
-  /** A number above 0 is a broken promise. */
+  /** A number above 0 is a violation. */
   readonly alarming?: boolean;
 }
+
+/** Of latency columns: most runs have the load generator's report; a run without it has the nodes' latency only. */
+export const LATENCY_HINT =
+  "As the buyers saw it, measured by the load generator; without its report, measured inside the nodes";
 
 const COLUMNS: readonly ColumnSpec[] = [
   { id: "strategy", label: "strategy", hint: "By family", first: "ascending" },
@@ -40,7 +44,7 @@ const COLUMNS: readonly ColumnSpec[] = [
   {
     id: "oversold",
     label: "oversold",
-    hint: "Orders beyond the stock there was",
+    hint: "Orders beyond the initial stock",
     first: "descending",
     format: formatCount,
     alarming: true,
@@ -48,7 +52,7 @@ const COLUMNS: readonly ColumnSpec[] = [
   {
     id: "lostUpdates",
     label: "lost updates",
-    hint: "Orders the stock counter does not know of",
+    hint: "Orders that the stock counter does not include",
     first: "descending",
     format: formatCount,
     alarming: true,
@@ -61,13 +65,13 @@ const COLUMNS: readonly ColumnSpec[] = [
     first: "descending",
     format: formatRate,
   },
-  { id: "p50", label: "p50", unit: "ms", hint: "As the buyer saw it", first: "ascending", format: formatMsCell },
-  { id: "p99", label: "p99", unit: "ms", hint: "As the buyer saw it", first: "ascending", format: formatMsCell },
+  { id: "p50", label: "p50", unit: "ms", hint: LATENCY_HINT, first: "ascending", format: formatMsCell },
+  { id: "p99", label: "p99", unit: "ms", hint: LATENCY_HINT, first: "ascending", format: formatMsCell },
   {
     id: "wait",
-    label: "waits",
+    label: "wait",
     unit: "ms",
-    hint: "Median wait for the lock",
+    hint: "Median time that a purchase waited for the lock or spent on retries",
     first: "ascending",
     format: formatMsCell,
   },
@@ -95,7 +99,7 @@ function Cell({ run, column, max }: { run: RunDocument; column: ColumnSpec; max:
 interface RowProps {
   readonly row: CompareRow;
   readonly maxima: ReadonlyMap<CompareColumn, number>;
-  /** What this run was made with, where the others were made with something else. */
+  /** The settings of this run, if they differ from those of most runs. */
   readonly otherSettings: string | null;
   readonly isPicked: boolean;
   readonly onPick: (strategy: string) => void;
@@ -113,7 +117,7 @@ function Row({ row, maxima, otherSettings, isPicked, onPick }: RowProps) {
       <td className={styles.pick}>
         <input
           type="checkbox"
-          aria-label={`Pick ${strategy.id}`}
+          aria-label={`Select ${strategy.id}`}
           checked={isPicked}
           onChange={() => onPick(strategy.id)}
         />
@@ -136,14 +140,14 @@ function Row({ row, maxima, otherSettings, isPicked, onPick }: RowProps) {
   );
 }
 
-/** Which lines may be laid beside each other, where not all of them may. */
+/** Warns if not all runs have the same settings, because their speed is then not comparable. */
 function Caution({ common, count }: { common: CommonSettings | null; count: number }) {
   if (common?.count === count || count < 2) return null;
   return (
     <p className={styles.caution} data-testid="caution">
       {common === null
-        ? "No two of these runs were made with the same settings: what they promise can be compared, how fast they are cannot."
-        : `${common.count} of these runs were made with ${common.line}. Compare the speed of those; the lines with a dashed edge were made otherwise, as each says.`}
+        ? "No two of these runs have the same settings. You can compare their verdicts, but not their speed."
+        : `${common.count} of these runs used ${common.line}; compare the speed of those. Rows with a dashed edge used other settings, shown below the strategy.`}
     </p>
   );
 }
@@ -172,13 +176,13 @@ function PhoneSorting({ sorting, onSort }: { sorting: Sorting; onSort: (column: 
 interface CompareTableProps {
   readonly rows: readonly CompareRow[];
   readonly common: CommonSettings | null;
-  /** Strategies that the URL names. */
+  /** Strategies that the URL selects. */
   readonly picked: readonly string[];
 }
 
 const hrefOfPicks = (strategies: readonly string[]) => compareHref({ strategies });
 
-/** The last run of every strategy, sortable, with bars for scale in the cells; those that are ticked can be laid side by side. */
+/** The last run of every strategy, sortable, with a bar for scale in each cell; selected strategies can be compared. */
 export function CompareTable({ rows, common, picked: initial }: CompareTableProps) {
   const { picked, toggle, clear } = usePicks(initial, hrefOfPicks);
   const [sorting, setSorting] = useState<Sorting>({ column: "strategy", direction: "ascending" });
@@ -197,7 +201,7 @@ export function CompareTable({ rows, common, picked: initial }: CompareTableProp
         <thead>
           <tr>
             <th scope="col" className={styles.pick}>
-              <span className="visually-hidden">pick</span>
+              <span className="visually-hidden">select</span>
             </th>
             {COLUMNS.map((column) => (
               <SortHead

@@ -11,18 +11,24 @@ import { PercentileCurve } from "../chart/percentile-curve";
 import styles from "./comparison.module.css";
 import { GroupsTable } from "./groups-table";
 
-function labelOf({ strategy, apart }: RunGroup): string {
-  return apart === "" ? strategy : `${strategy}, ${apart}`;
+function labelOf({ strategy, difference }: RunGroup): string {
+  return difference === "" ? strategy : `${strategy}, ${difference}`;
 }
+
+const CURVE_TITLES: Record<CompareModel["curveSource"], string> = {
+  nodes: "Latency by percentile, inside the nodes",
+  buyers: "Latency by percentile, as the buyers saw it",
+  mixed: "Latency by percentile, as each run reported it",
+};
 
 interface ComparisonProps {
   readonly model: CompareModel;
   readonly selection: Selection;
 }
 
-/** What was picked, side by side: the curves over each other, then medians beside a baseline. */
+/** The selected runs: latency curves in one chart, then medians compared with a baseline. */
 export function Comparison({ model, selection }: ComparisonProps) {
-  const { groups, hasWholeCurves } = model;
+  const { groups } = model;
   const [base, setBase] = useState(selection.base);
   const [sorting, setSorting] = useState<GroupSorting>({ column: "strategy", direction: "ascending" });
   const curves = useMemo(
@@ -40,17 +46,11 @@ export function Comparison({ model, selection }: ComparisonProps) {
       <Missing model={model} />
       {model.hasOneEnvironment ? null : (
         <p className={styles.caution}>
-          Not all of these runs were made by the same version of the lab on the same machine; speed is not the
-          strategy's alone.
+          These runs come from different versions of the lab or different machines, so a difference in speed may not
+          come from the strategy.
         </p>
       )}
-      <PercentileCurve
-        title={
-          hasWholeCurves ? "Latency by percentile, inside the nodes" : "Latency by percentile, as the buyers saw it"
-        }
-        curves={curves}
-        height={300}
-      />
+      <PercentileCurve title={CURVE_TITLES[model.curveSource]} curves={curves} height={300} />
       <div className={styles.head}>
         <h2>Medians of the repeats</h2>
         {groups.length < 2 ? null : (
@@ -77,12 +77,14 @@ function HowToRead({ groups, shared }: { groups: readonly RunGroup[]; shared: st
   const oneIn = Math.round(1 / chanceOfLyingApart(fewest, fewest));
   return (
     <p className={styles.note}>
-      All with {shared}. Under each median stands the interval that holds the true one
-      {fewest < 6 ? ", here the whole range, since fewer than six runs allow no narrower one at 95 %" : " at 95 %"}. A
-      difference is claimed only where two intervals lie apart
+      All runs used {shared}. Below each median is{" "}
+      {fewest < 6
+        ? "the range of its runs: with fewer than six runs, a 95 % confidence interval is the whole range"
+        : "its 95 % confidence interval"}
+      . The table claims a difference only if two intervals do not overlap
       {fewest < FEWEST_RUNS
-        ? `, and only from ${plural(FEWEST_RUNS, "run")} each; repeats come from npm run lab -- sweep --repeats 5.`
-        : `; with ${plural(fewest, "run")} each, chance alone lays them apart in 1 of ${oneIn} comparisons.`}
+        ? ` and each group has at least ${plural(FEWEST_RUNS, "run")}. To repeat runs: npm run lab -- sweep --repeats 5.`
+        : `. With ${plural(fewest, "run")} each, two equal strategies differ by chance in 1 of ${oneIn} comparisons.`}
     </p>
   );
 }
@@ -91,7 +93,7 @@ function Missing({ model: { missing, groups, sweep } }: { model: CompareModel })
   if (missing.length > 0) {
     return (
       <p className={styles.caution}>
-        Not shown, because there is no such run, or it has not finished: {missing.join(", ")}.
+        Not shown, because the run does not exist or has not finished: {missing.join(", ")}.
       </p>
     );
   }
@@ -100,7 +102,7 @@ function Missing({ model: { missing, groups, sweep } }: { model: CompareModel })
     <p className={styles.caution}>
       {sweep === null ? (
         <>
-          Nothing that was picked has a finished run. <LabLink href="/compare">Pick something else</LabLink>.
+          The selection has no finished run. <LabLink href="/compare">Change the selection</LabLink>.
         </>
       ) : (
         "The first run of this sweep has not finished yet."

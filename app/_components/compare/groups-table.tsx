@@ -14,6 +14,7 @@ import { comparisonWords } from "@/lib/runs/comparison";
 import type { MedianInterval } from "@/lib/runs/median-interval";
 import { CurveMark } from "../chart/percentile-curve";
 import { VerdictWord } from "../ui/verdict-word";
+import { LATENCY_HINT } from "./compare-table";
 import styles from "./groups-table.module.css";
 import { SortHead } from "./sort-head";
 
@@ -27,13 +28,13 @@ interface ColumnSpec {
 }
 
 const COLUMNS: readonly ColumnSpec[] = [
-  { id: "strategy", label: "strategy", hint: "In the order they were picked", first: "ascending" },
-  { id: "runs", label: "runs", hint: "Repeats under the same sale", first: "descending" },
+  { id: "strategy", label: "strategy", hint: "In the order of selection", first: "ascending" },
+  { id: "runs", label: "runs", hint: "Repeats with the same settings", first: "descending" },
   { id: "verdict", label: "verdict", hint: "What the checkers conclude", first: "ascending" },
   {
     id: "oversold",
     label: "oversold",
-    hint: "Orders beyond the stock there was",
+    hint: "Orders beyond the initial stock",
     first: "descending",
     format: formatCount,
   },
@@ -45,13 +46,13 @@ const COLUMNS: readonly ColumnSpec[] = [
     first: "descending",
     format: formatRate,
   },
-  { id: "p50", label: "p50", unit: "ms", hint: "As the buyer saw it", first: "ascending", format: formatMsCell },
-  { id: "p99", label: "p99", unit: "ms", hint: "As the buyer saw it", first: "ascending", format: formatMsCell },
+  { id: "p50", label: "p50", unit: "ms", hint: LATENCY_HINT, first: "ascending", format: formatMsCell },
+  { id: "p99", label: "p99", unit: "ms", hint: LATENCY_HINT, first: "ascending", format: formatMsCell },
   {
     id: "wait",
-    label: "waits",
+    label: "wait",
     unit: "ms",
-    hint: "Median wait for the lock",
+    hint: "Median time that a purchase waited for the lock or spent on retries",
     first: "ascending",
     format: formatMsCell,
   },
@@ -59,7 +60,7 @@ const COLUMNS: readonly ColumnSpec[] = [
 
 const METRIC_COLUMNS = COLUMNS.filter(({ id }) => ["soldPerSecond", "p50", "p99", "wait"].includes(id));
 
-/** `38.1 to 44.0`; nothing where there is one run or all agree. */
+/** `38.1 to 44.0`; empty for a single run or if all values round to the same text. */
 function rangeText({ low, high, runs }: MedianInterval, format: (value: number) => string): string {
   const [from, to] = [format(low), format(high)];
   return runs < 2 || from === to ? "" : `${from} to ${to}`;
@@ -68,7 +69,7 @@ function rangeText({ low, high, runs }: MedianInterval, format: (value: number) 
 interface CellProps {
   readonly column: ColumnSpec;
   readonly value: MedianInterval | null;
-  /** What it says beside the baseline; null for the baseline. */
+  /** Result of the comparison with the baseline; null for the baseline itself. */
   readonly comparison?: ReturnType<typeof comparedWith>;
 }
 
@@ -107,10 +108,8 @@ function Row({ group, index, baseline }: RowProps) {
             {group.strategy}
           </LabLink>
         </span>
-        {group.apart === "" ? null : <span className={styles.apart}>{group.apart}</span>}
-        {group.key === baseline.key ? (
-          <span className={styles.apart}>the others are compared with this one</span>
-        ) : null}
+        {group.difference === "" ? null : <span className={styles.difference}>{group.difference}</span>}
+        {group.key === baseline.key ? <span className={styles.difference}>baseline of the comparison</span> : null}
       </th>
       <td className="num" data-label="runs">
         {group.runs.length}
@@ -140,7 +139,7 @@ function Row({ group, index, baseline }: RowProps) {
   );
 }
 
-/** `unsafe 2 of 3`: the worst of what the repeats found, with how many found it. */
+/** `unsafe 2 of 3`: the worst verdict of the repeats and how many have it. */
 function disagreement({ runs }: RunGroup): string {
   const worst = (["unsafe", "inconclusive", "safe"] as const).find((one) =>
     runs.some(({ verdict }) => verdict === one),
@@ -155,7 +154,7 @@ interface GroupsTableProps {
   readonly onSort: (sorting: GroupSorting) => void;
 }
 
-/** Medians with their intervals, sortable by any column, each beside the baseline. */
+/** Medians with their intervals, compared with the baseline; sortable by any column. */
 export function GroupsTable({ groups, baseline, sorting, onSort }: GroupsTableProps) {
   const sortBy = ({ id, first }: ColumnSpec) => {
     const opposite = sorting.direction === "ascending" ? "descending" : "ascending";

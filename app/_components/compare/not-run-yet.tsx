@@ -2,7 +2,7 @@ import { LabLink } from "@/app/_components/ui/lab-link";
 import { byFamily, type CatalogueStrategy } from "@/app/_lib/strategy-catalogue";
 import styles from "./not-run-yet.module.css";
 
-/** Strategies without a run, by family: a click opens the Lab with one of them chosen. */
+/** Strategies without a run, by family; each links to the Lab with that strategy selected. */
 export function NotRunYet({ strategies }: { strategies: readonly CatalogueStrategy[] }) {
   return (
     <section className={styles.block} aria-labelledby="not-run-yet" data-testid="not-run-yet">
@@ -25,7 +25,7 @@ export function NotRunYet({ strategies }: { strategies: readonly CatalogueStrate
         ))}
       </dl>
       <p className={styles.hint}>
-        All strategies in turn, from a terminal: <code>npm run lab -- sweep</code>
+        To run all strategies from a terminal: <code>npm run lab -- sweep</code>
       </p>
     </section>
   );

@@ -11,12 +11,12 @@ interface PickBarProps {
   readonly noun: string;
   readonly nouns?: string;
   readonly picked: readonly string[];
-  /** The comparison of what is picked. */
+  /** URL of the comparison. */
   readonly href: string;
   readonly onClear: () => void;
 }
 
-/** Stands at the foot of the window as soon as something is picked. */
+/** Shown at the bottom of the window while rows are selected. */
 export function PickBar({ noun, nouns, picked, href, onClear }: PickBarProps) {
   const router = useRouter();
   const isEnough = picked.length >= 2;
@@ -26,7 +26,7 @@ export function PickBar({ noun, nouns, picked, href, onClear }: PickBarProps) {
       <p role="status" className={styles.count}>
         {picked.length === 0
           ? ""
-          : `${plural(picked.length, noun, nouns)} picked${isEnough ? "" : "; pick one more to compare"}`}
+          : `${plural(picked.length, noun, nouns)} selected${isEnough ? "" : ". Select one more to compare"}`}
       </p>
       {picked.length === 0 ? null : (
         <p className={styles.actions}>

@@ -5,12 +5,12 @@ interface SortHeadProps {
   readonly unit?: string | undefined;
   readonly hint: string;
   readonly isNumber: boolean;
-  /** How the table is sorted by this column; null when it is sorted by another. */
+  /** Sort direction if the table is sorted by this column; else null. */
   readonly direction: "ascending" | "descending" | null;
   readonly onSort: () => void;
 }
 
-/** The head of a column that a table can be sorted by, with the mouse or the keyboard. */
+/** Header of a sortable column; its button works with mouse and keyboard. */
 export function SortHead({ label, unit, hint, isNumber, direction, onSort }: SortHeadProps) {
   return (
     <th scope="col" aria-sort={direction ?? undefined} className={isNumber ? "num" : undefined}>

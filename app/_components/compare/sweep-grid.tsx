@@ -8,7 +8,7 @@ type Cell = Grid["cells"][number];
 
 function CellMark({ cell }: { cell: Cell | undefined }) {
   const run = cell?.run ?? null;
-  if (run === null) return <span className={styles.open}>to come</span>;
+  if (run === null) return <span className={styles.open}>not started</span>;
   if (run.status === "running") return <span className={styles.running}>running</span>;
   return (
     <LabLink href={`/runs/${run.id}`} aria-label={`${cell?.strategy}, run ${cell?.repeat}: ${TONE_TEXT[toneOf(run)]}`}>
@@ -17,7 +17,7 @@ function CellMark({ cell }: { cell: Cell | undefined }) {
   );
 }
 
-/** Every run of a sweep at its place; it fills while the sweep goes on. */
+/** Grid of the sweep's runs, one row per strategy and one column per repeat; fills while the sweep runs. */
 export function SweepGrid({ grid }: { grid: Grid }) {
   const { id, strategies, repeats, done, total, cells } = grid;
   const columns = Array.from({ length: repeats }, (_, index) => index + 1);
@@ -32,17 +32,17 @@ export function SweepGrid({ grid }: { grid: Grid }) {
           <b className="mono">{done}</b> <span className="unit">of {total} runs</span>
         </p>
       </header>
-      <progress className={styles.bar} value={done} max={total} aria-label="Runs made" />
+      <progress className={styles.bar} value={done} max={total} aria-label="Finished runs" />
       {isComplete ? null : (
         <p className={styles.hint}>
-          Strategies take turns, and the table fills as they finish. After an interruption:{" "}
-          <code>npm run lab -- sweep --resume {id}</code>
+          The sweep alternates between the strategies, and the table fills as runs finish. To resume an interrupted
+          sweep: <code>npm run lab -- sweep --resume {id}</code>
         </p>
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
       <section className={styles.scroll} tabIndex={0} aria-label="Runs of the sweep">
         <table className={styles.grid}>
-          <caption className="visually-hidden">Runs of the sweep, a row a strategy, a column a repeat</caption>
+          <caption className="visually-hidden">Runs of the sweep: one row per strategy, one column per repeat</caption>
           <thead>
             <tr>
               <th scope="col">strategy</th>

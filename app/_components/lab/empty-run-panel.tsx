@@ -8,7 +8,7 @@ import button from "../ui/button.module.css";
 import { Prose } from "../ui/prose";
 import styles from "./empty-run-panel.module.css";
 
-/** Nothing run yet: the question the sale will answer, and one button. Or the server that is missing, and its fix. */
+/** Shown while the chosen strategy has no run: what the sale will test and one button, or the missing server and its fix. */
 export function EmptyRunPanel({ lab }: { lab: Lab }) {
   const { config, catalogue, blocked, lastRuns } = lab;
   const strategy = catalogue.strategies.find((one) => one.id === config.strategy);
@@ -16,16 +16,16 @@ export function EmptyRunPanel({ lab }: { lab: Lab }) {
   const first = lastRuns.isEmpty;
   return (
     <section className={styles.empty} data-testid="run-panel" data-status="empty">
-      <p className={styles.eyebrow}>{first ? "Nothing run yet" : `${config.strategy} has not been run yet`}</p>
+      <p className={styles.eyebrow}>{first ? "No runs yet" : `${config.strategy} has not been run yet`}</p>
       <h2 className={styles.question}>
         {arrivalText(config)} want {plural(config.stock, "unit")}
-        {config.arrival === "rate" ? "" : " at the same moment"}, on {plural(config.nodes, "store node")}. How many will
-        be promised one?
+        {config.arrival === "rate" ? "" : " at the same time"}, on {plural(config.nodes, "store node")}. How many orders
+        will the shop accept?
       </h2>
       {strategy === undefined ? null : (
         <p className={styles.mechanism}>
           <code>{strategy.id}</code> <Prose text={strategy.mechanism} />
-          {isUnsafeWith(strategy, config.nodes) ? " It is expected to fail; that is the exhibit." : ""}
+          {isUnsafeWith(strategy, config.nodes) ? " It is expected to oversell: the lab includes it to show how." : ""}
         </p>
       )}
       <button type="button" className={button.primary} disabled={blocked !== null} onClick={lab.runSale}>
@@ -33,13 +33,13 @@ export function EmptyRunPanel({ lab }: { lab: Lab }) {
       </button>
       <ol className={styles.steps}>
         <li>
-          <b>Load</b> Every buyer sends one purchase{config.arrival === "rate" ? "." : "; they all start together."}
+          <b>Load</b> Every buyer sends one purchase{config.arrival === "rate" ? "." : ", all at the same time."}
         </li>
         <li>
-          <b>Count</b> Orders are counted in PostgreSQL, not by the code under test.
+          <b>Count</b> The lab counts the orders in PostgreSQL, not in the code under test.
         </li>
         <li>
-          <b>Judge</b> Checkers read the recorded history and give the verdict.
+          <b>Check</b> Checkers read the recorded history and give the verdict.
         </li>
       </ol>
     </section>
@@ -54,15 +54,16 @@ function MissingServer({ lab }: { lab: Lab }) {
   );
   return (
     <section className={styles.empty} data-testid="run-panel" data-status="missing">
-      <p className={styles.eyebrow}>Server missing</p>
+      <p className={styles.eyebrow}>Server unavailable</p>
       <h2 className={styles.question}>
         <code>{config.strategy}</code> cannot run here:{" "}
-        {missing.length === 0 ? "a server it needs" : missing.map((service) => service.label).join(" and ")} is absent.
+        {missing.length === 0 ? "a server it needs" : missing.map((service) => service.label).join(" and ")} is
+        unavailable.
       </h2>
       <p className={styles.fix}>{blocked}</p>
       <p className={styles.mechanism}>
-        The other strategies are not affected. The servers are looked for every ten seconds; the strategy becomes
-        available by itself.
+        The other strategies still work. The lab checks its servers every ten seconds and enables the strategy when the
+        server answers.
       </p>
     </section>
   );

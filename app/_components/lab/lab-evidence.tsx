@@ -8,8 +8,8 @@ import { Evidence } from "../timeline/evidence";
 import button from "../ui/button.module.css";
 import styles from "./lab-evidence.module.css";
 
-/** More are read on the run's own page, where one asked for them. */
-const MOST_READ = 20_000;
+/** Limit for reading evidence without a click: larger histories are read on the run's page only. */
+const MAX_OPERATIONS = 20_000;
 
 interface LabEvidenceProps {
   /** Null while the lab has not opened the run yet. */
@@ -17,22 +17,22 @@ interface LabEvidenceProps {
   readonly nodes: readonly string[];
 }
 
-/** The proof under the charts, read when the run has ended. Its place is kept from the start, so that nothing moves. */
+/** The evidence below the charts, loaded when the run has ended. Its space is reserved from the start, so the layout does not shift. */
 export function LabEvidence({ document, nodes }: LabEvidenceProps) {
   const hasEnded = document !== null && document.status !== "running";
-  const isTooMuch = hasEnded && document.counts.requests > MOST_READ;
-  const { state, again } = useEvidence(hasEnded && !isTooMuch ? document.id : null);
-  const isHere = state.phase === "ready" && state.runId === document?.id;
+  const isTooLarge = hasEnded && document.counts.requests > MAX_OPERATIONS;
+  const { state, retry } = useEvidence(hasEnded && !isTooLarge ? document.id : null);
+  const isLoaded = state.phase === "ready" && state.runId === document?.id;
   return (
     <div className={styles.place} style={{ "--lanes": nodes.length } as React.CSSProperties} data-ended={hasEnded}>
-      {hasEnded && isHere ? (
+      {hasEnded && isLoaded ? (
         <Evidence key={state.runId} runId={state.runId} opening={state.opening} isOwnPage={false} />
       ) : (
         <Outline nodes={nodes}>
           {hasEnded ? (
-            <Waiting document={document} isTooMuch={isTooMuch} state={state} onAgain={again} />
+            <EvidencePending document={document} isTooLarge={isTooLarge} state={state} onRetry={retry} />
           ) : (
-            "Read from the record, when the last buyer has been answered."
+            "Shown when the last buyer has a response: the lab reads it from the recorded history."
           )}
         </Outline>
       )}
@@ -40,20 +40,20 @@ export function LabEvidence({ document, nodes }: LabEvidenceProps) {
   );
 }
 
-interface WaitingProps {
+interface EvidencePendingProps {
   readonly document: RunDocument;
-  readonly isTooMuch: boolean;
+  readonly isTooLarge: boolean;
   readonly state: EvidenceState;
-  readonly onAgain: () => void;
+  readonly onRetry: () => void;
 }
 
-function Waiting({ document, isTooMuch, state, onAgain }: WaitingProps) {
+function EvidencePending({ document, isTooLarge, state, onRetry }: EvidencePendingProps) {
   const purchases = plural(document.counts.requests, "recorded purchase");
-  if (isTooMuch) {
+  if (isTooLarge) {
     return (
       <>
-        {purchases} take a moment to be read:{" "}
-        <LabLink href={`/runs/${document.id}`}>see them on the run's page</LabLink>.
+        {purchases} take several seconds to read. <LabLink href={`/runs/${document.id}`}>Open the run's page</LabLink>{" "}
+        to see them.
       </>
     );
   }
@@ -61,18 +61,18 @@ function Waiting({ document, isTooMuch, state, onAgain }: WaitingProps) {
   return (
     <>
       {state.message}{" "}
-      <button type="button" className={button.link} onClick={onAgain}>
+      <button type="button" className={button.link} onClick={onRetry}>
         Try again
       </button>
     </>
   );
 }
 
-/** What is to come, as empty lanes: the eye finds them filled where it saw them empty. */
+/** Empty lanes that reserve the timeline's space. */
 function Outline({ nodes, children }: { nodes: readonly string[]; children: React.ReactNode }) {
   return (
     <section className={styles.outline} aria-label="How it happened">
-      <h2>Who was inside, node by node</h2>
+      <h2>Critical sections by node</h2>
       <p className={styles.note} role="status">
         {children}
       </p>

@@ -14,11 +14,11 @@ import { ShopStrategy } from "./shop-strategy";
 import { StrategyChooser, StrategyList } from "./strategy-list";
 import { TokenDialog } from "./token-dialog";
 
-/** The Lab: settings and strategies on the left, the sale on the right. */
+/** The Lab page: settings and strategies on the left, the run on the right. */
 export function LabPage({ start }: { start: LabStart }) {
   const lab = useLab(start);
   const { catalogue, settings, config, view } = lab;
-  const spoken = useAnnouncer(summaryOf(view));
+  const announcement = useAnnouncer(summaryOf(view));
 
   useShortcuts({
     r: lab.runSale,
@@ -39,7 +39,7 @@ export function LabPage({ start }: { start: LabStart }) {
 
   return (
     <div className={styles.lab} data-keys="lab">
-      <aside className={styles.panel} aria-label="The sale's settings">
+      <aside className={styles.panel} aria-label="Sale settings">
         <form className={styles.form} onSubmit={submit}>
           <div className={styles.chooser}>
             <StrategyChooser {...choice} />
@@ -57,7 +57,7 @@ export function LabPage({ start }: { start: LabStart }) {
       <main className={styles.stage} id="main">
         <h1 className="visually-hidden">Flash Sale Lab</h1>
         <p className="visually-hidden" aria-live="polite" data-testid="announcer">
-          {spoken}
+          {announcement}
         </p>
         <RunPanel lab={lab} />
       </main>

@@ -8,7 +8,7 @@ import styles from "./run-control.module.css";
 
 interface RunControlProps {
   readonly view: RunView;
-  /** Why no sale can be started now; null when one can. */
+  /** Why a sale cannot start now; null when it can. */
   readonly blocked: string | null;
   readonly problem: ApiProblem | null;
   readonly onKeys: () => void;

@@ -20,7 +20,7 @@ import { EmptyRunPanel } from "./empty-run-panel";
 import { LabEvidence } from "./lab-evidence";
 import styles from "./run-panel.module.css";
 
-/** The right side: the run that is going on, else the last one of the chosen strategy, else the invitation to run one. */
+/** Right side of the Lab: the active run, else the last run of the chosen strategy, else a prompt to run a sale. */
 export function RunPanel({ lab }: { lab: Lab }) {
   const { view, lastRuns } = lab;
   if (view.phase === "opening") return <OpeningRun config={lab.config} />;
@@ -36,7 +36,7 @@ export function RunPanel({ lab }: { lab: Lab }) {
   );
 }
 
-/** Live as it is sampled; once it is over, as finely as it was recorded. */
+/** Charts show live samples while the run is active and the recorded history afterwards. */
 function RunDetails({ document, samples }: { document: RunDocument; samples: readonly RunSample[] }) {
   const model = useMemo(() => modelOf(document, samples), [document, samples]);
   const recorded = useRecordedSeries(document);
@@ -67,11 +67,11 @@ function RunPanelBody({ model, series, document }: RunPanelBodyProps) {
 interface RunLineProps {
   readonly document: RunDocument;
   readonly samples: readonly RunSample[];
-  /** Not run on this page just now. */
+  /** An earlier run, not one started or followed on this page. */
   readonly isLast: boolean;
 }
 
-/** Which run this is, with what settings; always one line, so that nothing moves when it finishes. */
+/** Strategy and settings of the run. Always one line, so that the layout does not shift when the run finishes. */
 function RunLine({ document, samples, isLast }: RunLineProps) {
   const running = document.status === "running";
   return (
@@ -84,7 +84,7 @@ function RunLine({ document, samples, isLast }: RunLineProps) {
           <>
             <span className={styles.pulse} aria-hidden="true" />
             <span className="mono">{durationText(samples.at(-1)?.atMs ?? 0)}</span>{" "}
-            <LabLink href={shopHrefOf(document.target)}>Buy in it</LabLink>
+            <LabLink href={shopHrefOf(document.target)}>Join this sale</LabLink>
           </>
         ) : (
           <>
@@ -102,10 +102,10 @@ function StreamNotice({ view, onReconnect }: { view: RunView; onReconnect: () =>
   return (
     <p className={styles.notice} role="status">
       {view.stream === "lost" ? (
-        "Lost the connection to the lab; reconnecting. The sale goes on, and what was missed will come."
+        "Lost the connection to the lab. The sale continues; the page is reconnecting and will load the missing samples."
       ) : (
         <>
-          The lab has been out of reach for a minute.{" "}
+          The lab has not answered for a minute.{" "}
           <button type="button" className={button.link} onClick={onReconnect}>
             Try again
           </button>
@@ -121,7 +121,7 @@ function OpeningRun({ config }: { config: SaleConfig }) {
     <article className={styles.stage} data-testid="run-panel" data-status="opening">
       <header className={styles.line}>
         <p>
-          <code>{config.strategy}</code> <span>every store node is being told the strategy and the settings</span>
+          <code>{config.strategy}</code> <span>sending the strategy and settings to every store node</span>
         </p>
       </header>
       <RunPanelBody model={model} series={model.series} document={null} />

@@ -12,9 +12,9 @@ interface RowProps {
   readonly label: string;
   readonly hint?: string;
   readonly problem?: string | undefined;
-  /** What the choice means, where that is worth a sentence. */
+  /** Explains the chosen value; absent when the value needs no explanation. */
   readonly note?: string | undefined;
-  /** Names stand in it, not numbers. */
+  /** The field holds a name, which needs more width than a number. */
   readonly isWide?: boolean | undefined;
   readonly children: (ids: { field: string; note: string | undefined }) => ReactNode;
 }
@@ -41,7 +41,7 @@ function Row({ label, hint, problem, note: meaning, isWide, children }: RowProps
 interface SettingsFormProps {
   readonly settings: SaleSettings;
   readonly catalogue: Catalogue;
-  /** What the API refused, by setting; shown until the setting changes. */
+  /** Errors from the API by setting; shown until the setting changes. */
   readonly refused: Problems;
 }
 
@@ -76,8 +76,8 @@ function NumberRow({
 
 function summaryOf({ config }: SaleSettings): string {
   const { stock, holdMs, nodes, faults } = config;
-  const hurt = faults.length === 0 ? "" : `, ${faultValue(faults)}`;
-  return `${plural(stock, "unit")}, ${arrivalText(config)}, hold ${holdMs} ms, ${plural(nodes, "node")}${hurt}`;
+  const faultSuffix = faults.length === 0 ? "" : `, ${faultValue(faults)}`;
+  return `${plural(stock, "unit")}, ${arrivalText(config)}, hold ${holdMs} ms, ${plural(nodes, "node")}${faultSuffix}`;
 }
 
 interface ChoiceRowProps {
@@ -111,7 +111,7 @@ function ChoiceRow({ name, value, onChange, children, ...row }: ChoiceRowProps) 
   );
 }
 
-/** What is done to the sale while it runs; nothing, as a rule. */
+/** The fault to inject while the sale runs; default: none. */
 function FaultRow({ settings, catalogue, refused }: SettingsFormProps) {
   const { config } = settings;
   const problem = faultProblem(config, catalogue.faults) ?? refused.faults;
@@ -119,7 +119,7 @@ function FaultRow({ settings, catalogue, refused }: SettingsFormProps) {
   return (
     <ChoiceRow
       label="Fault"
-      hint="What is done to the sale while it runs"
+      hint="Fault to inject while the sale runs"
       name="fault"
       problem={problem}
       note={meaning ?? undefined}
@@ -136,7 +136,7 @@ function FaultRow({ settings, catalogue, refused }: SettingsFormProps) {
   );
 }
 
-/** Seldom changed; folded away until they are, so that the strategies keep their room. */
+/** Rarely changed settings: folded until one differs from its default, so that the strategy list keeps its space. */
 const FOLDED: readonly NumericSetting[] = ["ttlMs", "waitTimeoutMs", "seed"];
 
 function FoldedSettings(props: SettingsFormProps & { numbers: (settings: readonly NumericSetting[]) => ReactNode }) {
@@ -149,7 +149,7 @@ function FoldedSettings(props: SettingsFormProps & { numbers: (settings: readonl
   return (
     <details className={styles.more} open={isOpen || isWrong} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
       <summary>
-        Lease, wait limit, seed
+        Lease, wait timeout, seed
         {isTouched && !isOpen ? <span className={styles.touched}>changed</span> : null}
       </summary>
       <div className={styles.rows}>
@@ -157,7 +157,7 @@ function FoldedSettings(props: SettingsFormProps & { numbers: (settings: readonl
         {(strategy?.fencingSource ?? null) === null ? null : (
           <ChoiceRow
             label="Fencing token"
-            hint="Whether the database checks it at the write"
+            hint="Whether PostgreSQL checks the fencing token on each write"
             name="fencing"
             value={config.fencing ? "on" : "off"}
             onChange={(value) => settings.set("fencing", value === "on")}
@@ -171,7 +171,7 @@ function FoldedSettings(props: SettingsFormProps & { numbers: (settings: readonl
   );
 }
 
-/** The sale's settings. On a phone they fold into a line, so that the result is on the first screen. */
+/** The settings of the sale. On a phone they fold into one line, so that the result fits on the first screen. */
 export function SettingsForm(props: SettingsFormProps) {
   const { settings, catalogue, refused } = props;
   const { config } = settings;
@@ -209,7 +209,7 @@ export function SettingsForm(props: SettingsFormProps) {
         {numbers(["stock"])}
         <ChoiceRow
           label="Arrival"
-          hint="How the buyers come"
+          hint="When the buyers arrive"
           name="arrival"
           value={config.arrival}
           onChange={(value) => settings.set("arrival", value === "rate" ? "rate" : "together")}
@@ -221,7 +221,7 @@ export function SettingsForm(props: SettingsFormProps) {
         {numbers(["holdMs", "nodes"])}
         <ChoiceRow
           label="Load"
-          hint="What sends the purchases"
+          hint="Load generator that sends the purchases"
           name="engine"
           problem={refused.engine}
           value={config.engine}
@@ -230,7 +230,7 @@ export function SettingsForm(props: SettingsFormProps) {
           {catalogue.engines.map((engine) => (
             <option key={engine.id} value={engine.id} disabled={!engine.available} title={engine.reason ?? undefined}>
               {engineLabel(engine)}
-              {engine.available ? "" : ", absent"}
+              {engine.available ? "" : ", unavailable"}
             </option>
           ))}
         </ChoiceRow>

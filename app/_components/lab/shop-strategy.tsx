@@ -9,7 +9,7 @@ import { Dialog } from "../ui/dialog";
 import styles from "./small-form.module.css";
 import { TokenDialog } from "./token-dialog";
 
-/** "Shop uses sql-guarded · change": the strategy of purchases outside of runs, on all nodes. */
+/** Shows and switches the strategy that all nodes use for purchases outside runs. */
 export function ShopStrategy() {
   const { catalogue, refresh } = useLabStatus();
   const [open, setOpen] = useState(false);
@@ -41,7 +41,7 @@ export function ShopStrategy() {
     <>
       <p className={styles.line}>
         {catalogue.active === "mixed" ? (
-          "Shop nodes differ"
+          "Store nodes use different strategies"
         ) : (
           <>
             Shop uses <code>{catalogue.active}</code>
@@ -55,8 +55,7 @@ export function ShopStrategy() {
       <Dialog open={open} title="The shop's strategy" onClose={() => setOpen(false)}>
         <form className={styles.form} onSubmit={submit}>
           <p className="muted">
-            Purchases outside of runs go through it, on every store node. A run brings its own strategy and is not
-            touched.
+            Every store node uses this strategy for purchases outside runs. A run always uses its own strategy.
           </p>
           <label htmlFor="shop-strategy">Strategy</label>
           <select id="shop-strategy" value={chosen} onChange={(event) => setChosen(event.target.value)}>
@@ -64,7 +63,7 @@ export function ShopStrategy() {
               <optgroup key={group.family} label={group.label}>
                 {group.strategies.map((strategy) => (
                   <option key={strategy.id} value={strategy.id} disabled={!strategy.available}>
-                    {strategy.id} ({strategy.available ? strategy.remark : "absent"})
+                    {strategy.id} ({strategy.available ? strategy.remark : "unavailable"})
                   </option>
                 ))}
               </optgroup>

@@ -34,14 +34,14 @@ function StrategyRow({ strategy, ...list }: Omit<StrategyListProps, "strategies"
           onChange={() => list.onSelect(strategy.id)}
         />
         <span className={styles.id}>{strategy.id}</span>
-        <span className={styles.remark}>{strategy.available ? strategy.remark : "absent"}</span>
+        <span className={styles.remark}>{strategy.available ? strategy.remark : "unavailable"}</span>
         {strategy.available ? null : <span className={styles.reason}>{strategy.unavailableReason}</span>}
       </label>
     </li>
   );
 }
 
-/** Strategies by family, each with the one word that matters about it; radio buttons, so arrow keys work too. */
+/** Strategies by family, each with its remark. Radio buttons, so the arrow keys work. */
 export function StrategyList({ strategies, ...list }: StrategyListProps) {
   return (
     <fieldset className={styles.list}>
@@ -60,7 +60,7 @@ export function StrategyList({ strategies, ...list }: StrategyListProps) {
   );
 }
 
-/** The same choice as a native chooser, for a phone. */
+/** The same choice as a native select, for phones. */
 export function StrategyChooser({ strategies, selected, nodes, onSelect }: StrategyListProps) {
   const chosen = strategies.find((strategy) => strategy.id === selected);
   return (
@@ -71,7 +71,7 @@ export function StrategyChooser({ strategies, selected, nodes, onSelect }: Strat
           <optgroup key={group.family} label={group.label}>
             {group.strategies.map((strategy) => (
               <option key={strategy.id} value={strategy.id}>
-                {strategy.id} ({strategy.available ? strategy.remark : "absent"})
+                {strategy.id} ({strategy.available ? strategy.remark : "unavailable"})
               </option>
             ))}
           </optgroup>

@@ -9,11 +9,11 @@ import styles from "./small-form.module.css";
 interface TokenDialogProps {
   readonly open: boolean;
   readonly onClose: () => void;
-  /** Called once the lab has taken the token: try again what was refused. */
+  /** Called when the lab has accepted the token; the caller repeats the rejected request. */
   readonly onAccepted: () => void;
 }
 
-/** Asks for the lab's admin token and hands it to the server, which keeps it in a cookie no script can read. */
+/** Prompts for the admin token and sends it to the server, which stores it in an HttpOnly cookie. */
 export function TokenDialog({ open, onClose, onAccepted }: TokenDialogProps) {
   const [adminToken, setAdminToken] = useState("");
   const [problem, setProblem] = useState<string | null>(null);
@@ -30,7 +30,9 @@ export function TokenDialog({ open, onClose, onAccepted }: TokenDialogProps) {
   return (
     <Dialog open={open} title="Admin token" onClose={onClose}>
       <form className={styles.form} onSubmit={submit}>
-        <p className="muted">This lab lets only those change it who have its admin token (LAB_ADMIN_TOKEN).</p>
+        <p className="muted">
+          Changing this lab requires the admin token. The person who started the lab set it as LAB_ADMIN_TOKEN.
+        </p>
         <label htmlFor="admin-token">Admin token</label>
         <input
           id="admin-token"

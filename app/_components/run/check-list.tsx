@@ -2,15 +2,15 @@ import { CHECK_COUNT, type Check } from "@/app/_lib/checks";
 import { formatCount, NO_VALUE } from "@/app/_lib/format";
 import styles from "./tables.module.css";
 
-/** What the checkers looked for and how often they found it. While the sale runs they have not looked yet. */
+/** The checks and how many violations each one found; no counts while the sale runs. */
 export function CheckList({ checks, pending }: { checks: readonly Check[]; pending: boolean }) {
   const found = checks.filter(({ count }) => (count ?? 0) > 0).length;
-  const summary = found === 0 ? "all clear" : `${found} of ${CHECK_COUNT} found something`;
+  const summary = found === 0 ? "no violations" : `${found} of ${CHECK_COUNT} found violations`;
   return (
     <section className={styles.block} aria-label="The checks">
       <header className={styles.head}>
         <h2>The checks</h2>
-        <p className={styles.aside}>{pending ? "after the sale" : summary}</p>
+        <p className={styles.aside}>{pending ? "run after the sale" : summary}</p>
       </header>
       <table className={styles.table}>
         <thead className="visually-hidden">

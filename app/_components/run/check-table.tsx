@@ -4,12 +4,12 @@ import type { RunDocument } from "@/lib/runs/document";
 import { FindingLink } from "../timeline/finding-selection";
 import styles from "./check-table.module.css";
 
-/** Every check of a run, with what its history says of each. */
+/** Every check of a run, completed with the findings of its history. */
 export async function CheckSection({ document }: { document: RunDocument }) {
   return <CheckTable groups={checkGroups(document, await readEvidence(document))} />;
 }
 
-/** What was looked for, what was found, and why something was not looked for. */
+/** Every check with its result, or the reason why it does not apply. */
 export function CheckTable({ groups }: { groups: readonly CheckGroup[] }) {
   const rows = groups.flatMap((group) => group.rows);
   const found = rows.filter(({ isAlarm }) => isAlarm).length;
@@ -19,7 +19,7 @@ export function CheckTable({ groups }: { groups: readonly CheckGroup[] }) {
       <header className={styles.head}>
         <h2>The checks</h2>
         <p className={styles.aside}>
-          {found === 0 ? "all clear" : `${found} of ${rows.length} found something`}
+          {found === 0 ? "no violations" : `${found} of ${rows.length} found violations`}
           {skipped > 0 ? `, ${skipped} not applicable` : ""}
         </p>
       </header>
@@ -55,8 +55,8 @@ function Row({ row: { id, label, note, result, isAlarm, finding } }: { row: Chec
         {result ?? "not applicable"}
         {finding === null ? null : (
           <span className={styles.first}>
-            <FindingLink name={finding} label={`${label}: show the first`}>
-              show the first
+            <FindingLink name={finding} label={`${label}: show the first finding`}>
+              show first
             </FindingLink>
           </span>
         )}

@@ -5,13 +5,13 @@ import styles from "./tables.module.css";
 interface NodeTableProps {
   readonly rows: readonly NodeRow[];
   readonly running: boolean;
-  /** All answers in words: "100 sold", "400 sold out" … */
+  /** Outcomes of all purchases: "100 sold", "400 sold out" … */
   readonly answers: readonly string[];
 }
 
-/** Node by node: evidence that the sale really was spread, and where it waited. */
+/** Load, waiting and latency of each node; latency is measured inside the node. */
 export function NodeTable({ rows, running, answers }: NodeTableProps) {
-  const moment = running ? "now" : "peak";
+  const when = running ? "now" : "peak";
   return (
     <section className={styles.block} aria-label="Node by node">
       <header className={styles.head}>
@@ -29,16 +29,16 @@ export function NodeTable({ rows, running, answers }: NodeTableProps) {
               sold
             </th>
             <th scope="col" className="num">
-              in flight <span className={styles.moment}>{moment}</span>
+              in flight <span className={styles.qualifier}>{when}</span>
             </th>
             <th scope="col" className="num">
-              waiting <span className={styles.moment}>{moment}</span>
+              waiting <span className={styles.qualifier}>{when}</span>
             </th>
-            <th scope="col" className="num">
-              p50 <span className={styles.moment}>ms</span>
+            <th scope="col" className="num" title="Median latency inside the node">
+              p50 <span className={styles.qualifier}>inside, ms</span>
             </th>
-            <th scope="col" className="num">
-              p99 <span className={styles.moment}>ms</span>
+            <th scope="col" className="num" title="99th percentile of latency inside the node">
+              p99 <span className={styles.qualifier}>inside, ms</span>
             </th>
           </tr>
         </thead>

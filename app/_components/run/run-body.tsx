@@ -8,17 +8,17 @@ import { VerdictHead } from "./verdict-head";
 
 interface RunBodyProps {
   readonly model: RunModel;
-  /** Who was inside, and how it came about. */
+  /** Timeline, interleaving and findings. */
   readonly evidence: ReactNode;
-  /** The run over time. */
+  /** Charts over time. */
   readonly charts: ReactNode;
-  /** Where the charts are being drawn while one looks on, they stay where they are and the proof comes below them. */
+  /** In the Lab the charts come first, so that the evidence does not move them when it appears. */
   readonly chartsFirst?: boolean;
-  /** Every check in full, in place of the short list: on the page of a run that has ended. */
+  /** The full list of checks, which replaces the short list on the page of an ended run. */
   readonly checks?: ReactNode;
 }
 
-/** A run from *what* to *why*: the verdict, the six figures, the proof, time. The Lab and a run's own page share it. */
+/** Body of a run: verdict, main figures, evidence, charts. Shared by the Lab and the run's page. */
 export function RunBody({ model, evidence, charts, checks, chartsFirst = false }: RunBodyProps) {
   const { figures } = model;
   return (

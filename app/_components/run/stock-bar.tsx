@@ -3,7 +3,7 @@ import { formatCount } from "@/app/_lib/format";
 import { stockBarShares } from "@/app/_lib/stock-bar";
 import styles from "./stock-bar.module.css";
 
-/** The stock as a bar; what was sold beyond it runs past its end, hatched. */
+/** Orders against stock as a bar; orders beyond the stock are hatched. */
 export function StockBar({ initial, orders, oversold }: { initial: number; orders: number; oversold: number }) {
   const shares = stockBarShares(initial, orders);
   const alarm = oversold > 0;
@@ -30,11 +30,11 @@ export function StockBar({ initial, orders, oversold }: { initial: number; order
         </span>
         {alarm ? (
           <span className={styles.alarm}>
-            <b>+{formatCount(oversold)}</b> nobody can deliver
+            <b>+{formatCount(oversold)}</b> beyond the stock
           </span>
         ) : (
           <span>
-            <b>0</b> beyond it
+            <b>0</b> beyond the stock
           </span>
         )}
       </p>

@@ -10,7 +10,7 @@ interface VerdictHeadProps {
   readonly evidence: readonly string[];
 }
 
-/** The one number a visitor came for, the verdict as a sentence, and the bar. Its height holds still while running. */
+/** The oversold count, the verdict sentence and the stock bar, at a fixed height while the sale runs. */
 export function VerdictHead({ figures, lead, evidence }: VerdictHeadProps) {
   const { tone, oversold } = figures;
   const shown = tone === "failed" ? NO_VALUE : formatCount(oversold);

@@ -2,7 +2,7 @@ import { certificateOf } from "@/app/_lib/contention-certificate";
 import type { RunDocument } from "@/lib/runs/document";
 import styles from "./contention-certificate.module.css";
 
-/** Whether the run was a test of contention at all, and the figures that say so. */
+/** Whether the run had contention, and the figures that show it. */
 export function ContentionCertificate({ document }: { document: RunDocument }) {
   const { isCertified, sentences, facts } = certificateOf(document);
   return (

@@ -8,7 +8,7 @@ interface FaultListProps {
   readonly series: RunSeries;
 }
 
-/** What was done to the run, when on the charts, and how one knows that it took effect. */
+/** Injected faults with their times on the charts and the proof that each one took effect. */
 export function FaultList({ faults, series }: FaultListProps) {
   if (faults.length === 0) return null;
   const { axis, bands } = series;

@@ -7,12 +7,12 @@ import type { RunDocument } from "@/lib/runs/document";
 
 interface OverTimeProps {
   readonly document: RunDocument;
-  /** Shown of a run that is going on, and where there is no history that could show more. */
+  /** Series from the samples, for an active run or a run without a history. */
   readonly sampled: RunSeries;
   readonly children: (series: RunSeries) => ReactNode;
 }
 
-/** The run over time from its history, once it is over; until that is read the charts keep their place. */
+/** Charts from the history of an ended run; empty charts reserve their space while it loads. */
 export function OverTime({ document, sampled, children }: OverTimeProps) {
   if (document.status === "running") return children(sampled);
   const blank = `Reading ${plural(document.counts.requests, "recorded purchase")} …`;

@@ -22,7 +22,7 @@ const PHASE_COLOURS = {
   commit: "phase-commit",
 } as const;
 
-/** The phases as the nodes timed them, then the whole as the nodes and as the buyers saw it. */
+/** The phases and the total measured inside the nodes, then the total measured by the load generator. */
 function rowsOf({ phasesMs, latencyMs, latencySource, agreement, client }: RunDocument): PhaseRow[] {
   const phases = PHASES.map((phase) => ({
     label: PHASE_LABELS[phase],
@@ -31,10 +31,10 @@ function rowsOf({ phasesMs, latencyMs, latencySource, agreement, client }: RunDo
     colour: PHASE_COLOURS[phase],
   }));
   const served = agreement?.serverLatencyMs ?? (latencySource === "server" ? latencyMs : null);
-  const inside = { label: "inside the node", meaning: "request in to answer out", colour: "ink" };
+  const inside = { label: "inside the node", meaning: "from request to response", colour: "ink" };
   const bought = {
     label: "whole purchase",
-    meaning: `as ${client?.engine ?? "the load engine"} saw it`,
+    meaning: `measured by ${client?.engine ?? "the load generator"}`,
     colour: "ink",
   };
   return [
@@ -44,7 +44,7 @@ function rowsOf({ phasesMs, latencyMs, latencySource, agreement, client }: RunDo
   ];
 }
 
-/** Whether the two who measured tell of the same sale. */
+/** Compares the measurements of the load generator and the nodes. */
 function Agreement({ document }: { document: RunDocument }) {
   const words = agreementText(document);
   if (words === null) return null;
@@ -53,14 +53,14 @@ function Agreement({ document }: { document: RunDocument }) {
       <p>{words.sentences.join(" ")}</p>
       {words.flags.map((flag) => (
         <p key={flag} className={styles.flag}>
-          <strong>They disagree.</strong> {flag}
+          <strong>The measurements disagree.</strong> {flag}
         </p>
       ))}
     </div>
   );
 }
 
-/** From p50 to p99 on one scale for all phases; the numbers are in the cells beside it. */
+/** A bar from p50 to p99, on one scale for all phases. */
 function Spread({ values, max, colour }: { values: Percentiles; max: number; colour: string }) {
   if (values.p50 === null || values.p99 === null || max === 0) return null;
   const at = (ms: number) => `${(ms / max) * 100}%`;
@@ -73,12 +73,12 @@ function Spread({ values, max, colour }: { values: Percentiles; max: number; col
   );
 }
 
-/** The same split for each node: one that has it harder than the others shows. */
+/** The phases of each node, which shows a node that is slower than the others. */
 function NodeSplit({ nodes }: Pick<RunDocument, "nodes">) {
   if (nodes.length < 2) return null;
   return (
     <table className={styles.table}>
-      <caption className={styles.caption}>Node by node: the median, and p99 under it</caption>
+      <caption className={styles.caption}>By node: median, with p99 below it</caption>
       <thead>
         <tr>
           <th scope="col">node</th>
@@ -111,7 +111,7 @@ function NodeSplit({ nodes }: Pick<RunDocument, "nodes">) {
   );
 }
 
-/** Where the time went, percentile by percentile: the nodes' phases and the buyers' view in one table. */
+/** Percentiles of each phase and of the total, as nodes and load generator measured them. */
 export function PhaseTable({ document }: { document: RunDocument }) {
   const rows = rowsOf(document);
   const max = Math.max(...rows.map((row) => row.values.p99 ?? 0));
@@ -119,7 +119,7 @@ export function PhaseTable({ document }: { document: RunDocument }) {
     <section className={styles.block} aria-label="The phases of a purchase">
       <header className={styles.head}>
         <h2>The phases of a purchase</h2>
-        <p className="muted">milliseconds; the bar runs from p50 to p99</p>
+        <p className="muted">in milliseconds; the bar spans p50 to p99</p>
       </header>
       <div className={styles.scroll}>
         <table className={styles.table}>

@@ -10,7 +10,7 @@ import { TokenDialog } from "../lab/token-dialog";
 import button from "../ui/button.module.css";
 import styles from "./rerun-button.module.css";
 
-/** Makes the run a second time, from its document, and goes where it can be watched. */
+/** Starts a run with the settings of this one and opens the Lab, which shows it. */
 export function RerunButton({ document }: { document: Pick<RunDocument, "strategy" | "target" | "config"> }) {
   const router = useRouter();
   const [isOpening, setIsOpening] = useState(false);
@@ -21,7 +21,7 @@ export function RerunButton({ document }: { document: Pick<RunDocument, "strateg
     setIsOpening(true);
     setProblem(null);
     const result = await callApi<RunDocument>("/api/runs", { method: "POST", body: rerunRequest(document) });
-    // The Lab follows whatever runs; its settings are this run's.
+    // The Lab follows the active run; the query gives it the same settings.
     if (result.ok) return router.push(`/?${queryOf(configOfRun(document))}`);
     setIsOpening(false);
     if (result.problem.code === "admin_token_required") return setNeedsAdminToken(true);

@@ -2,14 +2,14 @@ import styles from "./run-exports.module.css";
 
 const FILES = [
   { label: "Document (JSON)", path: "", hint: "Everything this page shows" },
-  { label: "History (NDJSON)", path: "/history", hint: "Every recorded operation, to be judged again" },
-  { label: "Samples (CSV)", path: "/export?format=csv", hint: "The run over time" },
-  { label: "Purchases (CSV)", path: "/export?format=csv&rows=operations", hint: "One line a purchase" },
-  { label: ".hgrm", path: "/export?format=hgrm", hint: "Latency inside the nodes, for HdrHistogram's tools" },
-  { label: "HTML", path: "/export?format=html", hint: "One file with its charts that opens without a network" },
+  { label: "History (NDJSON)", path: "/history", hint: "Every recorded operation; lab check can check it again" },
+  { label: "Samples (CSV)", path: "/export?format=csv", hint: "One line per sample, about four per second" },
+  { label: "Purchases (CSV)", path: "/export?format=csv&rows=operations", hint: "One line per purchase" },
+  { label: ".hgrm", path: "/export?format=hgrm", hint: "Latency inside the nodes, for HdrHistogram tools" },
+  { label: "HTML", path: "/export?format=html", hint: "One file with all charts that works offline" },
 ] as const;
 
-/** The run as files to keep. */
+/** Download links of the run. */
 export function RunExports({ id, hasHistogram }: { id: string; hasHistogram: boolean }) {
   const shown = FILES.filter(({ label }) => hasHistogram || label !== ".hgrm");
   return (

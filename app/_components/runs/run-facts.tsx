@@ -34,10 +34,10 @@ export function configFacts({ id, target, config }: RunDocument): Fact[] {
     load,
     ["Work while holding", settingText(config.holdMs)],
     ["Lease", settingText(config.ttlMs)],
-    ["Wait limit", settingText(config.waitTimeoutMs)],
+    ["Wait timeout", settingText(config.waitTimeoutMs)],
     ["Store nodes", config.nodes],
-    ...(config.faults ?? []).map((fault): Fact => ["Fault asked for", writeFault(fault)]),
-    ["Load engine", config.engine],
+    ...(config.faults ?? []).map((fault): Fact => ["Requested fault", writeFault(fault)]),
+    ["Load generator", config.engine],
     ["Seed", config.seed],
   ];
 }
@@ -45,12 +45,12 @@ export function configFacts({ id, target, config }: RunDocument): Fact[] {
 export function outcomeFacts({ fairness, throughput, counts, latencySource, expected }: RunDocument): Fact[] {
   const rate = (perSecond: number | null) => (perSecond === null ? NO_VALUE : `${formatCount(perSecond)} per second`);
   return [
-    ["Expected of it", expected],
+    ["Expected verdict", expected],
     ["Requests", formatCount(counts.requests)],
-    ["Answered", rate(throughput.completedPerSecond)],
+    ["Responses", rate(throughput.completedPerSecond)],
     ["Fairness of waits (Jain)", fairness.jain === null ? NO_VALUE : fairness.jain.toFixed(3)],
     ["Longest wait", durationText(fairness.longestWaitMs)],
-    ["Latency measured by", latencySource === "client" ? "the load engine" : "the store nodes"],
+    ["Latency measured by", latencySource === "client" ? "the load generator" : "the store nodes"],
   ];
 }
 

@@ -26,11 +26,11 @@ import styles from "./run-page.module.css";
 interface RunPageProps {
   readonly document: RunDocument;
   readonly samples: readonly RunSample[];
-  /** What of its evidence the address asks for. */
+  /** The finding and time range that the URL selects. */
   readonly link: EvidenceParams;
 }
 
-/** A run's permanent page, from the database only. */
+/** The permanent page of a run. */
 export function RunPage({ document, samples, link }: RunPageProps) {
   const { id } = document;
   const model = modelOf(document, samples);
@@ -49,7 +49,7 @@ export function RunPage({ document, samples, link }: RunPageProps) {
             {document.durationMs === null ? null : (
               <>
                 {" "}
-                <span className="unit">ran for</span> {durationText(document.durationMs)}
+                <span className="unit">duration</span> {durationText(document.durationMs)}
               </>
             )}
           </p>
@@ -59,14 +59,15 @@ export function RunPage({ document, samples, link }: RunPageProps) {
                 document={{ strategy: document.strategy, target: document.target, config: document.config }}
               />
             )}
-            <LabLink href={`/?${queryOf(configOfRun(document))}`}>Set it up in the Lab</LabLink>
+            <LabLink href={`/?${queryOf(configOfRun(document))}`}>Open these settings in the Lab</LabLink>
           </div>
           <RunExports id={id} hasHistogram={document.histograms !== undefined} />
         </div>
       </header>
       {document.status === "running" ? (
         <p className={styles.still}>
-          This run is still going on; <LabLink href="/">follow it in the Lab</LabLink>, or load this page again.
+          This run is still active. <LabLink href="/">Follow it in the Lab</LabLink>, or reload this page when it has
+          finished.
         </p>
       ) : null}
       <FindingSelection>
@@ -113,7 +114,7 @@ export function RunPage({ document, samples, link }: RunPageProps) {
       <PhaseTable document={document} />
       <div className={styles.facts}>
         <FactList title="Configuration" facts={configFacts(document)} />
-        <FactList title="What came out" facts={outcomeFacts(document)} />
+        <FactList title="Results" facts={outcomeFacts(document)} />
         <FactList title="Versions and machine" facts={machineFacts(document)} />
       </div>
     </main>

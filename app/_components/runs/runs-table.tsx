@@ -12,7 +12,7 @@ import { VerdictWord } from "../ui/verdict-word";
 import { When } from "../ui/when";
 import styles from "./runs-table.module.css";
 
-/** What a line of the table needs of a run: documents are too long to send fifty of. */
+/** The fields of a run that a row shows; sending fifty whole documents would make the page too large. */
 export type ListedRun = Pick<
   RunDocument,
   "id" | "strategy" | "config" | "startedAtEpochMs" | "status" | "verdict" | "violations" | "latencyMs"
@@ -33,7 +33,7 @@ function RunRow({ run, isPicked, onPick }: RunRowProps) {
         {ended ? (
           <input
             type="checkbox"
-            aria-label={`Pick ${run.strategy}, run ${run.id}`}
+            aria-label={`Select ${run.strategy}, run ${run.id}`}
             checked={isPicked}
             onChange={() => onPick(run.id)}
           />
@@ -70,7 +70,7 @@ const hrefOfPicks = (runs: readonly string[]) => {
   return query === "" ? "/runs" : `/runs?${query}`;
 };
 
-/** Runs, newest first; those that are ticked can be laid side by side. */
+/** Runs, newest first; selected runs can be compared. */
 export function RunsTable({ runs, picked: initial }: { runs: readonly ListedRun[]; picked: readonly string[] }) {
   const { picked, toggle, clear } = usePicks(initial, hrefOfPicks);
   return (
@@ -80,7 +80,7 @@ export function RunsTable({ runs, picked: initial }: { runs: readonly ListedRun[
         <thead>
           <tr>
             <th scope="col" className={styles.pick}>
-              <span className="visually-hidden">pick</span>
+              <span className="visually-hidden">select</span>
             </th>
             <th scope="col">run</th>
             <th scope="col">when</th>

@@ -1,6 +1,6 @@
 import { PAGES } from "./pages";
 
-/** Every key of the site, by where it works; the dialog lists them, and nothing else does. */
+/** Keyboard shortcuts by the part of the site that handles them; the Keys dialog lists them. */
 
 export interface KeyHelp {
   readonly keys: readonly string[];
@@ -8,33 +8,33 @@ export interface KeyHelp {
 }
 
 const EVERYWHERE: readonly KeyHelp[] = [
-  { keys: ["?"], does: "These keys" },
+  { keys: ["?"], does: "Show these shortcuts" },
   { keys: ["1"], does: "Lab" },
   ...PAGES.map(({ label }, index) => ({ keys: [String(index + 2)], does: label })),
-  { keys: ["Esc"], does: "Close what is open" },
+  { keys: ["Esc"], does: "Close the dialog" },
 ];
 
 const LAB: readonly KeyHelp[] = [
-  { keys: ["R"], does: "Run the sale as it is set up" },
+  { keys: ["R"], does: "Run the sale with the current settings" },
   { keys: ["J"], does: "Next strategy" },
-  { keys: ["K"], does: "Strategy before" },
+  { keys: ["K"], does: "Previous strategy" },
 ];
 
 const PICKING: readonly KeyHelp[] = [
-  { keys: ["Space"], does: "Pick the line whose box has the focus" },
-  { keys: ["C"], does: "Compare what is picked" },
+  { keys: ["Space"], does: "Select the row whose checkbox has the focus" },
+  { keys: ["C"], does: "Compare the selected rows" },
 ];
 
 const TIMELINE: readonly KeyHelp[] = [
-  { keys: ["←", "→"], does: "In the timeline: earlier, later" },
-  { keys: ["+", "−"], does: "In the timeline: closer, wider" },
-  { keys: ["Home"], does: "In the timeline: the whole run" },
+  { keys: ["←", "→"], does: "Timeline: move earlier or later" },
+  { keys: ["+", "−"], does: "Timeline: zoom in or out" },
+  { keys: ["Home"], does: "Timeline: show the whole run" },
 ];
 
-/** By the mark (`data-keys`) of what listens to them: a key is listed where it works, and as long as it does. */
+/** By the `data-keys` attribute of the element that handles them, so the dialog lists only the shortcuts that work on this page. */
 const KEYS_OF: Readonly<Record<string, readonly KeyHelp[]>> = { lab: LAB, picking: PICKING, timeline: TIMELINE };
 
-/** The keys of what is on the page, and those that work on all pages. */
+/** Shortcuts of the elements on this page, and those that work on every page. */
 export function keysOf(marks: readonly string[]): {
   readonly here: readonly KeyHelp[];
   readonly everywhere: readonly KeyHelp[];

@@ -8,10 +8,10 @@ const REFRESH_EVERY_MS = 10_000;
 
 interface LabStatus {
   readonly catalogue: Catalogue;
-  /** False once the dashboard stops answering; the catalogue is then the last one known. */
+  /** False when the dashboard does not answer; the catalogue is then the last one received. */
   readonly reachable: boolean;
   readonly refresh: () => Promise<void>;
-  /** Where "Lab" leads: back to the sale as it was set up. */
+  /** Target of the "Lab" link: the Lab with the current settings. */
   readonly labHref: string;
   readonly setLabHref: (href: string) => void;
 }
@@ -24,7 +24,7 @@ export function useLabStatus(): LabStatus {
   return status;
 }
 
-/** Keeps strategies, servers and engines up to date while the page is in sight. */
+/** Polls strategies, servers and load engines while the page is visible. */
 export function LabStatusProvider({ initial, children }: { initial: Catalogue; children: ReactNode }) {
   const [catalogue, setCatalogue] = useState(initial);
   const [reachable, setReachable] = useState(true);
@@ -37,14 +37,14 @@ export function LabStatusProvider({ initial, children }: { initial: Catalogue; c
   }, []);
 
   useEffect(() => {
-    const refreshInSight = () => {
+    const refreshIfVisible = () => {
       if (document.visibilityState === "visible") void refresh();
     };
-    const timer = setInterval(refreshInSight, REFRESH_EVERY_MS);
-    document.addEventListener("visibilitychange", refreshInSight);
+    const timer = setInterval(refreshIfVisible, REFRESH_EVERY_MS);
+    document.addEventListener("visibilitychange", refreshIfVisible);
     return () => {
       clearInterval(timer);
-      document.removeEventListener("visibilitychange", refreshInSight);
+      document.removeEventListener("visibilitychange", refreshIfVisible);
     };
   }, [refresh]);
 

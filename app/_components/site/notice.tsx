@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import styles from "./notice.module.css";
 
-/** A page that has one thing to say. */
+/** A page that shows one message. */
 export function Notice({ eyebrow, title, children }: { eyebrow: string; title: string; children: ReactNode }) {
   return (
     <main className={styles.notice} id="main">

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import styles from "./page-frame.module.css";
 
-/** Title, a sentence under it, and the page. */
+/** Page layout: title, lead sentence, content. */
 export function PageFrame({ title, lead, children }: { title: ReactNode; lead: ReactNode; children: ReactNode }) {
   return (
     <main className={styles.page} id="main">

@@ -1,4 +1,4 @@
-/** The pages beside the Lab, in the order of the header; keys 2, 3, 4 … lead to them, 1 to the Lab. */
+/** Pages after the Lab, in header order: key 1 opens the Lab, keys 2, 3, 4 … open these. */
 export const PAGES: readonly { readonly href: string; readonly label: string }[] = [
   { href: "/compare", label: "Compare" },
   { href: "/runs", label: "Runs" },

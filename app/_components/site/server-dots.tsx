@@ -5,15 +5,15 @@ import type { CatalogueService } from "@/app/_lib/strategy-catalogue";
 import { useLabStatus } from "./lab-status";
 import styles from "./server-dots.module.css";
 
-/** Filled: the server is there. Hollow: it is not, and hover or focus says why. */
+/** Filled: the server answers. Hollow: it does not; the tooltip gives the reason. */
 function Dot({ present }: { present: boolean }) {
   return <span className={present ? styles.present : styles.absent} aria-hidden="true" />;
 }
 
 function reasonOf(service: CatalogueService, reachable: boolean): string {
-  if (!reachable) return "The dashboard does not answer; this is the last state known.";
+  if (!reachable) return "The dashboard does not answer. This is the last known state.";
   if (service.present) return `${service.label} answers.`;
-  return service.reason ?? `${service.label} does not answer.`;
+  return service.reason ?? `${service.label} does not answer. Strategies that need it are disabled.`;
 }
 
 function ServerItem({ service, reachable }: { service: CatalogueService; reachable: boolean }) {
@@ -24,7 +24,7 @@ function ServerItem({ service, reachable }: { service: CatalogueService; reachab
       <button
         type="button"
         className={styles.server}
-        aria-label={`${service.label}: ${present ? "present" : "absent"}`}
+        aria-label={`${service.label}: ${present ? "available" : "unavailable"}`}
         aria-describedby={tipId}
       >
         <Dot present={present} />

@@ -11,7 +11,7 @@ import styles from "./site-keys.module.css";
 
 const OPEN_EVENT = "lab:show-keys";
 
-/** For buttons that say what the key `?` does. */
+/** Opens the Keys dialog, as the `?` key does. */
 export function showKeys(): void {
   window.dispatchEvent(new Event(OPEN_EVENT));
 }
@@ -37,7 +37,7 @@ function KeyList({ title, keys }: { title: string; keys: readonly KeyHelp[] }) {
   );
 }
 
-/** The keys that work on every page, and the list of all that work on this one. */
+/** Handles the shortcuts that work on every page and shows the Keys dialog. */
 export function SiteKeys() {
   const router = useRouter();
   const { labHref } = useLabStatus();
@@ -60,8 +60,8 @@ export function SiteKeys() {
   return (
     <Dialog open={isOpen} title="Keys" onClose={() => setIsOpen(false)}>
       <KeyList title="On this page" keys={here} />
-      <KeyList title="Everywhere" keys={everywhere} />
-      <p className={styles.note}>Single keys do nothing while you type in a field.</p>
+      <KeyList title="On every page" keys={everywhere} />
+      <p className={styles.note}>Shortcuts are off while you type in a field.</p>
     </Dialog>
   );
 }

@@ -7,7 +7,7 @@ import styles from "./theme-toggle.module.css";
 function apply(theme: Theme): void {
   if (theme === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
-  // The Cookie Store API is not in every browser yet; one attribute-only cookie needs no library.
+  // document.cookie, because not every browser has the Cookie Store API.
   Object.assign(document, { cookie: themeCookie(theme) });
 }
 

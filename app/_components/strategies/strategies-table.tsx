@@ -12,7 +12,7 @@ interface ColumnSpec {
   readonly cell: (strategy: CatalogueStrategy) => ReactNode;
 }
 
-/** What stands beside a strategy's name: what it promises, what becomes of that, and by whom it waits and ends. */
+/** Columns after the strategy's name: expected verdicts, effect of each fault, fencing, waiting, expiry. */
 const COLUMNS: readonly ColumnSpec[] = [
   { label: "one node", cell: ({ expected }) => <VerdictWord tone={expected.alone} /> },
   { label: "three nodes", cell: ({ expected }) => <VerdictWord tone={expected.threeNodes} /> },
@@ -20,8 +20,8 @@ const COLUMNS: readonly ColumnSpec[] = [
   { label: "holder pauses", cell: ({ survives }) => <Survives how={survives.holderPause} /> },
   { label: "server restarts", cell: ({ survives }) => <Survives how={survives.serverRestart} /> },
   { label: "fencing token", cell: ({ fencingSource }) => fencingSource ?? <span className="muted">none</span> },
-  { label: "a waiter", cell: waiterText },
-  { label: "a dead hold ends by", cell: ({ expiryClock }) => EXPIRY_TEXT[expiryClock] },
+  { label: "waiters", cell: waiterText },
+  { label: "hold expires by", cell: ({ expiryClock }) => EXPIRY_TEXT[expiryClock] },
 ];
 
 function Survives({ how }: { how: Survival }) {
@@ -36,7 +36,7 @@ function Row({ strategy }: { strategy: CatalogueStrategy }) {
       <th scope="row">
         <span className={styles.name}>
           {available ? (
-            <LabLink href={`/?strategy=${id}`} title="Set up a sale with it">
+            <LabLink href={`/?strategy=${id}`} title="Open the Lab with this strategy">
               {id}
             </LabLink>
           ) : (
@@ -74,12 +74,12 @@ function Family({ family, label, strategies }: FamilyGroup) {
   );
 }
 
-/** Every strategy's declared traits side by side, the same that the tests and the expected verdicts are made from. */
+/** The declared traits of every strategy; the tests and the expected verdicts come from the same declaration. */
 export function StrategiesTable({ strategies }: { strategies: readonly CatalogueStrategy[] }) {
   return (
     <table className={styles.table}>
       <caption className="visually-hidden">
-        What each strategy promises, and what becomes of it when something fails
+        Expected verdict of each strategy, and the effect of each fault on it
       </caption>
       <thead>
         <tr>

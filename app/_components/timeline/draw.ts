@@ -13,18 +13,18 @@ import type { TimelineFault } from "@/lib/runs/evidence";
 import { hatch, mixed, type Palette } from "../chart/colours";
 import { FACE, paintBandNames, paintBands, placeOn } from "../chart/fault-bands";
 
-/** Everything the timeline's canvas shows. Sizes are CSS pixels. */
+/** Input of one drawing of the timeline. Sizes are in CSS pixels. */
 export interface Scene {
   readonly spans: Spans;
   readonly lanes: readonly string[];
   readonly boxes: readonly LaneBox[];
   readonly range: TimeRange;
   readonly faults: readonly TimelineFault[];
-  /** Room for the faults' names above the lanes. */
+  /** Height reserved for fault names above the lanes. */
   readonly head: number;
-  /** Columns of the purchases whose lines are being read. */
-  readonly chosen: readonly number[];
-  /** The chosen ones did something wrong together. */
+  /** Indices of the spans in the shown interleaving. */
+  readonly selected: readonly number[];
+  /** The selected finding is a violation. */
   readonly isAlarm: boolean;
   readonly width: number;
   readonly height: number;
@@ -32,13 +32,13 @@ export interface Scene {
 
 export const LABEL_WIDTH = 60;
 export const AXIS_HEIGHT = 26;
-/** More bars than this are drawn as how many there were: single ones would be thinner than dust, and slower. */
-const MOST_BARS = 3_000;
-const CHOSEN_HEIGHT = 18;
-/** A bar this high has room for its values where it is. */
-const LEAST_READABLE = 12;
+/** Above this number of bars, the timeline draws densities: single bars would be too thin and too slow. */
+const MAX_BARS = 3_000;
+const SELECTED_HEIGHT = 18;
+/** Minimum height of a bar that can show its values. */
+const MIN_READABLE_PX = 12;
 const TICK_SPACE = 84;
-/** What surrounds the chosen ones stands back: without a lock nearly every purchase is marked. */
+/** Other bars are faded: without a lock, nearly every purchase is marked. */
 const CALM_SHARE = 0.5;
 const ALARM_SHARE = 0.55;
 
@@ -78,13 +78,13 @@ class Painter {
     const { head } = scene;
     const onto = { palette: this.palette, box: { top: head, height: this.bottom - head, head, scale: 1 } };
     paintBands(pen, faults, onto);
-    const together = this.drawTogether();
-    const inView = spansInView(scene.spans, scene.range, MOST_BARS + 1);
-    if (inView.length > MOST_BARS) this.drawDensities();
+    const overlap = this.drawOverlap();
+    const inView = spansInView(scene.spans, scene.range, MAX_BARS + 1);
+    if (inView.length > MAX_BARS) this.drawDensities();
     else this.drawBars(inView);
-    this.drawChosen();
+    this.drawSelected();
     paintBandNames(pen, faults, onto);
-    this.drawAxis(together);
+    this.drawAxis(overlap);
   }
 
   private x(us: number): number {
@@ -92,7 +92,7 @@ class Painter {
     return LABEL_WIDTH + ((us - fromUs) / (toUs - fromUs)) * this.width;
   }
 
-  /** Left edge and width within the canvas; null outside of it. */
+  /** Left edge and width within the canvas; null if outside. */
   private across(fromUs: number, toUs: number): { x: number; w: number } | null {
     const from = Math.max(LABEL_WIDTH, this.x(fromUs));
     const to = Math.min(LABEL_WIDTH + this.width, this.x(toUs));
@@ -117,7 +117,7 @@ class Painter {
     }
   }
 
-  /** Those in view; between its edges a fault is where it was, however far one looks into the run. */
+  /** Bands of the faults within the visible range. */
   private placeFaults(): PlacedBand[] {
     const { pen, scene, width } = this;
     const { fromUs, toUs } = scene.range;
@@ -126,12 +126,12 @@ class Painter {
     return placeOn(pen, bands, { left: LABEL_WIDTH, width, xOf: (seconds) => this.x(seconds * 1e6), scale: 1 });
   }
 
-  /** The time that the chosen ones spent inside together. */
-  private drawTogether(): { x: number; w: number } | null {
+  /** Highlights the time that the selected holders overlap. */
+  private drawOverlap(): { x: number; w: number } | null {
     const { pen, scene, palette } = this;
-    if (!scene.isAlarm || scene.chosen.length < 2) return null;
-    const from = Math.max(...scene.chosen.map((index) => scene.spans.fromUs[index] ?? 0));
-    const to = Math.min(...scene.chosen.map((index) => this.endOf(index)));
+    if (!scene.isAlarm || scene.selected.length < 2) return null;
+    const from = Math.max(...scene.selected.map((index) => scene.spans.fromUs[index] ?? 0));
+    const to = Math.min(...scene.selected.map((index) => this.endOf(index)));
     const at = to > from ? this.across(from, to) : null;
     if (!at) return null;
     pen.globalAlpha = 0.16;
@@ -163,7 +163,7 @@ class Painter {
     }
   }
 
-  /** Dashed: two were inside, and it did no harm. */
+  /** Dashed outline: an overlap that fencing made harmless. */
   private outline({ x, y, w, h }: Bar): void {
     const { pen, palette } = this;
     pen.save();
@@ -183,7 +183,7 @@ class Painter {
     }
   }
 
-  /** As high as the most that were inside at once, in view. */
+  /** Scaled to the peak within the visible range. */
   private drawDensity({ all, marked }: Density, box: LaneBox): void {
     const { pen } = this;
     const most = all.reduce((top, value) => Math.max(top, value), 1);
@@ -200,34 +200,34 @@ class Painter {
     columns(marked);
   }
 
-  /** Whose lines are being read: large enough for their values, wherever their row is. */
-  private drawChosen(): void {
+  /** Draws the selected spans large enough to show their values. */
+  private drawSelected(): void {
     const { scene } = this;
     const byLane = new Map<number, number[]>();
-    for (const index of scene.chosen) {
+    for (const index of scene.selected) {
       const lane = scene.spans.lane[index] ?? 0;
       byLane.set(lane, [...(byLane.get(lane) ?? []), index]);
     }
     for (const [lane, indices] of byLane) {
       const box = scene.boxes[lane];
-      if (box) this.drawChosenIn(box, indices);
+      if (box) this.drawSelectedIn(box, indices);
     }
   }
 
-  private drawChosenIn(box: LaneBox, indices: readonly number[]): void {
+  private drawSelectedIn(box: LaneBox, indices: readonly number[]): void {
     const slot = box.height / indices.length;
     for (const [place, index] of indices.entries()) {
       const own = this.barOf(index);
-      if (own && own.h >= LEAST_READABLE) {
-        this.drawChosenBar(index, own.y, own.h);
+      if (own && own.h >= MIN_READABLE_PX) {
+        this.drawSelectedBar(index, own.y, own.h);
         continue;
       }
-      const height = Math.min(CHOSEN_HEIGHT, slot - 1);
-      this.drawChosenBar(index, box.top + place * slot + (slot - height) / 2, height);
+      const height = Math.min(SELECTED_HEIGHT, slot - 1);
+      this.drawSelectedBar(index, box.top + place * slot + (slot - height) / 2, height);
     }
   }
 
-  private drawChosenBar(index: number, y: number, h: number): void {
+  private drawSelectedBar(index: number, y: number, h: number): void {
     const { pen, scene, palette } = this;
     const at = this.across(scene.spans.fromUs[index] ?? 0, this.endOf(index));
     if (!at) return;
@@ -239,7 +239,7 @@ class Painter {
     this.drawValues(index, { x: at.x, w, y, h });
   }
 
-  /** "17→16", inside the bar where it fits, else beside it. */
+  /** "17→16", inside the bar if it fits, else beside it. */
   private drawValues(index: number, { x, w, y, h }: Bar): void {
     const { pen, scene, palette } = this;
     const [read, wrote] = [scene.spans.readValue[index] ?? null, scene.spans.writtenValue[index] ?? null];
@@ -261,30 +261,30 @@ class Painter {
     pen.fillText(text, left, y + h / 2 + 1);
   }
 
-  private drawAxis(together: { x: number; w: number } | null): void {
+  private drawAxis(overlap: { x: number; w: number } | null): void {
     const { pen, scene, palette } = this;
     const { ticks, unit } = ticksIn(scene.range, Math.floor(this.width / TICK_SPACE));
     const baseline = this.bottom + 16;
     pen.font = `11px ${FACE}`;
     pen.textBaseline = "middle";
     pen.textAlign = "center";
-    const words = together ? "both inside" : "";
-    const middle = together ? together.x + together.w / 2 : 0;
-    const half = pen.measureText(words).width / 2 + 6;
+    const label = overlap ? "both inside" : "";
+    const middle = overlap ? overlap.x + overlap.w / 2 : 0;
+    const half = pen.measureText(label).width / 2 + 6;
     const centre = Math.min(scene.width - half, Math.max(LABEL_WIDTH + half, middle));
     for (const [place, { atUs, text }] of ticks.entries()) {
-      const label = place === ticks.length - 1 ? `${text} ${unit}` : text;
-      const width = pen.measureText(label).width;
+      const tick = place === ticks.length - 1 ? `${text} ${unit}` : text;
+      const width = pen.measureText(tick).width;
       const at = Math.min(this.x(atUs), scene.width - width / 2);
-      if (together && Math.abs(at - centre) < half + width / 2) continue;
+      if (overlap && Math.abs(at - centre) < half + width / 2) continue;
       pen.fillStyle = palette.muted;
-      pen.fillText(label, at, baseline);
+      pen.fillText(tick, at, baseline);
     }
     pen.fillStyle = palette.alarm;
-    if (together) pen.fillText(words, centre, baseline);
+    if (overlap) pen.fillText(label, centre, baseline);
     pen.textAlign = "left";
   }
 }
 
-/** `SPAN_MARKS.fencedOverlap`: two were inside, and their fencing tokens kept it harmless. */
+/** `SPAN_MARKS.fencedOverlap`: fencing tokens made the overlap harmless. */
 const HARMLESS = 8;

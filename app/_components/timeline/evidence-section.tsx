@@ -5,12 +5,12 @@ import type { RunDocument } from "@/lib/runs/document";
 import { Evidence } from "./evidence";
 import styles from "./evidence.module.css";
 
-/** Where the run's evidence will stand; a long history takes a moment to be judged. */
+/** Placeholder while the server reads and checks the history. */
 export function EvidenceLoading({ document }: { document: RunDocument }) {
   return <p className={styles.waiting}>Reading {plural(document.counts.requests, "recorded purchase")} …</p>;
 }
 
-/** A run's evidence from its history, opened at what the address names, or at the first violation. */
+/** Evidence from the run's history, opened at the finding in the URL or at the first violation. */
 export async function EvidenceSection({ document, link }: { document: RunDocument; link: EvidenceParams }) {
   return <Evidence runId={document.id} opening={await loadInitialEvidence(document, link)} isOwnPage />;
 }

@@ -17,20 +17,20 @@ import { Interleaving } from "./interleaving";
 export interface EvidenceProps {
   readonly runId: string;
   readonly opening: InitialEvidence;
-  /** The page is this run's: all findings are listed, and what is in view is written to the address. */
+  /** The run's own page: it lists all findings and mirrors the view in the URL. */
   readonly isOwnPage: boolean;
 }
 
-/** After the last change of the view, so that a drag is one entry in nobody's history. */
-const ADDRESS_AFTER_MS = 250;
+/** Debounce of URL updates while the user drags or zooms. */
+const URL_UPDATE_DELAY_MS = 250;
 
-function useAddress(link: EvidenceParams, endUs: number, isTouched: boolean): void {
+function useEvidenceUrl(link: EvidenceParams, endUs: number, isTouched: boolean): void {
   const { finding, range } = link;
   useEffect(() => {
     if (!isTouched) return;
     const timer = setTimeout(() => {
       window.history.replaceState(null, "", withEvidenceParams(window.location.href, { finding, range }, endUs));
-    }, ADDRESS_AFTER_MS);
+    }, URL_UPDATE_DELAY_MS);
     return () => clearTimeout(timer);
   }, [finding, range, endUs, isTouched]);
 }
@@ -50,47 +50,47 @@ interface StepperProps {
 
 function Stepper({ findings, chosen, counts, onChoose }: StepperProps) {
   const at = findings.indexOf(chosen);
-  const before = findings[at - 1];
-  const after = findings[at + 1];
+  const previous = findings[at - 1];
+  const next = findings[at + 1];
   return (
     <p className={styles.place}>
       {positionText(findings, chosen, counts)}{" "}
       <button
         type="button"
-        aria-label="Finding before"
-        disabled={!before}
-        onClick={() => before && onChoose(before.name)}
+        aria-label="Previous finding"
+        disabled={!previous}
+        onClick={() => previous && onChoose(previous.name)}
       >
         ‹
       </button>
-      <button type="button" aria-label="Next finding" disabled={!after} onClick={() => after && onChoose(after.name)}>
+      <button type="button" aria-label="Next finding" disabled={!next} onClick={() => next && onChoose(next.name)}>
         ›
       </button>
     </p>
   );
 }
 
-function ordinaryText({ verdict, hasHolds, ordinary }: InitialEvidence): string {
+function noViolationText({ verdict, hasHolds, ordinary }: InitialEvidence): string {
   const { actors } = ordinary.interleaving;
-  const found = verdict === "safe" ? "No violation was found." : "No violation stands in the history.";
-  if (actors.length === 0) return `${found} Nobody got inside.`;
-  if (actors.length === 1) return `${found} The first buyer who was served:`;
-  return `${found} The first ${actors.length} buyers who were served${hasHolds ? ", each in turn" : ""}:`;
+  const found = verdict === "safe" ? "No violation was found." : "The history contains no violation.";
+  if (actors.length === 0) return `${found} No purchase entered the critical section.`;
+  if (actors.length === 1) return `${found} The first purchase in the critical section:`;
+  return `${found} The first ${actors.length} purchases in the critical section${hasHolds ? ", one after the other" : ""}:`;
 }
 
-/** The proof: who was inside, node by node, and in words how it came about. */
+/** The evidence: timeline of critical sections, interleaving of the selected finding, list of findings. */
 export function Evidence({ runId, opening, isOwnPage }: EvidenceProps) {
   const { findings, violations, endUs, first, ordinary } = opening;
   const [name, setName] = useState<string | null>(first?.finding.name ?? null);
   const [range, setRange] = useState(opening.firstRange);
   const [isTouched, setTouched] = useState(false);
-  const [isWhole, setWhole] = useState(false);
+  const [showsAllSteps, setShowsAllSteps] = useState(false);
   const timeline = useTimeline(runId);
   const { explained, problem } = useExplained(runId, name, first);
   const groups = useMemo(() => groupFindings(findings), [findings]);
-  useAddress({ finding: name, range }, endUs, isOwnPage && isTouched);
+  useEvidenceUrl({ finding: name, range }, endUs, isOwnPage && isTouched);
 
-  // Whoever chooses a finding wants to see it; until then the view is what the address or the page opened with.
+  // Selecting a finding moves the view to it; the initial view comes from the URL or the page.
   const wanted = useRef<string | null>(null);
   const spans = timeline.phase === "ready" ? timeline.spans : null;
   useEffect(() => {
@@ -104,13 +104,13 @@ export function Evidence({ runId, opening, isOwnPage }: EvidenceProps) {
     setTouched(true);
     wanted.current = next;
     setName(next);
-    // Chosen again, it comes back into view; its lines are here already.
+    // The finding is already loaded: only move the view back to it.
     if (next === name && spans && explained) setRange(rangeAround(spans, explained.spans, endUs) ?? range);
   };
   const section = useRef<HTMLElement>(null);
-  useSelectedFinding((asked) => {
-    if (!findings.some((one) => one.name === asked)) return;
-    choose(asked);
+  useSelectedFinding((requested) => {
+    if (!findings.some((one) => one.name === requested)) return;
+    choose(requested);
     section.current?.scrollIntoView({ block: "start" });
     section.current?.focus({ preventScroll: true });
   });
@@ -118,10 +118,10 @@ export function Evidence({ runId, opening, isOwnPage }: EvidenceProps) {
     setTouched(true);
     setRange(clampRange(next, endUs));
   };
-  // Until its lines are there, what was read before stays whole.
+  // While the new finding loads, the previous one stays visible.
   const finding = explained ? findings.find((one) => one.name === explained.finding.name) : undefined;
   const lines = explained?.interleaving ?? (name === null ? ordinary.interleaving : undefined);
-  const caption = explained?.finding.sentence ?? (name === null ? ordinaryText(opening) : "");
+  const caption = explained?.finding.sentence ?? (name === null ? noViolationText(opening) : "");
   const hasMore = lines?.steps.some(({ isDetail }) => isDetail) ?? false;
   return (
     <section
@@ -141,22 +141,27 @@ export function Evidence({ runId, opening, isOwnPage }: EvidenceProps) {
             timeline={timeline}
             hasMarks={findings.some(({ isViolation }) => isViolation)}
             range={range}
-            chosen={explained?.spans ?? (name === null ? ordinary.spans : [])}
+            selected={explained?.spans ?? (name === null ? ordinary.spans : [])}
             isAlarm={finding?.isViolation ?? false}
             onRange={show}
           />
         )}
       </div>
-      <section className={styles.lines} aria-label="The interleaving" data-testid="interleaving">
+      <section className={styles.lines} aria-label="Interleaving" data-testid="interleaving">
         <header className={styles.head}>
-          <h2>{name === null ? "An ordinary stretch" : "The interleaving"}</h2>
+          <h2>{name === null ? "Interleaving without a violation" : "Interleaving"}</h2>
           {finding ? <Stepper findings={findings} chosen={finding} counts={violations} onChoose={choose} /> : null}
         </header>
         <p className={styles.sentence}>{problem ?? caption}</p>
-        {lines ? <Interleaving lines={lines} isWhole={isWhole} caption={caption} /> : null}
+        {lines ? <Interleaving lines={lines} showsAllSteps={showsAllSteps} caption={caption} /> : null}
         {hasMore ? (
           <label className={styles.whole} data-print="no">
-            <input type="checkbox" checked={isWhole} onChange={(event) => setWhole(event.target.checked)} /> every step
+            <input
+              type="checkbox"
+              checked={showsAllSteps}
+              onChange={(event) => setShowsAllSteps(event.target.checked)}
+            />{" "}
+            show every step
           </label>
         ) : null}
       </section>

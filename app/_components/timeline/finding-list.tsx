@@ -13,18 +13,18 @@ interface FindingListProps {
 }
 
 function headingOf({ findings }: FindingGroup<NamedFinding>, count: number): string {
-  const more = count > findings.length && findings.length >= 100 ? `, the first ${findings.length} listed` : "";
+  const more = count > findings.length && findings.length >= 100 ? `, first ${findings.length} listed` : "";
   return `${count}${more}`;
 }
 
-/** How far a key moves in the list; 0: the key is not ours. */
+/** Step that a key makes in the list; 0 if the list does not handle the key. */
 function stepOf(key: string): number {
   return key === "ArrowDown" ? 1 : key === "ArrowUp" ? -1 : 0;
 }
 
 /**
- * Every finding as a sentence; choosing one shows its lines and brings its purchases into view. One stop for the tab key,
- * since there may be hundreds: the arrows go through them.
+ * Every finding as a sentence; selecting one shows its interleaving and moves the timeline to it. The list is one tab
+ * stop, because it may have hundreds of items; the arrow keys move within it.
  */
 export function FindingList({ groups, counts, chosen, onChoose }: FindingListProps) {
   const box = useRef<HTMLElement>(null);
@@ -33,7 +33,7 @@ export function FindingList({ groups, counts, chosen, onChoose }: FindingListPro
     const list = box.current;
     const item = list?.querySelector<HTMLElement>(`[data-name="${chosen}"]`);
     if (!list || !item) return;
-    // The list moves and the page does not. Its items' places are counted from its own top.
+    // Scrolls the list only, not the page; offsetTop is relative to the list.
     const above = item.offsetTop;
     if (above < list.scrollTop || above + item.offsetHeight > list.scrollTop + list.clientHeight) {
       list.scrollTop = above - 40;
@@ -41,10 +41,10 @@ export function FindingList({ groups, counts, chosen, onChoose }: FindingListPro
   }, [chosen]);
 
   const names = groups.flatMap(({ findings }) => findings.map(({ name }) => name));
-  const entrance = names.includes(chosen ?? "") ? chosen : names[0];
+  const tabStop = names.includes(chosen ?? "") ? chosen : names[0];
   const onKeyDown = (event: KeyboardEvent) => {
     const step = stepOf(event.key);
-    const next = names[names.indexOf(entrance ?? "") + step];
+    const next = names[names.indexOf(tabStop ?? "") + step];
     if (step === 0 || next === undefined) return;
     event.preventDefault();
     onChoose(next);
@@ -52,7 +52,7 @@ export function FindingList({ groups, counts, chosen, onChoose }: FindingListPro
   };
 
   return (
-    <section ref={box} className={styles.list} aria-label="What the checkers found">
+    <section ref={box} className={styles.list} aria-label="Findings">
       {groups.map((group) => (
         <div key={group.kind}>
           <h3>
@@ -66,12 +66,12 @@ export function FindingList({ groups, counts, chosen, onChoose }: FindingListPro
                   type="button"
                   className={styles.finding}
                   data-name={finding.name}
-                  tabIndex={finding.name === entrance ? 0 : -1}
+                  tabIndex={finding.name === tabStop ? 0 : -1}
                   onKeyDown={onKeyDown}
                   aria-current={finding.name === chosen}
                   onClick={() => onChoose(finding.name)}
                 >
-                  <span className={styles.moment}>{findingTimeText(finding.atUs)}</span>
+                  <span className={styles.time}>{findingTimeText(finding.atUs)}</span>
                   <span>{finding.sentence}</span>
                 </button>
               </li>

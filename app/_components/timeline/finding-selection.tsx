@@ -4,19 +4,19 @@ import { createContext, type MouseEvent, type ReactNode, useContext, useEffect, 
 
 type Listener = (name: string) => void;
 
-interface Choice {
-  readonly ask: Listener;
+interface Selection {
+  readonly select: Listener;
   readonly listen: (listener: Listener) => () => void;
 }
 
-const Context = createContext<Choice | null>(null);
+const Context = createContext<Selection | null>(null);
 
-/** What stands elsewhere on a run's page can ask its evidence to show a finding. */
+/** Lets other parts of a run's page select a finding in its evidence. */
 export function FindingSelection({ children }: { children: ReactNode }) {
   const listeners = useRef(new Set<Listener>());
-  const choice = useMemo<Choice>(
+  const selection = useMemo<Selection>(
     () => ({
-      ask: (name) => {
+      select: (name) => {
         for (const listener of listeners.current) listener(name);
       },
       listen: (listener) => {
@@ -26,27 +26,27 @@ export function FindingSelection({ children }: { children: ReactNode }) {
     }),
     [],
   );
-  return <Context value={choice}>{children}</Context>;
+  return <Context value={selection}>{children}</Context>;
 }
 
-/** Called with the name of each finding that is asked for. */
-export function useSelectedFinding(onAsked: Listener): void {
-  const choice = useContext(Context);
-  const latest = useRef(onAsked);
+/** Calls `onSelect` with the name of each finding that a link selects. */
+export function useSelectedFinding(onSelect: Listener): void {
+  const selection = useContext(Context);
+  const latest = useRef(onSelect);
   useEffect(() => {
-    latest.current = onAsked;
+    latest.current = onSelect;
   });
-  useEffect(() => choice?.listen((name) => latest.current(name)), [choice]);
+  useEffect(() => selection?.listen((name) => latest.current(name)), [selection]);
 }
 
-/** Opens a finding in the timeline and line by line; as an address it does the same after a load of the page. */
+/** Selects a finding in the evidence; the href does the same after a page load. */
 export function FindingLink({ name, label, children }: { name: string; label: string; children: ReactNode }) {
-  const choice = useContext(Context);
+  const selection = useContext(Context);
   const onClick = (event: MouseEvent) => {
-    // In a tab of its own the address does it.
-    if (!choice || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    // A modified click opens the href in a new tab.
+    if (!selection || event.metaKey || event.ctrlKey || event.shiftKey) return;
     event.preventDefault();
-    choice.ask(name);
+    selection.select(name);
   };
   return (
     <a href={`?finding=${name}#evidence`} aria-label={label} onClick={onClick}>

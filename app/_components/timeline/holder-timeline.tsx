@@ -23,17 +23,17 @@ export interface HolderTimelineProps {
   readonly lanes: readonly string[];
   readonly depths: readonly number[];
   readonly hasHolds: boolean;
-  /** Some purchase is marked with an alarm. */
+  /** At least one purchase is part of a violation. */
   readonly hasMarks: boolean;
   readonly endUs: number;
   readonly range: TimeRange;
   readonly faults: readonly TimelineFault[];
-  readonly chosen: readonly number[];
+  readonly selected: readonly number[];
   readonly isAlarm: boolean;
   readonly onRange: (range: TimeRange) => void;
 }
 
-const TITLE = "Who was inside, node by node";
+const TITLE = "Critical sections by node";
 
 function readout(spans: Spans, lanes: readonly string[], index: number): string {
   const read = spans.readValue[index] ?? null;
@@ -51,12 +51,12 @@ function Zoom({ range, endUs, onRange }: Pick<HolderTimelineProps, "range" | "en
   const buttons: readonly (readonly [text: string, label: string, next: TimeRange])[] = [
     ["←", "Earlier", panRange(range, -0.5, endUs)],
     ["→", "Later", panRange(range, 0.5, endUs)],
-    ["−", "Show more time", zoomRange(range, { factor: 2 }, endUs)],
-    ["+", "Show less time", zoomRange(range, { factor: 0.5 }, endUs)],
+    ["−", "Zoom out", zoomRange(range, { factor: 2 }, endUs)],
+    ["+", "Zoom in", zoomRange(range, { factor: 0.5 }, endUs)],
     ["all", "Show the whole run", { fromUs: 0, toUs: Math.max(1, endUs) }],
   ];
   return (
-    <fieldset className={styles.zoom} aria-label="Time in view" data-print="no">
+    <fieldset className={styles.zoom} aria-label="Visible time range" data-print="no">
       {buttons.map(([text, label, next]) => (
         <button key={label} type="button" aria-label={label} title={label} onClick={() => onRange(next)}>
           {text}
@@ -71,7 +71,7 @@ function Keys({ hasHolds, isAlarm, hasMarks }: { hasHolds: boolean; isAlarm: boo
     <ul className={styles.keys}>
       <li>
         <span className={styles.swatch} data-mark="inside" />
-        {hasHolds ? "grant to release" : "read to commit"}
+        {hasHolds ? "lock granted to released" : "read to commit"}
       </li>
       {hasMarks ? (
         <li>
@@ -80,14 +80,14 @@ function Keys({ hasHolds, isAlarm, hasMarks }: { hasHolds: boolean; isAlarm: boo
         </li>
       ) : null}
       <li>
-        <span className={styles.swatch} data-mark={isAlarm ? "chosen-alarm" : "chosen"} />
-        those in the lines
+        <span className={styles.swatch} data-mark={isAlarm ? "selected-alarm" : "selected"} />
+        in the interleaving
       </li>
     </ul>
   );
 }
 
-/** In place of the timeline, where no purchase was recorded. */
+/** Replaces the timeline if no purchase was recorded. */
 export function EmptyTimeline() {
   return (
     <>
@@ -97,28 +97,30 @@ export function EmptyTimeline() {
   );
 }
 
-/** One lane a node, one bar a purchase that was inside. */
+/** One lane per node, one bar per purchase in the critical section. */
 export function HolderTimeline(props: HolderTimelineProps) {
   const { timeline, lanes, hasHolds, endUs, range, onRange } = props;
   const [hovered, setHovered] = useState<number | null>(null);
   const spans = timeline.phase === "ready" ? timeline.spans : null;
   const inView = spans ? spansInView(spans, range).length : 0;
-  const words = `${rangeText(range)}, ${formatCount(inView)} of ${spans ? plural(spans.count, "purchase") : "…"}`;
+  const rangeLabel = `${rangeText(range)}, ${formatCount(inView)} of ${spans ? plural(spans.count, "purchase") : "…"}`;
   const waiting = timeline.phase === "failed" ? timeline.message : "Reading the recorded purchases …";
   return (
     <ChartFrame
       title={TITLE}
       controls={<Zoom range={range} endUs={endUs} onRange={onRange} />}
-      unit={<span data-testid="range">{spans && hovered !== null ? readout(spans, lanes, hovered) : words}</span>}
+      unit={<span data-testid="range">{spans && hovered !== null ? readout(spans, lanes, hovered) : rangeLabel}</span>}
       height={canvasHeight(props)}
-      table={spans ? <SpanTable spans={spans} lanes={lanes} range={range} caption={`${TITLE}: ${words}`} /> : waiting}
+      table={
+        spans ? <SpanTable spans={spans} lanes={lanes} range={range} caption={`${TITLE}: ${rangeLabel}`} /> : waiting
+      }
       blank={spans ? null : waiting}
       testId="timeline"
       foot={
         <div className={styles.foot}>
           <Keys hasHolds={hasHolds} isAlarm={props.isAlarm} hasMarks={props.hasMarks} />
           <p data-print="no">
-            drag, or select it and use <kbd>←</kbd> <kbd>→</kbd> <kbd>+</kbd> <kbd>−</kbd> <kbd>Home</kbd> or the wheel
+            drag, or click and use <kbd>←</kbd> <kbd>→</kbd> <kbd>+</kbd> <kbd>−</kbd> <kbd>Home</kbd> or the wheel
           </p>
         </div>
       }
@@ -127,7 +129,7 @@ export function HolderTimeline(props: HolderTimelineProps) {
         <TimelineCanvas
           {...props}
           spans={spans}
-          label={`${TITLE}: ${words}.${faultText(props)} Arrow keys move, plus and minus zoom, Home shows the whole run.`}
+          label={`${TITLE}: ${rangeLabel}.${faultText(props)} Arrow keys move, plus and minus zoom, Home shows the whole run.`}
           onHover={setHovered}
         />
       ) : null}
@@ -135,7 +137,7 @@ export function HolderTimeline(props: HolderTimelineProps) {
   );
 }
 
-/** What is hatched in view, for who cannot see it; the list of faults says when and what. */
+/** Names of the visible faults, for screen readers. */
 function faultText({ faults, range }: Pick<HolderTimelineProps, "faults" | "range">): string {
   const inView = faults.filter(({ fromUs, toUs }) => fromUs <= range.toUs && toUs >= range.fromUs);
   return inView.length === 0 ? "" : ` Faults: ${inView.map(({ faultId }) => faultId).join(", ")}.`;

@@ -4,19 +4,19 @@ import styles from "./interleaving.module.css";
 
 interface InterleavingProps {
   readonly lines: Lines;
-  /** Also the steps that tell nothing here. */
-  readonly isWhole: boolean;
+  /** Also show the steps that are not needed to understand the finding. */
+  readonly showsAllSteps: boolean;
   readonly caption: string;
 }
 
-/** Side by side only as many as fit beside one another on a phone. */
-const MOST_COLUMNS = 2;
+/** Limit of columns that fit side by side on a phone. */
+const MAX_COLUMNS = 2;
 
 function Mark() {
-  return <span className="visually-hidden">, this is what went wrong</span>;
+  return <span className="visually-hidden">, this step caused the violation</span>;
 }
 
-/** One column an actor: what each did reads downwards, who did what when reads across. */
+/** One column per actor. */
 function SideBySide({ lines, steps }: { lines: Lines; steps: readonly InterleavingStep[] }) {
   return (
     <>
@@ -55,7 +55,7 @@ function SideBySide({ lines, steps }: { lines: Lines; steps: readonly Interleavi
   );
 }
 
-/** More than two: the actor's name stands in the line. */
+/** One row per step with the actor's name, for more than two actors. */
 function StackedSteps({ lines, steps }: { lines: Lines; steps: readonly InterleavingStep[] }) {
   const actorOf = new Map(lines.actors.map((actor) => [actor.opId, actor]));
   return (
@@ -65,8 +65,8 @@ function StackedSteps({ lines, steps }: { lines: Lines; steps: readonly Interlea
           <th scope="col" className="num">
             ms
           </th>
-          <th scope="col">who</th>
-          <th scope="col">what</th>
+          <th scope="col">purchase</th>
+          <th scope="col">step</th>
         </tr>
       </thead>
       <tbody>
@@ -89,10 +89,10 @@ function StackedSteps({ lines, steps }: { lines: Lines; steps: readonly Interlea
   );
 }
 
-/** What a few purchases did, line by line in the order of the clock, with what went wrong marked. */
-export function Interleaving({ lines, isWhole, caption }: InterleavingProps) {
-  const steps = isWhole ? lines.steps : lines.steps.filter(({ isDetail }) => !isDetail);
-  const Body = lines.actors.length <= MOST_COLUMNS ? SideBySide : StackedSteps;
+/** The steps of a few purchases in time order; the steps that caused the violation are marked. */
+export function Interleaving({ lines, showsAllSteps, caption }: InterleavingProps) {
+  const steps = showsAllSteps ? lines.steps : lines.steps.filter(({ isDetail }) => !isDetail);
+  const Body = lines.actors.length <= MAX_COLUMNS ? SideBySide : StackedSteps;
   return (
     <div className={styles.block}>
       {lines.actors.length === 0 ? null : (
@@ -103,7 +103,7 @@ export function Interleaving({ lines, isWhole, caption }: InterleavingProps) {
       )}
       {lines.isOneClock ? null : (
         <p className={styles.remark}>
-          Times of different hosts stand in no order: each line is by its own host's clock.
+          The order of steps on different hosts is unknown: each time is from its host's own clock.
         </p>
       )}
       {lines.remarks.map((remark) => (

@@ -1,7 +1,7 @@
 import { spansInView } from "@/app/_lib/timeline-view";
 import { LABEL_WIDTH, type Scene } from "./draw";
 
-/** The span under a point, the chosen ones aside; null where there is none. */
+/** Index of the span under a point; null if there is none. */
 export function spanAt(scene: Scene, point: { x: number; y: number }): number | null {
   const { range, boxes, spans } = scene;
   const width = Math.max(1, scene.width - LABEL_WIDTH);

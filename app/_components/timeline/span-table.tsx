@@ -2,8 +2,8 @@ import { formatMsCell, NO_VALUE, plural } from "@/app/_lib/format";
 import { ALARM_MARKS, markText, type Spans, spansInView, type TimeRange } from "@/app/_lib/timeline-view";
 import styles from "./timeline.module.css";
 
-/** Rows a reader may still go through; the rest comes into view by zooming. */
-const MOST_ROWS = 200;
+/** Limit of table rows; zooming in shows the others. */
+const MAX_ROWS = 200;
 
 interface SpanTableProps {
   readonly spans: Spans;
@@ -12,10 +12,10 @@ interface SpanTableProps {
   readonly caption: string;
 }
 
-/** The timeline's numbers: who was inside from when to when, as far as they are in view. */
+/** The visible spans of the timeline as a table. */
 export function SpanTable({ spans, lanes, range, caption }: SpanTableProps) {
   const indices = spansInView(spans, range);
-  const shown = indices.slice(0, MOST_ROWS);
+  const shown = indices.slice(0, MAX_ROWS);
   const value = (one: number | null | undefined) => one ?? NO_VALUE;
   return (
     <>
@@ -28,7 +28,7 @@ export function SpanTable({ spans, lanes, range, caption }: SpanTableProps) {
               from, ms
             </th>
             <th scope="col" className="num">
-              inside, ms
+              duration, ms
             </th>
             <th scope="col" className="num">
               read
@@ -36,7 +36,7 @@ export function SpanTable({ spans, lanes, range, caption }: SpanTableProps) {
             <th scope="col" className="num">
               wrote
             </th>
-            <th scope="col">marked</th>
+            <th scope="col">violation</th>
           </tr>
         </thead>
         <tbody>
@@ -58,7 +58,9 @@ export function SpanTable({ spans, lanes, range, caption }: SpanTableProps) {
         </tbody>
       </table>
       {indices.length > shown.length ? (
-        <p className={styles.more}>{plural(indices.length - shown.length, "more")} in view; zoom in to read them.</p>
+        <p className={styles.more}>
+          {plural(indices.length - shown.length, "more purchase", "more purchases")} in this range. Zoom in to see them.
+        </p>
       ) : null}
     </>
   );

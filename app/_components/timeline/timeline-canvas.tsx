@@ -16,27 +16,27 @@ export interface TimelineCanvasProps {
   readonly endUs: number;
   readonly range: TimeRange;
   readonly faults: readonly TimelineFault[];
-  readonly chosen: readonly number[];
+  readonly selected: readonly number[];
   readonly isAlarm: boolean;
   readonly label: string;
   readonly onRange: (range: TimeRange) => void;
   readonly onHover: (index: number | null) => void;
 }
 
-/** Names of faults that begin soon after each other stand one below the other. */
-const MOST_FAULT_ROWS = 2;
+/** Rows of fault names above the lanes. */
+const MAX_FAULT_ROWS = 2;
 
 type Sized = Pick<TimelineCanvasProps, "depths" | "faults">;
 
 function headOf({ faults }: Pick<TimelineCanvasProps, "faults">): number {
-  return Math.min(MOST_FAULT_ROWS, faults.length) * NAME_ROW_PX;
+  return Math.min(MAX_FAULT_ROWS, faults.length) * NAME_ROW_PX;
 }
 
 export function canvasHeight({ depths, faults }: Sized): number {
   return laneBoxes(depths, headOf({ faults })).height + AXIS_HEIGHT;
 }
 
-/** The scene on a canvas that follows its box and the theme; drawn at most once a frame. */
+/** Draws the scene at most once per frame; redraws when the size or the theme changes. */
 function useScene(props: TimelineCanvasProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const latest = useRef(props);
@@ -81,7 +81,7 @@ function useScene(props: TimelineCanvasProps) {
   return { canvas, sceneOf, latest };
 }
 
-/** Zoom and pan by wheel, drag and keys. The wheel scrolls the page until the timeline has the focus. */
+/** Zoom and pan by wheel, drag and keys. Without focus, the wheel scrolls the page. */
 export function TimelineCanvas(props: TimelineCanvasProps) {
   const { canvas, sceneOf, latest } = useScene(props);
   const frame = useRef<HTMLButtonElement>(null);
@@ -91,7 +91,7 @@ export function TimelineCanvas(props: TimelineCanvasProps) {
   useEffect(() => {
     const element = frame.current;
     if (!element) return;
-    // React's wheel listeners are passive: they could not keep the page from scrolling.
+    // React's wheel listeners are passive and cannot prevent the page from scrolling.
     const onWheel = (event: WheelEvent) => {
       const { range: seen, endUs: end, onRange: show } = latest.current;
       const isOurs = document.activeElement === element || event.ctrlKey || event.metaKey;

@@ -1,6 +1,6 @@
 import { formatDuration } from "@/app/_lib/format";
 
-/** A duration with its unit set smaller and muted. */
+/** A duration; CSS shows its unit smaller and muted. */
 export function Duration({ ms }: { ms: number | null | undefined }) {
   const { text, unit } = formatDuration(ms);
   return (

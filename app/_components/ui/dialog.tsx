@@ -10,7 +10,7 @@ interface DialogProps {
   readonly children: ReactNode;
 }
 
-/** The browser's own modal dialog: it keeps the focus inside, closes on Escape and gives the focus back. */
+/** A native modal dialog: the browser traps the focus, closes on Escape and restores the focus. */
 export function Dialog({ open, title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();

@@ -5,7 +5,7 @@ import { formatWhen } from "@/app/_lib/format";
 
 const never = () => () => {};
 
-/** A moment in the reader's own time zone; the server writes UTC in the same width. */
+/** Local date and time. The server renders UTC in the same width, so hydration does not shift the layout. */
 export function When({ epochMs }: { epochMs: number }) {
   const zone = useSyncExternalStore(
     never,

@@ -11,13 +11,13 @@ import { clientReport, runDocument, runSample } from "../../../lib/runs/testing/
 import { longHistory } from "../../../lib/runs/testing/stored-run";
 import type { LatencyCurve } from "../latency-curves";
 import { seriesOfSamples } from "../samples-series";
-import { distinct } from "./distinct-findings";
+import { distinctFindings } from "./distinct-findings";
 import { markup } from "./markup";
 import { operationsCsv, percentilesCsv, samplesCsv } from "./run-csv";
 import { hgrm } from "./run-hgrm";
 import { runHtml } from "./run-html";
 
-/** A reader of RFC 4180 that knows nothing of the writer. */
+/** An independent RFC 4180 reader. */
 function readCsv(text: string): string[][] {
   const rows: string[][] = [[]];
   let field = "";
@@ -53,8 +53,8 @@ const op = (change: Partial<HistoryOpLine> = {}): HistoryOpLine => ({
   ...change,
 });
 
-describe("CSV of a run", () => {
-  it("has a line a sample under a header", () => {
+describe("CSV export", () => {
+  it("has a header and one row per sample", () => {
     const [head, first, ...rest] = readCsv(samplesCsv([runSample(1, { stockLeft: 97, orders: 3 })]));
     assert.deepEqual(rest, []);
     const row = Object.fromEntries((head ?? []).map((name, index) => [name, first?.[index]]));
@@ -64,7 +64,7 @@ describe("CSV of a run", () => {
     assert.equal(row.hold_median_ms, "");
   });
 
-  it("has a line a purchase in the order of time, counted from the first on the same host, to the nanosecond", () => {
+  it("has one row per purchase in time order, with times to the nanosecond since the first purchase on its host", () => {
     const lines = operationsCsv([
       op({ opId: "late", invokedNs: "9007199254740993000", answeredNs: "9007199256240993001" }),
       op({ opId: "first", invokedNs: "9007199254739993000" }),
@@ -77,7 +77,7 @@ describe("CSV of a run", () => {
     assert.deepEqual(at("answered_ms"), ["", "", "1501.000001"]);
   });
 
-  it("has a line a point of both curves", () => {
+  it("has one row per point of both latency curves", () => {
     const lines = percentilesCsv([
       { id: "nodes", label: "", points: [{ share: 1 - 10 ** -0.125, ms: 2.5 }] },
       { id: "buyers", label: "", points: [{ share: 0.5, ms: 3 }] },
@@ -89,7 +89,7 @@ describe("CSV of a run", () => {
     ]);
   });
 
-  it("gives back every text that was put in", () => {
+  it("round-trips every text", () => {
     fc.assert(
       fc.property(fc.string(), (holderId) => {
         const [head, row] = readCsv(operationsCsv([op({ holderId })]));
@@ -99,8 +99,8 @@ describe("CSV of a run", () => {
   });
 });
 
-describe(".hgrm of a run", () => {
-  it("is HdrHistogram's own table, in milliseconds", () => {
+describe(".hgrm export", () => {
+  it("writes HdrHistogram's table, in milliseconds", () => {
     const histogram = createHistogram();
     for (let ms = 1; ms <= 100; ms += 1) recordMs(histogram, ms);
     const encoded = encodeHistogram(histogram);
@@ -113,11 +113,11 @@ describe(".hgrm of a run", () => {
       values,
       [...values].sort((a, b) => a - b),
     );
-    assert.ok(Math.abs((values.at(-1) ?? 0) - 100) < 1.5, `the largest is ${values.at(-1)} ms`);
+    assert.ok(Math.abs((values.at(-1) ?? 0) - 100) < 1.5, `expected a maximum near 100 ms, found ${values.at(-1)} ms`);
     assert.match(text, /#\[Mean\s+=/);
   });
 
-  it("is the same table of what the buyers waited, up to the longest of them", () => {
+  it("writes the same table for the buyers' latency, up to its maximum", () => {
     const curve = CURVE_PERCENTILES.map((percentile) => ({ percentile, ms: 40 + percentile }));
     const text = hgrm(runDocument({ client: clientReport({ curve }) }), "buyers") ?? "";
     const rows = text.split("\n").filter((line) => /^\s+\d/.test(line));
@@ -127,7 +127,7 @@ describe(".hgrm of a run", () => {
     assert.match(text, /#\[Max += {7}140\.00, Total count += {10}500\]\n$/);
   });
 
-  it("is none where none was kept", () => {
+  it("returns null if the run has no such distribution", () => {
     assert.equal(hgrm(runDocument(), "wait"), null);
     assert.equal(hgrm(runDocument({ client: clientReport() }), "buyers"), null);
   });
@@ -151,7 +151,7 @@ const first: Interleaving = {
   isOneClock: true,
 };
 
-describe("HTML of a run", () => {
+describe("HTML export", () => {
   const samples = [runSample(1, { orders: 40, inFlight: 3 }), runSample(2, { orders: 131, oversold: 31 })];
   const series = seriesOfSamples(runDocument(), samples);
   const points = [
@@ -167,7 +167,7 @@ describe("HTML of a run", () => {
     timeline,
     faults: [{ faultId: "kill-holder", fromUs: 5_100, toUs: 5_100, proof: "process 1 ended" }],
     range: { fromUs: 5_000, toUs: 6_000 },
-    chosen: [1, 2],
+    selected: [1, 2],
     isAlarm: true,
   };
   const html = (change: Parameters<typeof runDocument>[0] = {}, findings: string[] = []) =>
@@ -182,34 +182,34 @@ describe("HTML of a run", () => {
       holders,
     });
 
-  it("fetches nothing and runs nothing", () => {
+  it("contains no scripts and no external references", () => {
     const text = html();
     assert.doesNotMatch(text, /<script|<link|<img|<iframe|\ssrc=|\shref=|url\((?!#)|@import|https?:/i);
     assert.match(text, /Content-Security-Policy" content="default-src 'none'/);
   });
 
-  it("draws six charts, each with its numbers behind it", () => {
+  it("draws six charts, each with a table of its values", () => {
     const figures = html().split("<figure>").slice(1);
     assert.equal(figures.length, 6);
     for (const figure of figures) {
       assert.match(figure, /<svg viewBox="0 0 500 220" role="img" aria-label="[^"]+"/);
-      assert.match(figure, /<details><summary>[^<]+: the numbers<\/summary>.*<tbody><tr>/s);
+      assert.match(figure, /<details><summary>[^<]+: values<\/summary>.*<tbody><tr>/s);
       assert.doesNotMatch(figure, /NaN|undefined|Infinity/);
     }
   });
 
-  it("draws both views of latency, told apart by colour and dash", () => {
+  it("draws both latency curves with different colour and dash", () => {
     const figure =
       html()
         .split("<figure>")
         .find((text) => text.includes("<h2>Latency by percentile")) ?? "";
-    const [drawing = "", numbers = ""] = figure.split("<details>");
+    const [drawing = "", valueTable = ""] = figure.split("<details>");
     assert.match(drawing, /<path class="line accent" d="M\d[^"]*L/);
     assert.match(drawing, /<path class="line dashed" d="M\d[^"]*L/);
-    assert.equal(numbers.match(/<tr><th scope="row">as the buyers saw it</g)?.length, points.length);
+    assert.equal(valueTable.match(/<tr><th scope="row">as the buyers saw it</g)?.length, points.length);
   });
 
-  it("says the verdict and the first findings, whatever they hold", () => {
+  it("escapes the verdict and the findings", () => {
     const sentence = `node-1 <read> "17" & wrote it's own`;
     const text = html({ verdict: "unsafe", sentences: ["31 cannot be <delivered>."] }, [sentence]);
     assert.match(text, /<strong>Unsafe\.<\/strong> 31 cannot be &lt;delivered&gt;\./);
@@ -218,17 +218,17 @@ describe("HTML of a run", () => {
     assert.match(text, /node-1 &lt;read&gt; &quot;17&quot; &amp; wrote it&#39;s own/);
   });
 
-  it("shows who was inside, those of the lines marked, and the faults meanwhile, each with its numbers", () => {
+  it("draws the timeline with selected spans and faults, and a table of its values", () => {
     const [, figure = ""] = html().split('<figure class="wide">');
-    const [drawing = "", numbers = ""] = figure.split("<details>");
+    const [drawing = "", valueTable = ""] = figure.split("<details>");
     assert.equal(drawing.match(/<rect class="inside" x=/g)?.length, 15);
-    assert.equal(drawing.match(/<rect class="told alarm" x=/g)?.length, 2);
+    assert.equal(drawing.match(/<rect class="selected alarm" x=/g)?.length, 2);
     assert.match(drawing, /<rect class="band"[^>]*width="3.0"/);
     assert.match(drawing, />kill-holder</);
-    assert.equal(numbers.split("</table>")[0]?.match(/<tr><th scope="row">node-/g)?.length, 17);
+    assert.equal(valueTable.split("</table>")[0]?.match(/<tr><th scope="row">node-/g)?.length, 17);
   });
 
-  it("draws the faults of the run on every chart over time, and says when and what they were", () => {
+  it("draws the faults on every chart over time and lists them with time and proof", () => {
     const fault = { faultId: "pause-holder", fromNs: "6000000000", toNs: "6001000000", proof: "stopped for 1 ms" };
     const document = runDocument({ faults: [fault], clock: { host: "h", startedNs: "5900000000" } });
     const text = runHtml({
@@ -246,7 +246,7 @@ describe("HTML of a run", () => {
     assert.match(text, /<code>pause-holder<\/code> <span class="muted">100 ms to 101 ms<\/span> stopped for 1 ms/);
   });
 
-  it("is whole for a run that measured nothing", () => {
+  it("is complete for a run without measurements", () => {
     const none = { p50: null, p90: null, p95: null, p99: null, p999: null, max: null };
     const document = runDocument({ latencyMs: none, nodes: [], status: "failed", verdict: "inconclusive" });
     const text = runHtml({
@@ -264,17 +264,17 @@ describe("HTML of a run", () => {
   });
 });
 
-describe("findings that say the same", () => {
-  it("are one line with their number, and what is left out is counted", () => {
-    assert.deepEqual(distinct(["a", "b", "a"]), { findings: ["a (2 times)", "b"], findingCount: 2 });
+describe("distinctFindings", () => {
+  it("merges equal sentences with their count and counts the omitted ones", () => {
+    assert.deepEqual(distinctFindings(["a", "b", "a"]), { findings: ["a (2 times)", "b"], findingCount: 2 });
     const many = Array.from({ length: 12 }, (_, index) => `s${index}`);
-    const { findings, findingCount } = distinct([...many, "s11"]);
+    const { findings, findingCount } = distinctFindings([...many, "s11"]);
     assert.deepEqual([findings.length, findingCount - findings.length], [10, 3]);
   });
 });
 
 describe("markup", () => {
-  it("lets no text become markup", () => {
+  it("escapes every text", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         assert.doesNotMatch(markup`${text}`.text, /[<>"']/);

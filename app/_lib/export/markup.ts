@@ -1,4 +1,4 @@
-/** Markup as text. Whatever is put into `markup` is escaped, unless it came out of it. */
+/** HTML as text. The `markup` tag escapes every value except the result of another `markup`. */
 
 export class Markup {
   constructor(readonly text: string) {}

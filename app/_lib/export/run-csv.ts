@@ -2,7 +2,7 @@ import type { HistoryOpLine } from "@/lib/history/types";
 import type { RunSample } from "@/lib/runs/document";
 import type { LatencyCurve } from "../latency-curves";
 
-/** CSV by RFC 4180, a header first. docs/exports.md names the columns. */
+/** CSV (RFC 4180) with a header. docs/exports.md describes the columns. */
 
 type Value = string | number | boolean | null | undefined;
 
@@ -20,7 +20,7 @@ function table<T>(rows: readonly T[], columns: Readonly<Record<string, (row: T) 
   return [line(Object.keys(columns)), ...rows.map((row) => line(readers.map((read) => read(row))))].join("");
 }
 
-/** One line a sample: how the run looked, about four times a second. */
+/** One row per sample, about four per second. */
 export function samplesCsv(samples: readonly RunSample[]): string {
   return table(samples, {
     seq: ({ seq }) => seq,
@@ -52,7 +52,7 @@ export function samplesCsv(samples: readonly RunSample[]): string {
   });
 }
 
-/** One line a point of a curve: of what the nodes took, and of what the buyers waited. */
+/** One row per point of the latency curves of nodes and buyers. */
 export function percentilesCsv(curves: readonly LatencyCurve[]): string {
   const rows = curves.flatMap(({ id, points }) => points.map((point) => ({ id, ...point })));
   return table(rows, {
@@ -74,7 +74,7 @@ const TIMES = {
   answered_ms: "answeredNs",
 } as const satisfies Record<string, keyof HistoryOpLine>;
 
-/** One line a purchase, in the order they were asked for; times count from the first purchase on the same host. */
+/** One row per purchase, ordered by invocation; times count from the first purchase on the same host. */
 export function operationsCsv(operations: readonly HistoryOpLine[]): string {
   const firstOn = new Map<string, bigint>();
   for (const { host, invokedNs } of operations) {
@@ -106,7 +106,7 @@ export function operationsCsv(operations: readonly HistoryOpLine[]): string {
   });
 }
 
-/** Nanoseconds as milliseconds with six decimals, without a detour through a double that could not hold them. */
+/** Nanoseconds as milliseconds with six decimals, computed as bigint because a double loses precision. */
 function millisSince(zeroNs: bigint, atNs: string | undefined): string {
   if (atNs === undefined) return "";
   const ns = BigInt(atNs) - zeroNs;

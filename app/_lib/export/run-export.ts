@@ -7,13 +7,13 @@ import { seriesOfHistory } from "../history-series";
 import { latencyCurves } from "../latency-curves";
 import { seriesOfSamples } from "../samples-series";
 import { rangeAround } from "../timeline-view";
-import { distinct } from "./distinct-findings";
+import { distinctFindings } from "./distinct-findings";
 import { operationsCsv, percentilesCsv, samplesCsv } from "./run-csv";
 import { type Distribution, hgrm } from "./run-hgrm";
 import { runHtml } from "./run-html";
 import type { HolderView } from "./svg-timeline";
 
-/** A run as a file. */
+/** Exports a run as a file. */
 
 export interface ExportedFile {
   readonly name: string;
@@ -23,13 +23,13 @@ export interface ExportedFile {
 
 export interface ExportOrder {
   readonly format: "json" | "csv" | "hgrm" | "html";
-  /** Of CSV: what a line is. */
+  /** For CSV: what a row is. */
   readonly rows: "samples" | "operations" | "percentiles";
-  /** Of .hgrm: which distribution. */
+  /** For .hgrm: which distribution. */
   readonly of: Distribution;
 }
 
-/** @returns null for distributions of a run that was made before they were kept */
+/** @returns null for a distribution that the run does not have */
 export async function exportRun(
   document: RunDocument,
   { format, rows, of }: ExportOrder,
@@ -62,25 +62,25 @@ async function csvOf(document: RunDocument, rows: ExportOrder["rows"]): Promise<
 async function htmlOf(document: RunDocument): Promise<string> {
   const [samples, evidence] = await Promise.all([readSamples(document.id), evidenceOf(document)]);
   const { findings, faults, series } = evidence;
-  const told = findings[0] === undefined ? null : evidence.explain(findings[0].name);
+  const first = findings[0] === undefined ? null : evidence.explain(findings[0].name);
   return runHtml({
     document,
     series: series === null ? seriesOfSamples(document, samples) : seriesOfHistory(series, faults),
     evidence,
     curves: latencyCurves(document),
-    ...distinct(findings.map(({ sentence }) => sentence)),
-    first: told?.interleaving ?? null,
-    holders: holdersOf(evidence, told),
+    ...distinctFindings(findings.map(({ sentence }) => sentence)),
+    first: first?.interleaving ?? null,
+    holders: holdersOf(evidence, first),
   });
 }
 
-/** The stretch that the page opens with. */
-function holdersOf({ timeline, faults, ordinary }: Evidence, told: ExplainedFinding | null): HolderView | null {
+/** The time range with which the page opens. */
+function holdersOf({ timeline, faults, ordinary }: Evidence, first: ExplainedFinding | null): HolderView | null {
   const { spans, endUs } = timeline;
   if (spans.fromUs.length === 0) return null;
-  const chosen = (told ?? ordinary).spans;
-  const range = rangeAround(spans, chosen, endUs) ?? { fromUs: 0, toUs: Math.max(1, endUs) };
-  return { timeline, faults, range, chosen, isAlarm: told?.finding.isViolation ?? false };
+  const selected = (first ?? ordinary).spans;
+  const range = rangeAround(spans, selected, endUs) ?? { fromUs: 0, toUs: Math.max(1, endUs) };
+  return { timeline, faults, range, selected, isAlarm: first?.finding.isViolation ?? false };
 }
 
 async function readOperations(document: RunDocument): Promise<HistoryOpLine[]> {

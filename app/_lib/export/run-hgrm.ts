@@ -4,15 +4,15 @@ import { answeredOf, buyersCurve } from "@/lib/runs/latency-curve";
 import type { CurvePoint } from "@/lib/runs/percentile-axis";
 
 const MICROS_PER_MS = 1_000;
-/** As HdrHistogram's own tools write it. */
+/** Value that the HdrHistogram tools use. */
 const TICKS_PER_HALF_DISTANCE = 5;
 
-/** One of the nodes' distributions, or what the buyers waited. */
+/** A distribution of the nodes, or the latency that the load generator measured. */
 export type Distribution = keyof RunHistograms | "buyers";
 
 /**
- * HdrHistogram's percentile distribution, in milliseconds: what its plotter and its log tools read.
- * @returns null where the run kept no such distribution
+ * Percentile distribution in HdrHistogram's format, in milliseconds, for its plotter and log tools.
+ * @returns null if the run has no such distribution
  */
 export function hgrm({ histograms, client, ...document }: RunDocument, of: Distribution): string | null {
   if (of === "buyers") {
@@ -23,11 +23,11 @@ export function hgrm({ histograms, client, ...document }: RunDocument, of: Distr
   return decodeHistogram(encoded).outputPercentileDistribution(TICKS_PER_HALF_DISTANCE, MICROS_PER_MS);
 }
 
-/** The same form, from the places that the load generator told; their mean is not known. */
+/** The same format from the percentiles that the load generator reported; their mean is unknown. */
 function hgrmOfCurve(curve: readonly CurvePoint[], client: ClientReport): string {
   const total = answeredOf(client);
   const lines = curve.map(({ share, ms }, at) => {
-    // The format ends at 1, where the maximum is, without a fourth column.
+    // The last row, for the maximum, has percentile 1 and no fourth column.
     const isMax = at === curve.length - 1;
     const reached = isMax ? 1 : share;
     const count = Math.max(1, Math.round(reached * total));

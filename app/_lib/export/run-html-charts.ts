@@ -7,7 +7,7 @@ import type { ExportedRun } from "./run-html";
 import { barChart, curveChart, type Line, lineChart } from "./svg-charts";
 import { type HolderView, holderTimeline } from "./svg-timeline";
 
-/** The charts of an exported run, each with its numbers folded under it. */
+/** The charts of an exported run, each with a collapsed table of its values. */
 
 const LINES = {
   stock: [
@@ -34,7 +34,7 @@ const PHASE_LINES: readonly Line[] = STACK_ORDER.map((phase) => ({
 }));
 
 export function charts({ document, series, curves }: ExportedRun): Markup[] {
-  const { phases, source, span } = series;
+  const { phases, source, latencySpan } = series;
   const { initial } = document.stock;
   return [
     lines(series, {
@@ -50,16 +50,16 @@ export function charts({ document, series, curves }: ExportedRun): Markup[] {
         { columns: phases, tops: stacked(phases.ys), lines: PHASE_LINES },
         { ...series, summary: `Median of each phase, ${source}.` },
       ),
-      numbers: overTime(series.axis, phases, PHASE_LINES),
+      valueTable: overTime(series.axis, phases, PHASE_LINES),
     }),
     lines(series, { title: "Throughput", of: "rates", summary: `Purchases per second, ${source}.` }),
     lines(series, {
-      title: `Latency inside the nodes, ${span}`,
+      title: `Latency inside the nodes, ${latencySpan}`,
       of: "latency",
       summary: `Median and 99th percentile, ${source}.`,
     }),
     lines(series, {
-      title: `In flight and waiting, ${series.moment}`,
+      title: `In flight and waiting, ${series.inFlightUnit}`,
       of: "inside",
       summary: `Purchases in flight, and those of them that wait, ${source}.`,
     }),
@@ -74,8 +74,8 @@ function byPercentile(curves: readonly LatencyCurve[]): Markup {
     title: "Latency by percentile, ms",
     lines: keys,
     drawing: curveChart({ curves: points, lines: keys }, "Latency by percentile."),
-    numbers: table(
-      ["whose", "share", "ms"],
+    valueTable: table(
+      ["measured", "share", "ms"],
       curves.flatMap(({ label, points }) =>
         points.map(({ share, ms }) => [label, `${(share * 100).toFixed(3)} %`, formatMsCell(ms)]),
       ),
@@ -96,20 +96,20 @@ function lines(series: RunSeries, { title, of, summary, limit }: Lines): Markup 
     title,
     lines: LINES[of],
     drawing: lineChart({ columns, lines: LINES[of], limit }, { ...series, summary }),
-    numbers: overTime(series.axis, columns, LINES[of]),
+    valueTable: overTime(series.axis, columns, LINES[of]),
   });
 }
 
-/** Who was inside round the first violation, or, where there is none, round the first who were served. */
+/** Critical sections around the first violation, or around the first purchases if there is none. */
 export function holders(view: HolderView): Markup {
-  const { drawing, words, rows } = holderTimeline(view);
-  const title = "Who was inside, node by node";
+  const { drawing, caption, rows } = holderTimeline(view);
+  const title = "Critical sections by node";
   const keys: [style: string, label: string][] = [
-    ["inside", view.timeline.hasHolds ? "grant to release" : "read to commit"],
+    ["inside", view.timeline.hasHolds ? "lock granted to released" : "read to commit"],
     ...(view.isAlarm ? [["wrong", "overlap, stale write or lost update"] as [string, string]] : []),
-    [view.isAlarm ? "told alarm" : "told", "those in the lines"],
+    [view.isAlarm ? "selected alarm" : "selected", "in the interleaving"],
   ];
-  return markup`<figure class="wide"><figcaption><h2>${title}</h2><p class="muted">${words}</p></figcaption><ul class="keys">${keys.map(([style, label]) => markup`<li>${swatch(style)} ${label}</li>`)}</ul><div class="scroll wide" tabindex="0">${drawing}</div><details><summary>${title}: the numbers</summary>${table(["node", "from, ms", "inside, ms", "read", "wrote", "marked"], rows)}</details></figure>`;
+  return markup`<figure class="wide"><figcaption><h2>${title}</h2><p class="muted">${caption}</p></figcaption><ul class="keys">${keys.map(([style, label]) => markup`<li>${swatch(style)} ${label}</li>`)}</ul><div class="scroll wide" tabindex="0">${drawing}</div><details><summary>${title}: values</summary>${table(["node", "from, ms", "duration, ms", "read", "wrote", "violation"], rows)}</details></figure>`;
 }
 
 function swatch(style: string): Markup {
@@ -120,22 +120,22 @@ interface Chart {
   readonly title: string;
   readonly lines: readonly Line[];
   readonly drawing: Markup;
-  readonly numbers: Markup;
+  readonly valueTable: Markup;
 }
 
-function chart({ title, lines, drawing, numbers }: Chart): Markup {
+function chart({ title, lines, drawing, valueTable }: Chart): Markup {
   const keys = lines.map(
     ({ label, style }) =>
       markup`<li>${style.startsWith("phase") ? swatch(style) : markup`<svg viewBox="0 0 22 8" aria-hidden="true"><path class="line ${style}" d="M0 4H22"/></svg>`} ${label}</li>`,
   );
-  return markup`<figure><figcaption><h2>${title}</h2></figcaption><ul class="keys">${keys}</ul>${drawing}<details><summary>${title}: the numbers</summary>${numbers}</details></figure>`;
+  return markup`<figure><figcaption><h2>${title}</h2></figcaption><ul class="keys">${keys}</ul>${drawing}<details><summary>${title}: values</summary>${valueTable}</details></figure>`;
 }
 
-/** Rows that are listed: more than a history has steps. The run's samples (CSV) have the rest. */
-const MOST_ROWS = 200;
+/** Limit of table rows, above the number of steps of a history. The CSV file has every sample. */
+const MAX_ROWS = 200;
 
 function overTime(axis: TimeAxis, columns: Columns, shown: readonly Line[]): Markup {
-  const rows = columns.x.slice(0, MOST_ROWS).map((seconds, at) => [
+  const rows = columns.x.slice(0, MAX_ROWS).map((seconds, at) => [
     timeCell(axis, seconds),
     ...shown.map((_, index) => {
       const value = columns.ys[index]?.[at] ?? null;

@@ -13,20 +13,20 @@ import { charts, holders, table } from "./run-html-charts";
 import { PATTERNS, RUN_STYLE } from "./run-style";
 import type { HolderView } from "./svg-timeline";
 
-/** A run as one file that opens from a disk, without a network: no script, nothing to fetch, numbers behind every chart. */
+/** A run as one HTML file that works offline: no scripts, no requests, a table of values for every chart. */
 
 export interface ExportedRun {
   readonly document: RunDocument;
-  /** Over time, at the page's resolution. */
+  /** Time series at the resolution of the run's page. */
   readonly series: RunSeries;
   readonly curves: readonly LatencyCurve[];
   readonly evidence: CheckEvidence | null;
   readonly findings: readonly string[];
-  /** How many there are; the file has the first of them. */
+  /** Number of distinct findings; the file lists the first ones. */
   readonly findingCount: number;
-  /** How the first of them came about, line by line. */
+  /** Interleaving of the first finding. */
   readonly first: Interleaving | null;
-  /** Who was inside meanwhile; null: nothing was recorded. */
+  /** Timeline around the first finding; null if nothing was recorded. */
   readonly holders: HolderView | null;
 }
 
@@ -55,7 +55,7 @@ ${run.holders === null ? null : holders(run.holders)}
 ${faults(run)}
 ${tables(run)}
 ${facts(document)}
-<footer>Run <code>${document.id}</code>, written by Flash Sale Lab ${document.versions.lab ?? ""}. This file is complete: it fetches nothing.</footer>
+<footer>Run <code>${document.id}</code>, written by Flash Sale Lab ${document.versions.lab ?? ""}. This file works offline.</footer>
 </main>
 </body>
 </html>
@@ -71,7 +71,7 @@ function head({ strategy, config, target, startedAtEpochMs, durationMs }: RunDoc
   const { text, unit } = formatDuration(durationMs);
   return markup`<header class="head"><h1><code>${strategy}</code></h1>
 <p>${formatCount(config.stock)} units of a ${target.kind}, ${load}, hold ${config.holdMs} ms, ${config.nodes} store nodes, ${config.engine}<br>
-${formatWhen(startedAtEpochMs, "utc")} UTC, ran for ${text} ${unit}</p></header>`;
+${formatWhen(startedAtEpochMs, "utc")} UTC, duration ${text} ${unit}</p></header>`;
 }
 
 function verdict(document: RunDocument): Markup {
@@ -85,20 +85,21 @@ function verdict(document: RunDocument): Markup {
   return markup`<section class="verdict ${tone}" aria-label="Verdict">
 <div><p class="label">Oversold</p><p class="number${oversold > 0 ? " alarm" : ""}" id="oversold">${tone === "failed" ? NO_VALUE : formatCount(oversold)}</p></div>
 <div><p class="sentence" id="verdict"><strong>${TONE_TEXT[tone]}.</strong> ${lead}</p>${bar}
-<p class="words"><span><b>${formatCount(initial)}</b> in stock</span><span><b>${formatCount(orders)}</b> orders</span><span${oversold > 0 ? markup` class="alarm"` : null}><b>${oversold > 0 ? "+" : ""}${formatCount(oversold)}</b> ${oversold > 0 ? "nobody can deliver" : "beyond it"}</span></p>
+<p class="words"><span><b>${formatCount(initial)}</b> in stock</span><span><b>${formatCount(orders)}</b> orders</span><span${oversold > 0 ? markup` class="alarm"` : null}><b>${oversold > 0 ? "+" : ""}${formatCount(oversold)}</b> beyond the stock</span></p>
 ${rest.map((sentence) => markup`<p>${sentence}</p>`)}<p class="muted">${evidenceOf(document).join(" · ")}</p></div></section>`;
 }
 
 function tiles(document: RunDocument): Markup {
-  const { counts, violations, throughput, latencyMs, contention, config } = document;
+  const { counts, violations, throughput, latencyMs, latencySource, contention, config } = document;
+  const view = latencySource === "client" ? "buyers" : "nodes";
   const p50 = formatDuration(latencyMs.p50);
   const p99 = formatDuration(latencyMs.p99);
   const all: readonly (readonly [string, string, string])[] = [
     ["Sold", formatCount(counts.sold), config.vus === null ? "" : `/ ${formatCount(config.vus)}`],
     ["Lost updates", formatCount(violations.lostUpdates), ""],
     ["Sold per second", formatRate(throughput.soldPerSecond), ""],
-    ["p50", p50.text, p50.unit],
-    ["p99", p99.text, p99.unit],
+    [`p50, ${view}`, p50.text, p50.unit],
+    [`p99, ${view}`, p99.text, p99.unit],
     ["Peak in flight", formatCount(contention.peakInFlight), contention.certified ? "certified" : "not certified"],
   ];
   const entries = all.map(
@@ -109,28 +110,28 @@ function tiles(document: RunDocument): Markup {
 
 function findings({ findings: sentences, findingCount, first }: ExportedRun): Markup {
   if (sentences.length === 0)
-    return markup`<section><h2>What the checkers found</h2><p class="muted">Nothing: every check of the recorded history passed.</p></section>`;
+    return markup`<section><h2>Findings</h2><p class="muted">No violations: every check of the recorded history passed.</p></section>`;
   const more =
     findingCount > sentences.length ? markup`<p class="muted">and ${findingCount - sentences.length} more</p>` : null;
-  return markup`<section><h2>What the checkers found</h2><ol class="findings">${sentences.map((sentence) => markup`<li>${sentence}</li>`)}</ol>${more}${first === null ? null : interleaving(first)}</section>`;
+  return markup`<section><h2>Findings</h2><ol class="findings">${sentences.map((sentence) => markup`<li>${sentence}</li>`)}</ol>${more}${first === null ? null : interleaving(first)}</section>`;
 }
 
-/** Who did what when; what went wrong is marked. */
+/** The steps in time order; the steps that caused the violation are marked. */
 function interleaving({ actors, steps }: Interleaving): Markup {
   const shown = steps.filter(({ isDetail }) => !isDetail);
   const nameOf = new Map(actors.map(({ opId, node, buyerId }) => [opId, `${node} ${buyerId}`]));
   const lines = shown.map(
     ({ opId, afterNs, text, isMarked }) =>
-      markup`<tr${isMarked ? markup` class="marked"` : null}><th scope="row">+${(afterNs / 1e6).toFixed(3)} ms</th><td>${nameOf.get(opId) ?? opId}</td><td>${text}${isMarked ? markup` <small>this is what went wrong</small>` : null}</td></tr>`,
+      markup`<tr${isMarked ? markup` class="marked"` : null}><th scope="row">+${(afterNs / 1e6).toFixed(3)} ms</th><td>${nameOf.get(opId) ?? opId}</td><td>${text}${isMarked ? markup` <small>caused the violation</small>` : null}</td></tr>`,
   );
-  return markup`<h3>The first of them, line by line</h3><div class="scroll" tabindex="0"><table class="lines"><tbody>${lines}</tbody></table></div>`;
+  return markup`<h3>Interleaving of the first finding</h3><div class="scroll" tabindex="0"><table class="lines"><tbody>${lines}</tbody></table></div>`;
 }
 
 function sentence(words: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 }
 
-/** What was done to the run, when on the charts, and how one knows that it took effect. */
+/** Injected faults with their times on the charts and the proof that each one took effect. */
 function faults({ document, series: { axis, bands } }: ExportedRun): Markup | null {
   if (document.faults.length === 0) return null;
   const rows = document.faults.map(({ faultId, proof }, index) => {
@@ -144,7 +145,11 @@ function faults({ document, series: { axis, bands } }: ExportedRun): Markup | nu
 function tables({ document, evidence }: ExportedRun): Markup {
   const cells = ({ p50, p90, p95, p99, p999, max }: Percentiles) => [p50, p90, p95, p99, p999, max].map(formatMsCell);
   const phases = STACK_ORDER.map((phase) => [PHASE_LABELS[phase], ...cells(document.phasesMs[phase])]);
-  const whole = ["whole purchase", ...cells(document.latencyMs)];
+  const isBuyersView = document.latencySource === "client";
+  const whole = [
+    isBuyersView ? "whole purchase, as the buyers saw it" : "inside the node",
+    ...cells(document.latencyMs),
+  ];
   const nodes = document.nodes.map(({ node, counts, peakInFlight, peakWaiters, latencyMs }) => [
     node,
     ...[counts.requests, counts.sold, peakInFlight, peakWaiters].map(formatCount),
@@ -156,17 +161,17 @@ function tables({ document, evidence }: ExportedRun): Markup {
   );
   return markup`<div class="charts">
 <section><h2>The phases of a purchase, ms</h2>${table(["phase", "p50", "p90", "p95", "p99", "p99.9", "max"], [...phases, whole])}</section>
-<section><h2>Node by node</h2>${table(["node", "requests", "sold", "peak inside", "peak waiting", "p50 ms", "p99 ms"], nodes)}<p class="muted">${answersOf(document.counts).join(" · ")}</p></section>
-<section class="checks"><h2>The checks</h2>${table(["check", "found", "what it looks for"], checks)}</section>
+<section><h2>Node by node</h2>${table(["node", "requests", "sold", "peak in flight", "peak waiting", "p50 inside, ms", "p99 inside, ms"], nodes)}<p class="muted">${answersOf(document.counts).join(" · ")}</p></section>
+<section class="checks"><h2>The checks</h2>${table(["check", "found", "what it counts"], checks)}</section>
 </div>`;
 }
 
 function facts({ config, versions, machine, contention, fairness }: RunDocument): Markup {
   const entries: [string, string][] = [
     ["Lease", `${config.ttlMs} ms`],
-    ["Wait limit", `${config.waitTimeoutMs} ms`],
+    ["Wait timeout", `${config.waitTimeoutMs} ms`],
     ["Seed", String(config.seed)],
-    ["Purchases never sent", formatCount(contention.droppedIterations)],
+    ["Purchases not sent", formatCount(contention.droppedIterations)],
     ["Fairness of waits (Jain)", fairness.jain === null ? NO_VALUE : String(fairness.jain)],
     ["Longest wait", durationText(fairness.longestWaitMs)],
     ...Object.entries(versions),

@@ -1,6 +1,6 @@
 import { Markup, markup } from "./markup";
 
-/** The style of an exported run: the site's colours, light and dark by the system. */
+/** Style sheet of an exported run: the site's colours, light or dark as the system sets it. */
 export const RUN_STYLE = new Markup(`
 :root{color-scheme:light dark;--paper:light-dark(#fbfbf9,#101215);--ink:light-dark(#16181d,#eceff2);--muted:light-dark(#5f656e,#98a0a9);
 --line:light-dark(#e4e4df,#2a2e34);--accent:light-dark(#0b62a8,#6cb4ee);--alarm:light-dark(#b84607,#ff8a4c);--safe:light-dark(#00785a,#3fcf9f);
@@ -33,7 +33,7 @@ figure svg{display:block;width:100%;height:auto}.keys{display:flex;flex-wrap:wra
 .line.accent{stroke:var(--accent)}.line.dashed{stroke:var(--ink);stroke-dasharray:5 4}.line.wait-line{stroke:var(--wait);stroke-dasharray:2 3}
 .phase.hold{fill:var(--accent)}.phase.commit{fill:var(--commit)}.phase.wait{fill:var(--wait)}.phase.poolWait{fill:url(#hatch-wait)}
 .band{fill:url(#hatch-ink)}.edge{fill:none;stroke:var(--ink);stroke-opacity:.55}.plate{fill:var(--paper)}svg text.fault{fill:var(--ink)}
-.inside{fill:var(--calm)}.wrong{fill:url(#hatch-alarm)}.told{fill:var(--accent)}.told.alarm{fill:var(--alarm)}svg text.on-bar{fill:var(--paper)}
+.inside{fill:var(--calm)}.wrong{fill:url(#hatch-alarm)}.selected{fill:var(--accent)}.selected.alarm{fill:var(--alarm)}svg text.on-bar{fill:var(--paper)}
 .beyond{fill:url(#hatch-alarm)}section>h2+p{margin-bottom:14px}
 .wide .keys{margin:2px 0 4px}.scroll.wide{max-height:none}.scroll.wide svg{min-width:760px}
 details{margin-top:4px;font-size:12px}summary{color:var(--muted);cursor:pointer}
@@ -47,7 +47,7 @@ th{font-weight:400;color:var(--muted);text-align:left}td,thead th:not(:first-chi
 @media print{:root{color-scheme:light}details{display:none}main{padding:0;gap:18px}figure,section.verdict,.tiles,tr{break-inside:avoid}.charts{grid-template-columns:1fr 1fr}.scroll{max-height:none;overflow:visible}.scroll.wide svg{min-width:0}}
 `);
 
-/** Diagonal stripes, so that nothing is told by colour alone. */
+/** Diagonal stripes, so that colour is not the only sign. */
 function stripes(id: string, colour: string): Markup {
   return markup`<pattern id="${id}" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="2" height="6" style="fill:var(--${colour})"/></pattern>`;
 }

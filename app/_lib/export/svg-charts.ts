@@ -5,33 +5,33 @@ import type { Columns, RunSeries } from "../run-series";
 import { type TimeAxis, tickLabels } from "../time-axis";
 import { type Markup, markup } from "./markup";
 
-/** Charts as SVG text, for a file that runs no script. Colours are the style sheet's classes. */
+/** Charts as SVG text, for a file without scripts. Colours come from CSS classes. */
 
 const WIDTH = 500;
 const HEIGHT = 220;
 const BOX = { left: 48, top: 10, width: WIDTH - 48 - 12, height: HEIGHT - 10 - 24 };
-/** A label centred nearer to the right end than this would be cut off. */
-const EDGE = 20;
-/** Of a character in the charts' face, at its larger size on a phone: a file cannot measure its text. */
-const CHARACTER = 8.1;
+/** A centred label closer than this to the right edge would be cut off. */
+const EDGE_MARGIN = 20;
+/** Width of a character at the larger phone size; a static file cannot measure text. */
+const CHARACTER_WIDTH = 8.1;
 const NAME_ROW = 15;
-const LEAST_BAND = 3;
+const MIN_BAND = 3;
 
 export interface Line {
   readonly label: string;
-  /** Class of the style sheet: its stroke, dash and fill. */
+  /** CSS class with stroke, dash and fill. */
   readonly style: string;
 }
 
-/** What the charts over time share. */
+/** Common input of the charts over time. */
 export type OverTime = Pick<RunSeries, "axis" | "bands">;
 
 interface Summary {
-  /** The chart in a sentence. */
+  /** Text alternative of the chart. */
   readonly summary: string;
 }
 
-/** `head`: room above the chart, where its coordinates are below nought. */
+/** `head`: height above the chart, at negative y coordinates. */
 export function svg(
   summary: string,
   body: readonly Markup[],
@@ -46,14 +46,14 @@ interface Scales {
   readonly axes: readonly Markup[];
 }
 
-/** 1, 2 or 5 times a power of ten, for about so many parts. */
+/** A step of 1, 2 or 5 times a power of ten that gives about `parts` parts. */
 function stepFor(max: number, parts: number): number {
   const power = 10 ** Math.floor(Math.log10(max / parts));
   const factor = [1, 2, 5, 10].find((candidate) => candidate * power >= max / parts) ?? 10;
   return factor * power;
 }
 
-/** From nought to `max` in steps, free of what floating point leaves behind. */
+/** Ticks from 0 to `max`, rounded to remove floating-point error. */
 function ticksTo(max: number, step: number): number[] {
   return Array.from({ length: Math.floor(max / step + 1e-9) + 1 }, (_, at) => Number((at * step).toPrecision(6)));
 }
@@ -71,7 +71,7 @@ function scalesOf(drawn: Columns["ys"], axis: TimeAxis): Scales {
   const times = ticksTo(axis.endS, stepFor(axis.endS, 5));
   const labels = tickLabels(axis.unit, times);
   const foot = times.map((seconds, at) => {
-    const isAtEdge = x(seconds) > WIDTH - CHARACTER * 3;
+    const isAtEdge = x(seconds) > WIDTH - CHARACTER_WIDTH * 3;
     return markup`<text x="${place(isAtEdge ? WIDTH : x(seconds))}" y="${HEIGHT - 6}" text-anchor="${isAtEdge ? "end" : "middle"}">${labels[at] ?? ""}</text>`;
   });
   return { x, y, axes: [...rows, ...foot] };
@@ -91,7 +91,7 @@ interface BandArea {
 
 interface BandMarks {
   readonly behind: readonly Markup[];
-  /** Edges over what is drawn, names over the chart. */
+  /** Edges over the data, names above the chart. */
   readonly above: readonly Markup[];
   /** Height of the names. */
   readonly head: number;
@@ -99,8 +99,8 @@ interface BandMarks {
 
 export function bandMarks(bands: readonly FaultBand[], area: BandArea): BandMarks {
   const { left, width, top, height, xOf } = area;
-  const widthOf = (text: string) => text.length * CHARACTER;
-  const placed = placeBands(bands, { left, width, xOf, widthOf, leastWidth: LEAST_BAND });
+  const widthOf = (text: string) => text.length * CHARACTER_WIDTH;
+  const placed = placeBands(bands, { left, width, xOf, widthOf, minWidth: MIN_BAND });
   const head = placed.reduce((most, { row }) => Math.max(most, row + 1), 0) * NAME_ROW;
   const foot = top + height;
   return {
@@ -133,7 +133,7 @@ function overTime(summary: string, { bands, scales, drawn }: Drawing): Markup {
   return svg(summary, [...behind, ...scales.axes, ...drawn, ...above], { head });
 }
 
-/** One path a column; a gap where nothing was measured, a dot where nothing was measured beside it. */
+/** One path per column, with a gap for a missing value and a dot for a value without neighbours. */
 function pathOf(x: readonly number[], values: readonly (number | null)[], scales: Scales): string {
   let isDown = false;
   return x
@@ -154,7 +154,7 @@ function pathOf(x: readonly number[], values: readonly (number | null)[], scales
 interface Lines {
   readonly columns: Columns;
   readonly lines: readonly Line[];
-  /** A value of its own line: what the first column has beyond it is hatched. */
+  /** A horizontal line; values of the first column above it are hatched. */
   readonly limit?: { readonly value: number; readonly label: string } | undefined;
 }
 
@@ -181,7 +181,7 @@ function limitLine({ x, ys }: Columns, { value, label }: NonNullable<Lines["limi
 
 interface Bars {
   readonly columns: Columns;
-  /** What each part of a bar reaches to, from the bottom up. */
+  /** Upper end of each part of a bar, from bottom to top. */
   readonly tops: Columns["ys"];
   readonly lines: readonly Line[];
 }
@@ -189,7 +189,7 @@ interface Bars {
 export function barChart({ columns, tops, lines }: Bars, { axis, bands, summary }: OverTime & Summary): Markup {
   const scales = scalesOf(tops, axis);
   const drawn = columns.x.flatMap((seconds, at) => {
-    // A bar is as wide as the interval it speaks of, less the gap to the next where there is room for one.
+    // A bar is as wide as its interval, minus a gap if there is space for one.
     const from = scales.x(columns.x[at - 1] ?? 0);
     const across = scales.x(seconds) - from;
     const gap = Math.min(1.5, across / 5);
@@ -217,7 +217,7 @@ export function curveChart(
   const foot = shareTicks(plot.maxPosition).map(({ at, label }) => {
     const right = BOX.left + BOX.width;
     const x = BOX.left + (at / plot.maxPosition) * BOX.width;
-    const isAtEdge = right - x < EDGE;
+    const isAtEdge = right - x < EDGE_MARGIN;
     return markup`<text x="${place(isAtEdge ? right : x)}" y="${HEIGHT - 6}" text-anchor="${isAtEdge ? "end" : "middle"}">${label}</text>`;
   });
   const drawn = plot.paths.map((path, at) => markup`<path class="line ${lines[at]?.style ?? ""}" d="${path}"/>`);

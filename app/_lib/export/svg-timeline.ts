@@ -16,15 +16,15 @@ import {
 import { type Markup, markup } from "./markup";
 import { bandMarks, place, svg } from "./svg-charts";
 
-/** Who was inside, node by node, in one stretch of the run: the page's timeline as it opens, standing still. */
+/** Static version of the holder timeline, at the time range with which the page opens. */
 
 export interface HolderView {
   readonly timeline: Timeline;
   readonly faults: readonly TimelineFault[];
   readonly range: TimeRange;
-  /** Columns of the purchases whose lines are told. */
-  readonly chosen: readonly number[];
-  /** They did something wrong together. */
+  /** Indices of the spans in the shown interleaving. */
+  readonly selected: readonly number[];
+  /** The shown finding is a violation. */
   readonly isAlarm: boolean;
 }
 
@@ -32,16 +32,16 @@ const WIDTH = 1160;
 const LABELS = 70;
 const AXIS = 26;
 const TICK_SPACE = 90;
-/** A bar this wide has room for its values, in units of the drawing. */
-const READABLE = 80;
+/** Minimum width of a bar that can show its values, in SVG units. */
+const MIN_READABLE_WIDTH = 80;
 const SELECTED_HEIGHT = 22;
-/** Bars that are drawn and rows that are listed; the page has the rest. */
-const MOST_BARS = 600;
+/** Limit of drawn bars and table rows; the page shows all. */
+const MAX_BARS = 600;
 
 export interface DrawnHolders {
   readonly drawing: Markup;
-  readonly words: string;
-  /** Node, from, inside, read, wrote, marked. */
+  readonly caption: string;
+  /** Node, from, duration, read, wrote, violation. */
   readonly rows: readonly (readonly string[])[];
 }
 
@@ -49,17 +49,17 @@ export function holderTimeline(view: HolderView): DrawnHolders {
   const { timeline, range } = view;
   const spans = toSpans(timeline.spans);
   const inView = spansInView(spans, range);
-  const shown = inView.slice(0, MOST_BARS);
-  const more = inView.length > shown.length ? `, of which the first ${shown.length} are drawn` : "";
-  const words = `${rangeText(range)}, ${plural(inView.length, "purchase")}${more}`;
-  return { drawing: drawingOf(view, { spans, shown, words }), words, rows: rowsOf(timeline.lanes, spans, shown) };
+  const shown = inView.slice(0, MAX_BARS);
+  const more = inView.length > shown.length ? `, first ${shown.length} drawn` : "";
+  const caption = `${rangeText(range)}, ${plural(inView.length, "purchase")}${more}`;
+  return { drawing: drawingOf(view, { spans, shown, caption }), caption, rows: rowsOf(timeline.lanes, spans, shown) };
 }
 
 function drawingOf(
   view: HolderView,
-  { spans, shown, words }: { spans: Spans; shown: readonly number[]; words: string },
+  { spans, shown, caption }: { spans: Spans; shown: readonly number[]; caption: string },
 ): Markup {
-  const { timeline, faults, range, chosen, isAlarm } = view;
+  const { timeline, faults, range, selected, isAlarm } = view;
   const { boxes, height } = laneBoxes(timeline.depths);
   const width = WIDTH - LABELS;
   const x = (us: number) =>
@@ -69,18 +69,18 @@ function drawingOf(
     .filter(isSeen)
     .map(({ faultId, fromUs, toUs }) => ({ label: faultId, fromS: fromUs, toS: toUs }));
   const { behind, above, head } = bandMarks(bands, { left: LABELS, width, top: 0, height, xOf: x });
-  const told = new Set(chosen);
-  const drawn = shown.filter((index) => !told.has(index)).map((index) => barOf(spans, index, { boxes, x }));
-  const chosenBars = chosen.map((index) => selectedBar(spans, index, { boxes, x, chosen, isAlarm }));
+  const selectedSet = new Set(selected);
+  const drawn = shown.filter((index) => !selectedSet.has(index)).map((index) => barOf(spans, index, { boxes, x }));
+  const selectedBars = selected.map((index) => selectedBar(spans, index, { boxes, x, selected, isAlarm }));
   const body = [
     ...behind,
     ...lanesOf(timeline.lanes, boxes),
     ...axisOf(range, { x, y: height + 18 }),
     ...drawn,
-    ...chosenBars,
+    ...selectedBars,
     ...above,
   ];
-  return svg(`Who was inside, node by node: ${words}.`, body, { width: WIDTH, height: height + AXIS, head });
+  return svg(`Critical sections by node: ${caption}.`, body, { width: WIDTH, height: height + AXIS, head });
 }
 
 function lanesOf(lanes: readonly string[], boxes: readonly LaneBox[]): Markup[] {
@@ -120,23 +120,23 @@ function barOf(spans: Spans, index: number, { boxes, x }: Lanes): Markup {
 }
 
 interface Selected extends Lanes {
-  readonly chosen: readonly number[];
+  readonly selected: readonly number[];
   readonly isAlarm: boolean;
 }
 
-/** High enough for its values, whatever its row; those of one lane one below the other. */
-function selectedBar(spans: Spans, index: number, { boxes, x, chosen, isAlarm }: Selected): Markup {
+/** Draws a selected span high enough to show its values; spans of one lane share the lane's height. */
+function selectedBar(spans: Spans, index: number, { boxes, x, selected, isAlarm }: Selected): Markup {
   const lane = spans.lane[index] ?? 0;
   const box = boxes[lane];
   if (!box) return markup``;
-  const beside = chosen.filter((other) => spans.lane[other] === lane);
+  const beside = selected.filter((other) => spans.lane[other] === lane);
   const slot = box.height / beside.length;
   const height = Math.min(SELECTED_HEIGHT, slot - 1);
   const y = box.top + beside.indexOf(index) * slot + (slot - height) / 2;
   const { from, width } = acrossOf(spans, index, x);
   const [read, wrote] = [spans.readValue[index] ?? null, spans.writtenValue[index] ?? null];
-  const bar = markup`<rect class="plate" x="${place(from - 1)}" y="${place(y - 1)}" width="${place(width + 2)}" height="${place(height + 2)}"/><rect class="${isAlarm ? "told alarm" : "told"}" x="${place(from)}" y="${place(y)}" width="${place(width)}" height="${place(height)}"/>`;
-  if (width < READABLE || read === null) return bar;
+  const bar = markup`<rect class="plate" x="${place(from - 1)}" y="${place(y - 1)}" width="${place(width + 2)}" height="${place(height + 2)}"/><rect class="${isAlarm ? "selected alarm" : "selected"}" x="${place(from)}" y="${place(y)}" width="${place(width)}" height="${place(height)}"/>`;
+  if (width < MIN_READABLE_WIDTH || read === null) return bar;
   return markup`${bar}<text class="on-bar" x="${place(from + 5)}" y="${place(y + height / 2 + 4)}">${read}→${wrote ?? "nothing"}</text>`;
 }
 
