@@ -91,7 +91,7 @@ async function runWhatIsMissing(lab: LabAddress): Promise<void> {
 
 /** The proof, or, where the last run is too long for the Lab, where it is to be had; on Compare the table. */
 function whenDrawn(page: Page): Locator {
-  const elsewhere = page.getByRole("link", { name: "see them on the run's page" });
+  const elsewhere = page.getByRole("link", { name: "Open the run's page" });
   return page.locator("canvas[data-drawn], table[data-testid=compare]").or(elsewhere).first();
 }
 
