@@ -5,7 +5,7 @@ import { type Command, Option } from "commander";
 import { checkParsedHistory } from "../../lib/history/check-history";
 import { toKnossos } from "../../lib/history/export-knossos";
 import { toPorcupine } from "../../lib/history/export-porcupine";
-import { type ParsedHistory, parseHistory } from "../../lib/history/parse";
+import { type HistorySource, type ParsedHistory, parseHistory } from "../../lib/history/parse";
 import { formatReport } from "../history/format-report";
 import { EXIT } from "../runs/exit-codes";
 
@@ -18,43 +18,61 @@ interface CheckFlags {
 
 const EXPORTS = { porcupine: toPorcupine, knossos: toKnossos } as const;
 
-/** `npm run lab -- check <file>`: judges a recorded history again, or hands it to another checker. */
-export function addCheckCommand(program: Command): void {
+/** The process as the command sees it; tests replace it. */
+export interface CheckProcess {
+  readonly stdin: HistorySource;
+  readonly workingDir: string;
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
+  readonly setExitCode: (code: number) => void;
+}
+
+const THIS_PROCESS: CheckProcess = {
+  stdin: process.stdin,
+  // npm changes the working directory to the project root; INIT_CWD is where the user typed the command.
+  workingDir: process.env.INIT_CWD ?? process.cwd(),
+  stdout: (text) => void process.stdout.write(text),
+  stderr: (text) => void process.stderr.write(text),
+  setExitCode: (code) => {
+    process.exitCode = code;
+  },
+};
+
+/** `npm run lab -- check <file>`: checks a recorded history, or exports it for another checker. */
+export function addCheckCommand(program: Command, io: CheckProcess = THIS_PROCESS): void {
   program
     .command("check")
-    .description("judge a recorded history: exit 0 safe, 1 unsafe, 2 inconclusive or not readable")
+    .description("check a recorded history: exit 0 if safe, 1 if unsafe, 2 if inconclusive or unreadable")
     .argument("<file>", "a history as NDJSON (docs/history-format.md), or - for standard input")
-    .option("--json", "print {verdict, violations, findings, measures}", false)
+    .option("--json", "print {verdict, violations, findings, measures} as JSON", false)
     .addOption(
-      new Option("--export <form>", "write its acquires and releases for another checker instead").choices(
+      new Option("--export <format>", "export acquires and releases for another checker instead").choices(
         Object.keys(EXPORTS),
       ),
     )
-    .option("--out <file>", "where the export goes; standard output when absent")
-    .option("--host <name>", "export this host's operations, where there are several")
+    .option("--out <file>", "write the export to this file instead of standard output")
+    .option("--host <name>", "export the operations of this host; required if the history has several hosts")
     .action(async (file: string, flags: CheckFlags) => {
-      const parsed = await parseHistory(file === "-" ? process.stdin : createReadStream(fromCaller(file)));
-      process.exitCode = flags.export === undefined ? printJudgement(parsed, flags) : await exportTo(parsed, flags);
+      const source = file === "-" ? io.stdin : createReadStream(path.resolve(io.workingDir, file));
+      const parsed = await parseHistory(source);
+      io.setExitCode(
+        flags.export === undefined ? printReport(parsed, flags, io) : await writeExport(parsed, flags, io),
+      );
     });
 }
 
 /** @returns the exit code */
-function printJudgement(parsed: ParsedHistory, { json }: CheckFlags): number {
-  const judgement = checkParsedHistory(parsed);
-  console.log(json ? JSON.stringify(judgement, null, 2) : formatReport(judgement, parsed));
-  return EXIT[judgement.verdict];
+function printReport(parsed: ParsedHistory, { json }: CheckFlags, io: CheckProcess): number {
+  const report = checkParsedHistory(parsed);
+  io.stdout(`${json ? JSON.stringify(report, null, 2) : formatReport(report, parsed)}\n`);
+  return EXIT[report.verdict];
 }
 
-/** @returns the exit code: 2 when there is a doubt about the file, which the other checker cannot know of */
-async function exportTo(parsed: ParsedHistory, flags: CheckFlags): Promise<number> {
+/** @returns the exit code: 2 if the file has problems, because the other checker cannot detect them in the export */
+async function writeExport(parsed: ParsedHistory, flags: CheckFlags, io: CheckProcess): Promise<number> {
   const text = EXPORTS[flags.export ?? "porcupine"](parsed, flags.host);
-  if (flags.out === undefined) process.stdout.write(text);
-  else await writeFile(fromCaller(flags.out), text);
-  for (const { sentence } of parsed.doubts) console.error(sentence);
+  if (flags.out === undefined) io.stdout(text);
+  else await writeFile(path.resolve(io.workingDir, flags.out), text);
+  for (const { sentence } of parsed.doubts) io.stderr(`${sentence}\n`);
   return parsed.doubts.length > 0 ? EXIT.inconclusive : EXIT.safe;
-}
-
-/** npm changes into the project's folder; a path is meant from where it was typed. */
-function fromCaller(file: string): string {
-  return path.resolve(process.env.INIT_CWD ?? process.cwd(), file);
 }

@@ -2,8 +2,8 @@ import type { HistoryReport } from "../../lib/history/check-history";
 import type { Finding, FindingKind, ViolationKind } from "../../lib/history/finding";
 import type { ParsedHistory } from "../../lib/history/parse";
 
-/** Findings shown to a reader; `--json` has them all. */
-const SHOWN = 20;
+/** `--json` prints all findings. */
+const MAX_SHOWN = 20;
 
 const LABELS: Readonly<Record<FindingKind, string>> = {
   oversold: "oversold",
@@ -15,9 +15,9 @@ const LABELS: Readonly<Record<FindingKind, string>> = {
   staleWrites: "stale write",
   fencingOrder: "fencing order",
   ticketOrder: "ticket order",
-  acknowledgedRows: "acknowledged",
+  acknowledgedRows: "sold, no order",
   unknownRows: "unknown outcome",
-  refusedRows: "refused",
+  refusedRows: "refused, ordered",
   strayRows: "stray order",
   unreadableFile: "file",
   unreadableLine: "file",
@@ -28,11 +28,11 @@ const LABELS: Readonly<Record<FindingKind, string>> = {
   duplicateOpId: "file",
   timesOutOfOrder: "file",
   noContention: "contention",
-  unservedWaiters: "not served",
+  unservedWaiters: "late waiter",
   fencedOverlap: "fenced overlap",
 };
 
-const COUNTED: Readonly<Record<ViolationKind, readonly [one: string, many: string]>> = {
+const COUNT_LABELS: Readonly<Record<ViolationKind, readonly [one: string, many: string]>> = {
   oversold: ["unit oversold", "units oversold"],
   lostUpdates: ["lost update", "lost updates"],
   undersold: ["unit undersold", "units undersold"],
@@ -41,25 +41,25 @@ const COUNTED: Readonly<Record<ViolationKind, readonly [one: string, many: strin
   overlappingHolds: ["overlapping hold", "overlapping holds"],
   staleWrites: ["stale write accepted", "stale writes accepted"],
   fencingOrder: ["fencing token out of order", "fencing tokens out of order"],
-  ticketOrder: ["ticket against real time", "tickets against real time"],
+  ticketOrder: ["answer out of order", "answers out of order"],
   acknowledgedRows: ["sale without exactly one order", "sales without exactly one order"],
   unknownRows: ["unknown outcome with two orders", "unknown outcomes with two orders"],
   refusedRows: ["refusal with an order", "refusals with an order"],
-  strayRows: ["order nobody asked for", "orders nobody asked for"],
+  strayRows: ["order without a purchase", "orders without a purchase"],
 };
 
-/** The judgement for people: what, how many, then what happened, in the order in which it happened. */
-export function formatReport(judgement: HistoryReport, parsed: ParsedHistory): string {
-  const { verdict, findings } = judgement;
-  const shown = findings.slice(0, SHOWN);
-  const more = findings.length - shown.length;
+/** Formats a report as text: verdict, counts, the first findings, measures. */
+export function formatReport(report: HistoryReport, parsed: ParsedHistory): string {
+  const { verdict, findings } = report;
+  const shown = findings.slice(0, MAX_SHOWN);
+  const omitted = findings.length - shown.length;
   return [
-    `${verdict}  ${subject(parsed, judgement)}`,
-    ...counts(judgement),
+    `${verdict}  ${subject(parsed, report)}`,
+    ...counts(report),
     ...(shown.length > 0 ? ["", ...shown.map((finding) => line(finding, parsed))] : []),
-    ...(more > 0 ? [`  and ${more} more; --json lists them`] : []),
+    ...(omitted > 0 ? [`  and ${omitted} more: add --json to list them`] : []),
     "",
-    ...measures(judgement),
+    ...measures(report),
   ].join("\n");
 }
 
@@ -70,16 +70,16 @@ function subject({ run, lines }: ParsedHistory, { measures: { operations } }: Hi
 
 function counts({ violations }: HistoryReport): string[] {
   const found = Object.entries(violations).filter(([, count]) => count > 0) as [ViolationKind, number][];
-  return found.map(([kind, count]) => `  ${count} ${COUNTED[kind][count === 1 ? 0 : 1]}`);
+  return found.map(([kind, count]) => `  ${count} ${COUNT_LABELS[kind][count === 1 ? 0 : 1]}`);
 }
 
 function line(finding: Finding, parsed: ParsedHistory): string {
   const ops = finding.opIds.length > 0 ? `  [${finding.opIds.join(", ")}]` : "";
-  return `  ${moment(finding, parsed).padStart(11)}  ${LABELS[finding.kind].padEnd(16)}  ${finding.sentence}${ops}`;
+  return `  ${timeOf(finding, parsed).padStart(11)}  ${LABELS[finding.kind].padEnd(16)}  ${finding.sentence}${ops}`;
 }
 
-/** Milliseconds since the first purchase on the same host. */
-function moment({ atNs, opIds }: Finding, { history }: ParsedHistory): string {
+/** Milliseconds since the first request on the same host. */
+function timeOf({ atNs, opIds }: Finding, { history }: ParsedHistory): string {
   const ids = new Set(opIds);
   const op = atNs === null ? undefined : history.ops.find(({ opId }) => ids.has(opId));
   if (!op || atNs === null) return "";
@@ -89,14 +89,14 @@ function moment({ atNs, opIds }: Finding, { history }: ParsedHistory): string {
 function measures({ measures: { peakInFlight, fairness, handOff } }: HistoryReport): string[] {
   const { jain, longestWaitMs } = fairness;
   return [
-    `  in flight at most ${peakInFlight}`,
+    `  peak in flight ${peakInFlight}`,
     ...(jain === null
       ? []
-      : [`  fairness of waits ${jain.toFixed(3)} (Jain), longest ${longestWaitMs?.toFixed(3)} ms`]),
+      : [`  wait fairness ${jain.toFixed(3)} (Jain's index), longest wait ${longestWaitMs?.toFixed(3)} ms`]),
     ...(handOff.p50Ms === null
       ? []
       : [
-          `  hand-off ${handOff.p50Ms.toFixed(3)} ms (median of ${handOff.count}), p99 ${handOff.p99Ms?.toFixed(3)} ms`,
+          `  hand-off median ${handOff.p50Ms.toFixed(3)} ms, p99 ${handOff.p99Ms?.toFixed(3)} ms (${handOff.count} hand-offs)`,
         ]),
   ];
 }

@@ -8,31 +8,31 @@ const held = { waitNs: 1, grantedNs: 5, releasedNs: 9, answeredNs: 10 };
 const fault = toFault({ faultId: "f", fromNs: "1", toNs: "2" });
 
 describe("notApplicable", () => {
-  it("says of a sale without a lock that there is nothing to check about one", () => {
+  it("marks the lock checks as not applicable in a sale without a lock", () => {
     const reasons = notApplicable(history({ ops: [op({ readNs: 2, readValue: 9, answeredNs: 8 })] }));
     for (const check of ["overlappingHolds", "fencingOrder", "staleWrites", "handOff"] as const) {
       assert.equal(reasons[check], "no hold of a lock recorded", check);
     }
-    assert.match(reasons.fairness ?? "", /nobody waited/);
+    assert.match(reasons.fairness ?? "", /no purchase waited/);
     assert.match(reasons.liveness ?? "", /no fault/);
     assert.match(reasons.duplicateClaims ?? "", /no limit/);
   });
 
-  it("tells a lock without tokens from one with them", () => {
+  it("applies the fencing check only if tokens were recorded", () => {
     assert.match(notApplicable(history({ ops: [op(held)] })).fencingOrder ?? "", /no fencing token/);
     assert.equal(notApplicable(history({ ops: [op(held)] })).overlappingHolds, undefined);
     assert.equal(notApplicable(history({ ops: [op({ ...held, fencingToken: 1 })] })).fencingOrder, undefined);
   });
 
-  it("gives no reason where everything could be looked for", () => {
+  it("gives no reason if every check applies", () => {
     const ops = [op({ ...held, fencingToken: 1 }), op({ waitNs: 6, grantedNs: 12, releasedNs: 13, fencingToken: 2 })];
     assert.deepEqual(notApplicable(history({ ops, run: { limitPerBuyer: 1 }, faults: [fault] })), {});
   });
 
-  it("names what an incomplete history cannot show", () => {
+  it("names the checks that an incomplete history cannot support", () => {
     const faults = [fault];
     assert.deepEqual(Object.keys(notApplicable(history({ isComplete: false }))).includes("strayRows"), true);
-    assert.match(notApplicable(history({ end: null })).acknowledgedRows ?? "", /rows were not read/);
+    assert.match(notApplicable(history({ end: null })).acknowledgedRows ?? "", /orders were not read/);
     const ops = [op(held), op({ ...held, host: "other" })];
     assert.match(notApplicable(history({ ops, faults })).liveness ?? "", /several hosts/);
   });

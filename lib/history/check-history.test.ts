@@ -5,8 +5,8 @@ import { MAX_FINDINGS_PER_KIND } from "./finding";
 import { op, rowOf } from "./testing/make-history";
 import type { HistoryOpLine } from "./types";
 
-/** A history of a run without a lock: so many buyers read the same value and write the same. */
-function storm(buyers: number, readValue = 17): readonly object[] {
+/** A run without a lock: all buyers read the same value and write the same value. */
+function unlockedRun(buyers: number, readValue = 17): readonly object[] {
   const ops = Array.from({ length: buyers }, (_, index) =>
     op({
       waitNs: 0,
@@ -28,11 +28,11 @@ function storm(buyers: number, readValue = 17): readonly object[] {
   ];
 }
 
-const judge = (lines: readonly object[]) => checkHistory(lines.map((line) => `${JSON.stringify(line)}\n`));
+const check = (lines: readonly object[]) => checkHistory(lines.map((line) => `${JSON.stringify(line)}\n`));
 
 describe("checkHistory", () => {
-  it("opens on the first violation with the reads and writes that made it", async () => {
-    const { verdict, findings } = await judge(storm(3));
+  it("lists the violations by time, the first one with its reads and writes", async () => {
+    const { verdict, findings } = await check(unlockedRun(3));
     assert.equal(verdict, "unsafe");
     const [first] = findings;
     assert.match(first?.sentence ?? "", /read 17, .* read 17, both wrote 16/);
@@ -43,8 +43,8 @@ describe("checkHistory", () => {
     );
   });
 
-  it("counts all violations and tells the first hundred of each kind", async () => {
-    const { violations, findings } = await judge(storm(300));
+  it("counts all violations and reports the first 100 of each kind", async () => {
+    const { violations, findings } = await check(unlockedRun(300));
     assert.equal(violations.lostUpdates, 299);
     assert.equal(violations.overlappingHolds, 299);
     for (const kind of ["lostUpdates", "overlappingHolds"]) {
@@ -52,17 +52,17 @@ describe("checkHistory", () => {
     }
   });
 
-  it("lets a violation weigh more than a doubt, and tells both", async () => {
-    const { verdict, findings } = await judge(storm(2).slice(0, -1));
+  it("is unsafe if a violation is found besides a doubt, and reports both", async () => {
+    const { verdict, findings } = await check(unlockedRun(2).slice(0, -1));
     assert.equal(verdict, "unsafe");
     assert.ok(findings.some(({ kind }) => kind === "missingEnd"));
   });
 
-  it("measures contention, fairness and hand-off beside the verdict", async () => {
-    const { measures } = await judge(storm(3));
+  it("measures contention, fairness and hand-off", async () => {
+    const { measures } = await check(unlockedRun(3));
     assert.equal(measures.operations, 3);
     assert.equal(measures.peakInFlight, 3);
     assert.ok((measures.fairness.jain ?? 0) > 0.8);
-    assert.equal(measures.handOff.count, 0, "holds that overlap hand nothing off");
+    assert.equal(measures.handOff.count, 0, "expected no hand-off between overlapping holds");
   });
 });

@@ -18,12 +18,11 @@ import {
   type CheckResult,
   type Finding,
   isViolation,
-  MAX_FINDINGS_PER_KIND,
   VIOLATION_KINDS,
   type ViolationCounts,
   type ViolationKind,
 } from "./finding";
-import type { History } from "./history";
+import type { History, HistoryStage } from "./history";
 import { holdsOf } from "./holds";
 import { byHost, peakInFlight } from "./intervals";
 import { memoize } from "./memoize";
@@ -31,18 +30,18 @@ import { type HistorySource, type ParsedHistory, parseHistory } from "./parse";
 import { purchaseGroups } from "./purchase-groups";
 import { contentionDoubts, type Verdict, verdictOf } from "./verdict";
 
-/** What the lab thinks of a history. */
+/** The result of checking a whole history. */
 export interface HistoryReport {
   readonly verdict: Verdict;
   readonly violations: ViolationCounts;
-  /** Violations first, in the order in which they happened; then doubts and remarks. At most 100 of each kind. */
+  /** Violations by time, then doubts, then remarks. At most 100 of each kind. */
   readonly findings: readonly Finding[];
   readonly measures: Measures;
 }
 
 export interface Measures {
   readonly operations: number;
-  /** The most purchases in flight at once, by one host's clock. */
+  /** The largest number of purchases in flight at the same time, by one host's clock. */
   readonly peakInFlight: number;
   readonly fairness: Fairness;
   readonly handOff: HandOff;
@@ -50,7 +49,7 @@ export interface Measures {
 
 type Checker = (history: History) => CheckResult;
 
-const CHECKERS: Readonly<Record<ViolationKind, Checker>> = onceEach({
+const CHECKERS: Readonly<Record<ViolationKind, Checker>> = memoizeEach({
   oversold: checkOversold,
   lostUpdates: checkLostUpdates,
   undersold: checkUndersold,
@@ -68,21 +67,21 @@ const CHECKERS: Readonly<Record<ViolationKind, Checker>> = onceEach({
 export const livenessOf: Checker = memoize(checkLiveness);
 export const measuresOf = memoize(measure);
 
-function onceEach(checkers: Readonly<Record<ViolationKind, Checker>>): Record<ViolationKind, Checker> {
+function memoizeEach(checkers: Readonly<Record<ViolationKind, Checker>>): Record<ViolationKind, Checker> {
   const entries = Object.entries(checkers).map(([kind, check]) => [kind, memoize(check)] as const);
   return Object.fromEntries(entries) as Record<ViolationKind, Checker>;
 }
 
-function heldByHost({ ops }: History): unknown {
+function holdsByHost({ ops }: History): unknown {
   return [...byHost(ops).values()].map(holdsOf);
 }
 
-/** All that is ever asked about a history. The answers go with it: judging it once each was asked takes no time. */
-export const CHECK_STAGES: readonly ((history: History) => unknown)[] = [
+/** All work of `checkParsedHistory`. The results are memoized, so it returns at once after a caller has run these. */
+export const CHECK_STAGES: readonly HistoryStage[] = [
   ({ rows }) => rows,
   ({ soldOps }) => soldOps,
   purchaseGroups,
-  heldByHost,
+  holdsByHost,
   lostUpdatesIn,
   staleWritesIn,
   ...TICKET_ORDER_STAGES,
@@ -92,27 +91,27 @@ export const CHECK_STAGES: readonly ((history: History) => unknown)[] = [
   measuresOf,
 ];
 
-/** Every violation in a history. What is missing from it can hide violations and cannot make any. */
+/** Finds every violation. Missing operations can hide violations but cannot create any. */
 export function findViolations(history: History): { violations: ViolationCounts; findings: Finding[] } {
   const results = VIOLATION_KINDS.map((kind) => [kind, CHECKERS[kind](history)] as const);
   const violations = Object.fromEntries(results.map(([kind, { count }]) => [kind, count])) as ViolationCounts;
-  const findings = results.flatMap(([, result]) => earliest(result.findings));
+  const findings = results.flatMap(([, result]) => result.findings);
   return { violations, findings: findings.sort(byTime) };
 }
 
-/** Reads a history and judges it. Never throws, whatever it is given. */
+/** Parses a history and checks it. Never throws: bad input gives an inconclusive report with doubts. */
 export async function checkHistory(source: HistorySource): Promise<HistoryReport> {
   return checkParsedHistory(await parseHistory(source));
 }
 
-/** Counts the violations, lists the doubts, and draws the verdict (see `verdictOf`). */
+/** Counts the violations, collects the doubts and derives the verdict (see `verdictOf`). */
 export function checkParsedHistory({ history, doubts: fileDoubts }: ParsedHistory): HistoryReport {
   const { violations, findings } = findViolations(history);
   const measures = measuresOf(history);
   const doubts = [
     ...fileDoubts,
     ...(history.isComplete ? contentionDoubts(measures) : []),
-    ...earliest(livenessOf(history).findings),
+    ...livenessOf(history).findings,
   ];
   const verdict = verdictOf({ violations, doubts });
   const proven = findings.filter(isViolation);
@@ -130,11 +129,7 @@ function measure(history: History): Measures {
   };
 }
 
-function earliest(findings: readonly Finding[]): Finding[] {
-  return [...findings].sort(byTime).slice(0, MAX_FINDINGS_PER_KIND);
-}
-
-/** Findings without a moment come last: they are sums over the whole run. */
+/** Findings without a time come last: they are totals over the whole run. */
 function byTime(a: Finding, b: Finding): number {
   if (a.atNs === null || b.atNs === null) return Number(a.atNs === null) - Number(b.atNs === null);
   // Decimal strings without leading zeros compare by length, then by digits.

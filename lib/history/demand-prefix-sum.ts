@@ -1,6 +1,6 @@
 import type { Operation } from "./operation";
 
-/** How many units the purchases that began by a moment wanted, answered in O(log n). */
+/** Prefix sums of requested units by request time: looks up in O(log n) how many units were requested up to a time. */
 export class DemandPrefixSum {
   readonly total: number;
   private readonly times: readonly number[];
@@ -17,7 +17,7 @@ export class DemandPrefixSum {
     this.total = sum;
   }
 
-  /** Units of the purchases that began at or before this moment; `undefined` is the end of time. */
+  /** Units requested at or before `ns`; `undefined` means all. */
   at(ns: number | undefined): number {
     return ns === undefined ? this.total : (this.sums[this.countUpTo(ns) - 1] ?? 0);
   }

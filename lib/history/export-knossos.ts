@@ -3,17 +3,17 @@ import type { ParsedHistory } from "./parse";
 
 interface JepsenEvent {
   readonly timeNs: number;
-  /** Of events at one instant: beginnings before ends, so that nothing looks earlier than it may have been. */
+  /** Orders events of the same instant: calls before returns, so that no operation looks shorter than it was. */
   readonly rank: number;
   readonly use: LockUse;
   readonly type: ":invoke" | ":ok" | ":info";
   readonly f: ":acquire" | ":release";
 }
 
-const RANK = { acquireCall: 0, releaseCall: 1, holdOfNoLength: 2, acquireReturn: 3, releaseReturn: 4 } as const;
+const RANK = { acquireCall: 0, releaseCall: 1, zeroLengthHold: 2, acquireReturn: 3, releaseReturn: 4 } as const;
 
 /**
- * The acquires and releases as a Jepsen history in EDN, one map a line, for `knossos.model/mutex`.
+ * Exports acquires and releases as a Jepsen history in EDN, one map per line, for `knossos.model/mutex`.
  * @throws ExportError
  * @see https://github.com/jepsen-io/knossos
  */
@@ -24,23 +24,23 @@ export function toKnossos({ history }: ParsedHistory, host?: string): string {
 }
 
 function eventsOf(use: LockUse): JepsenEvent[] {
-  // A hold of no length still begins before it ends; sorting keeps the two in this order.
+  // A hold of zero length must still start before it ends. The sort is stable, so equal ranks keep this order.
   const isInstant = use.releaseCallNs <= use.acquireReturnNs;
-  const granted = isInstant ? RANK.holdOfNoLength : RANK.acquireReturn;
-  const released = isInstant ? RANK.holdOfNoLength : RANK.releaseCall;
-  const isSeen = use.releaseReturnNs !== null;
+  const granted = isInstant ? RANK.zeroLengthHold : RANK.acquireReturn;
+  const released = isInstant ? RANK.zeroLengthHold : RANK.releaseCall;
+  const isRecorded = use.releaseReturnNs !== null;
   const doneNs = use.releaseReturnNs ?? use.releaseCallNs;
   return [
     { timeNs: use.acquireCallNs, rank: RANK.acquireCall, use, type: ":invoke", f: ":acquire" },
     { timeNs: use.acquireReturnNs, rank: granted, use, type: ":ok", f: ":acquire" },
     { timeNs: use.releaseCallNs, rank: released, use, type: ":invoke", f: ":release" },
-    { timeNs: doneNs, rank: RANK.releaseReturn, use, type: isSeen ? ":ok" : ":info", f: ":release" },
+    { timeNs: doneNs, rank: RANK.releaseReturn, use, type: isRecorded ? ":ok" : ":info", f: ":release" },
   ];
 }
 
 function toEdn({ timeNs, use, type, f }: JepsenEvent, index: number): string {
   const { op, process } = use;
-  // Hostile strings stay strings: EDN reads JSON's escapes.
+  // EDN accepts JSON string escapes, so ids with special characters stay valid.
   const extra = `:op-id ${JSON.stringify(op.opId)}, :node ${JSON.stringify(op.node)}`;
   return `{:index ${index}, :process ${process}, :type ${type}, :f ${f}, :value nil, :time ${timeNs}, ${extra}}`;
 }

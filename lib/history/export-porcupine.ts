@@ -4,14 +4,14 @@ import type { ParsedHistory } from "./parse";
 interface PorcupineOperation {
   readonly clientId: number;
   readonly call: number;
-  /** Null: the operation never returned, and may take effect at any time after its call. */
+  /** Null if no return was recorded: the operation may take effect at any time after its call. */
   readonly return: number | null;
   readonly input: { readonly op: "acquire" | "release"; readonly holder: string };
   readonly output: { readonly fencingToken: string | null };
 }
 
 /**
- * The acquires and releases as JSON that a few lines of Go turn into `[]porcupine.Operation` (docs/history-format.md).
+ * Exports acquires and releases as JSON. docs/history-examples/porcupine-reader converts it to `[]porcupine.Operation`.
  * @throws ExportError
  * @see https://pkg.go.dev/github.com/anishathalye/porcupine#Operation
  */

@@ -26,7 +26,7 @@ const porcupineOf = (parsed: Awaited<ReturnType<typeof parsedOf>>, host?: string
 
 describe("the examples in docs", () => {
   for (const name of ["one-holder", "two-holders"]) {
-    it(`${name} are what their history exports`, async () => {
+    it(`match the export of ${name}.ndjson`, async () => {
       const parsed = await parseHistory(createReadStream(new URL(`${name}.ndjson`, EXAMPLES)));
       assert.equal(readFileSync(new URL(`${name}.porcupine.json`, EXAMPLES), "utf8"), toPorcupine(parsed));
       assert.equal(readFileSync(new URL(`${name}.knossos.edn`, EXAMPLES), "utf8"), toKnossos(parsed));
@@ -35,7 +35,7 @@ describe("the examples in docs", () => {
 });
 
 describe("the export for Porcupine", () => {
-  it("brackets the acquire by wait and grant, the release by its call and the answer", async () => {
+  it("places the acquire between wait and grant, and the release between release and answer", async () => {
     const parsed = await parsedOf(hold({ invokedNs: 0, holderId: "x", fencingToken: 7 }));
     assert.deepEqual(
       porcupineOf(parsed).map(({ call, return: end, input }) => [input.op, call, end, input.holder]),
@@ -46,23 +46,26 @@ describe("the export for Porcupine", () => {
     );
   });
 
-  it("leaves the return open where no release was seen", async () => {
+  it("has a null return if no release was recorded", async () => {
     const [, release] = porcupineOf(await parsedOf(hold({ releasedNs: undefined })));
     assert.equal(release?.return, null);
   });
 
-  it("leaves out those who never held, and says so when nobody did", async () => {
+  it("leaves out waiters without a grant, and fails if there is no grant", async () => {
     const waiter = op({ waitNs: 0, answeredNs: 9, outcome: "contended" });
     assert.equal(porcupineOf(await parsedOf(hold({}), waiter)).length, 2);
-    const nobody = await parsedOf(waiter);
-    assert.throws(() => toPorcupine(nobody), ExportError);
+    const noGrant = await parsedOf(waiter);
+    assert.throws(() => toPorcupine(noGrant), ExportError);
   });
 
-  it("puts the clocks of two hosts on no one line", async () => {
+  it("requires --host if the history has several hosts", async () => {
     const parsed = await parsedOf(hold({ host: "a" }), hold({ host: "b" }), hold({ host: "b" }));
-    assert.throws(() => toPorcupine(parsed), /a, b do not compare: name one by --host/);
+    assert.throws(
+      () => toPorcupine(parsed),
+      /clocks of hosts a, b are not comparable\. Choose one with --host <name>\./,
+    );
     assert.equal(porcupineOf(parsed, "b").length, 4);
-    assert.throws(() => toPorcupine(parsed, "c"), /no operation is of host c; there are: a, b/);
+    assert.throws(() => toPorcupine(parsed, "c"), /no operation of host c\. Its hosts are: a, b\./);
   });
 });
 
@@ -81,20 +84,25 @@ function eventsOf(edn: string): Event[] {
     .trimEnd()
     .split("\n")
     .map((line) => {
-      const { process = "", type = "", f = "", time = "" } = EDN.exec(line)?.groups ?? assert.fail(`no event: ${line}`);
+      const {
+        process = "",
+        type = "",
+        f = "",
+        time = "",
+      } = EDN.exec(line)?.groups ?? assert.fail(`expected an EDN event, found: ${line}`);
       return { process, type, f, time: Number(time) };
     });
 }
 
 describe("the export for Knossos", () => {
-  it("has a process begin and end one thing after the other, in the order of the times", async () => {
+  it("alternates acquire and release in each process, in order of time", async () => {
     const options = fc.record({
       seed: fc.nat(),
       buyers: fc.integer({ min: 2, max: 30 }),
       initial: fc.nat(20),
       hosts: fc.constant(1),
       fenced: fc.boolean(),
-      trouble: fc.constantFrom(0, 0.3),
+      failureRate: fc.constantFrom(0, 0.3),
       maxQuantity: fc.constant(1),
       scale: fc.constantFrom(1, 100),
     });
@@ -108,9 +116,13 @@ describe("the export for Knossos", () => {
         for (const event of events) {
           const before = last.get(event.process);
           const isBeginning = event.type === ":invoke";
-          assert.equal(before?.type === ":invoke", !isBeginning, "a process does one thing at a time");
+          assert.equal(
+            before?.type === ":invoke",
+            !isBeginning,
+            "expected each call of a process to return before the next",
+          );
           if (!isBeginning) assert.equal(event.f, before?.f);
-          else if (before) assert.notEqual(event.f, before.f, "acquire and release take turns");
+          else if (before) assert.notEqual(event.f, before.f, "expected acquire and release to alternate");
           assert.ok(event.time >= now);
           now = event.time;
           last.set(event.process, event);
@@ -120,7 +132,7 @@ describe("the export for Knossos", () => {
     );
   });
 
-  it("never ends a release that nobody saw, nor uses its process again", async () => {
+  it("ends an unrecorded release with :info and does not reuse its process", async () => {
     const dead = hold({ releasedNs: undefined, answeredNs: 5, outcome: "unknown" });
     const events = eventsOf(
       toKnossos(

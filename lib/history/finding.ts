@@ -1,6 +1,4 @@
-/** What the checkers say. */
-
-/** What each kind means, and how it is counted: docs/history-format.md. */
+/** docs/history-format.md defines each kind and how it is counted. */
 export const VIOLATION_KINDS = [
   "oversold",
   "lostUpdates",
@@ -19,7 +17,7 @@ export const VIOLATION_KINDS = [
 export type ViolationKind = (typeof VIOLATION_KINDS)[number];
 export type ViolationCounts = Readonly<Record<ViolationKind, number>>;
 
-/** Reasons why a history proves nothing. */
+/** Reasons why a history without violations is not proven safe. */
 export type DoubtKind =
   | "unreadableFile"
   | "unreadableLine"
@@ -32,7 +30,7 @@ export type DoubtKind =
   | "noContention"
   | "unservedWaiters";
 
-/** Worth knowing, and no reason for anything. */
+/** Shown to the reader, without effect on the verdict. */
 export type RemarkKind = "fencedOverlap";
 
 export type FindingKind = ViolationKind | DoubtKind | RemarkKind;
@@ -40,11 +38,10 @@ export type FindingKind = ViolationKind | DoubtKind | RemarkKind;
 export interface Finding {
   readonly kind: FindingKind;
   readonly opIds: readonly string[];
-  /** When it happened, on the host's monotonic clock; null where no one moment can be named. */
+  /** A reading of the host's monotonic clock; null if the finding has no single time. */
   readonly atNs: string | null;
-  /** What happened, in plain words. */
   readonly sentence: string;
-  /** The line of the file, for what is wrong with the file itself. */
+  /** The number of the bad line, for findings about the file. */
   readonly line?: number;
 }
 
@@ -52,7 +49,7 @@ export function isViolation({ kind }: Finding): boolean {
   return (VIOLATION_KINDS as readonly string[]).includes(kind);
 }
 
-/** What one checker found. `findings` may be fewer than `count`: they are for reading. */
+/** `findings` explains the first violations, so it may have fewer entries than `count`. */
 export interface CheckResult {
   readonly count: number;
   readonly findings: readonly Finding[];
@@ -60,7 +57,7 @@ export interface CheckResult {
 
 export const NOTHING_FOUND: CheckResult = { count: 0, findings: [] };
 
-/** Findings kept of each kind: nobody reads more, and a run without a lock can have one an operation. */
+/** A run without a lock can have one finding per operation, more than a reader needs. */
 export const MAX_FINDINGS_PER_KIND = 100;
 
 export function plural(count: number, noun: string): string {

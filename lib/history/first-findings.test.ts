@@ -11,21 +11,21 @@ interface Found {
   readonly ns: number | undefined;
 }
 
-const told = (found: readonly Found[]) =>
+const firstFindingsOf = (found: readonly Found[]) =>
   firstFindings(found, {
     timeOf: (each) => each,
     toFinding: ({ op, ns }) => ({ kind: "oversold", opIds: [op.opId], atNs: clockReading(op, ns), sentence: "" }),
   });
 
-const moments = fc.array(fc.option(fc.nat(50), { nil: undefined }), { maxLength: 3 * MAX_FINDINGS_PER_KIND });
+const times = fc.array(fc.option(fc.nat(50), { nil: undefined }), { maxLength: 3 * MAX_FINDINGS_PER_KIND });
 
 describe("firstFindings", () => {
-  it("counts all and keeps the earliest, those of one moment in the order they were found in, those without one last", () => {
+  it("counts all items and keeps the earliest, in stable order, with items without a time last", () => {
     fc.assert(
-      fc.property(moments, (all) => {
+      fc.property(times, (all) => {
         const found = readOperations(all.map(() => op())).map((each, index) => ({ op: each, ns: all[index] }));
         const sorted = [...found].sort((a, b) => (a.ns ?? 1_000) - (b.ns ?? 1_000));
-        const { count, findings } = told(found);
+        const { count, findings } = firstFindingsOf(found);
         assert.equal(count, all.length);
         const expected = sorted.slice(0, MAX_FINDINGS_PER_KIND).map((each) => each.op.opId);
         assert.deepEqual(
@@ -36,10 +36,10 @@ describe("firstFindings", () => {
     );
   });
 
-  it("puts moments of two hosts in the order of what their clocks showed", () => {
+  it("sorts items of two hosts by clock reading", () => {
     const [late, early] = readOperations([op({ host: "a", invokedNs: 5_000 }), op({ host: "b", invokedNs: 2_000 })]);
     assert.ok(late && early);
-    const { findings } = told([
+    const { findings } = firstFindingsOf([
       { op: late, ns: 0 },
       { op: early, ns: 2_999 },
       { op: early, ns: 3_000 },

@@ -4,9 +4,9 @@ import { memoize } from "./memoize";
 import type { Operation } from "./operation";
 
 /**
- * Units that may have been taken off a counter for a moment and put back: a purchase that reached its write and ended
- * without an order. While such units may be on their way back the stock may rise, and a rise proves nothing. A lock
- * holder's write is no such case: it is the order's own transaction, and comes with the order or not at all.
+ * Units that a strategy may have taken from its counter and given back: the purchase reached its write but has no order.
+ * A give-back raises the counter, so a rise that give-backs can explain is not a violation. A lock holder's write cannot
+ * be given back: it commits in the order's transaction or rolls back.
  */
 export class GiveBacks {
   private readonly units: DemandPrefixSum;
@@ -18,7 +18,7 @@ export class GiveBacks {
     this.isOneHost = history.ops.every((op) => op.host === first?.host);
   }
 
-  /** Units that may have come back by the time this purchase was answered. Between hosts before and after are not known. */
+  /** Units that may have been given back before this purchase was answered; all of them if the hosts' clocks do not compare. */
   unitsBefore(op: Operation): number {
     return this.isOneHost ? this.units.at(op.answeredNs) : this.units.total;
   }
@@ -28,6 +28,6 @@ export const giveBacksOf = memoize((history: History) => new GiveBacks(history))
 
 export function mayGiveBack(history: History, op: Operation): boolean {
   if (op.writeNs === undefined || op.grantedNs !== undefined || history.soldOps.has(op)) return false;
-  // Refused by the row, and yet it knows what it left on the counter: that it had got its units from.
+  // A recorded value shows that the counter gave its units, even though the row then rejected the write.
   return op.writeAccepted !== false || (op.writtenValue !== undefined && op.outcome !== "contended");
 }

@@ -2,26 +2,29 @@ import { memoize } from "./memoize";
 import type { Fault, Operation } from "./operation";
 import type { HistoryEndLine, HistoryOrder, HistoryRunLine } from "./types";
 
-/** What is known of a run: the checkers' one argument. */
+/** The facts about a run, from its history file. */
 export interface HistoryFacts {
   readonly run: Pick<HistoryRunLine, "initial" | "limitPerBuyer" | "fencing" | "servedWithinMs"> | null;
   readonly ops: readonly Operation[];
   readonly faults: readonly Fault[];
   readonly end: Pick<HistoryEndLine, "final" | "counter" | "orders"> | null;
-  /** Every purchase of the run is in `ops`: none dropped, no node silent, no line unreadable. */
+  /** True if `ops` has every purchase of the run: no dropped operation, no missing node, no unreadable line. */
   readonly isComplete: boolean;
 }
 
 export interface History extends HistoryFacts {
-  /** The database's rows of each purchase, by opId. */
+  /** The database rows of each purchase, by opId. */
   readonly rows: ReadonlyMap<string, readonly HistoryOrder[]>;
-  /** The purchases that took units for good: answered "sold", or known by their row. */
+  /** The operations that sold units: answered "sold", or proven by a row. */
   readonly soldOps: ReadonlySet<Operation>;
 }
 
+/** One unit of work on a history whose result is memoized. */
+export type HistoryStage = (history: History) => unknown;
+
 const NO_ROWS: readonly HistoryOrder[] = [];
 
-/** Rows and soldOps are worked out when they are first asked for. */
+/** `rows` and `soldOps` are computed on first use. */
 export function makeHistory(facts: HistoryFacts): History {
   let rows: History["rows"] | undefined;
   let soldOps: History["soldOps"] | undefined;
@@ -46,12 +49,12 @@ export const operationsById = memoize((history: History): ReadonlyMap<string, Op
   return new Map(history.ops.map((op) => [op.opId, op]));
 });
 
-/** The purchase's change of the stock is known to have been made. */
+/** True if the purchase is known to have changed the stock. */
 export function hasAcceptedWrite(history: History, op: Operation): boolean {
   return op.writeAccepted === true || (op.writeNs !== undefined && rowsOf(history, op).length > 0);
 }
 
-/** Buyer and key of a purchase that may be repeated; null where every call is a purchase of its own. */
+/** Identifies calls that repeat one purchase; null if the operation has no idempotency key. */
 export function repeatKeyOf(op: Operation): string | null {
   return op.idempotencyKey === undefined ? null : `${op.buyerId}\u0000${op.idempotencyKey}`;
 }
@@ -61,7 +64,7 @@ function rowsByOp({ ops, end }: HistoryFacts): Map<string, HistoryOrder[]> {
   const orders = end?.orders ?? [];
   const opOfOrder = orders.some((row) => row.opId === "") ? opsByOrder(ops) : null;
   for (const row of orders) {
-    // A row that does not name its purchase is found by the answer that names the row.
+    // A row without an opId belongs to the purchase whose answer named the order.
     const opId = row.opId === "" ? opOfOrder?.get(row.orderId) : row.opId;
     if (opId === undefined) continue;
     const known = rows.get(opId);
@@ -75,7 +78,7 @@ function opsByOrder(ops: readonly Operation[]): Map<string, string> {
   return new Map(ops.flatMap((op) => (op.orderId === undefined ? [] : [[op.orderId, op.opId] as const])));
 }
 
-/** A repeated call is answered with the first one's answer and takes nothing of its own. */
+/** Of calls with one idempotency key only one sells: a repeat gets the first call's answer. */
 function soldOpsOf(ops: readonly Operation[], rows: ReadonlyMap<string, readonly HistoryOrder[]>): Set<Operation> {
   const soldOps = new Set<Operation>();
   const served = new Set<string>();

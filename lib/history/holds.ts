@@ -1,9 +1,9 @@
 import { memoize } from "./memoize";
 import type { Operation } from "./operation";
 
-/** A time during which somebody believed that the lock was theirs. */
+/** A period in which a holder assumed that it held the lock. */
 export interface Hold {
-  /** The purchase that got it; with a shared hold, the first. */
+  /** The purchase that acquired the lock; the first one if several share the hold. */
   readonly op: Operation;
   readonly fromNs: number;
   readonly toNs: number;
@@ -11,8 +11,8 @@ export interface Hold {
 }
 
 /**
- * The holds of one host's purchases, by their beginning. Purchases that share a `holderId` (a nested entry, a batch) share
- * the hold. A hold ends at its release, or when its holder learned that the lease was lost.
+ * The holds of one host's purchases, sorted by start. Purchases that share a `holderId` (a nested entry, a batch) share one
+ * hold. A hold ends at its release, or when the holder detects that its lease is lost.
  */
 export const holdsOf = memoize((ops: readonly Operation[]): readonly Hold[] => {
   const shared = new Map<string, Hold>();
@@ -27,11 +27,11 @@ export const holdsOf = memoize((ops: readonly Operation[]): readonly Hold[] => {
     const known = shared.get(op.holderId);
     shared.set(op.holderId, known ? merged(known, hold) : hold);
   }
-  return [...shared.values(), ...alone].sort(byBeginning);
+  return [...shared.values(), ...alone].sort(byStart);
 });
 
-/** Equal beginnings are put so that holds which can lie one behind the other do. */
-function byBeginning(a: Hold, b: Hold): number {
+/** On equal starts the shorter hold comes first: a hold of zero length then does not overlap the next one. */
+function byStart(a: Hold, b: Hold): number {
   return a.fromNs - b.fromNs || a.toNs - b.toNs;
 }
 
@@ -43,12 +43,13 @@ function holdOf(op: Operation): Hold | null {
 }
 
 /**
- * Where no release was seen, the last sign of life. A transaction that failed held until the server ended it, which is
- * known to be after its last answered statement only: from then on nobody else's hold beside it harms anything.
+ * The release, or the last recorded time if no release was recorded. A failed transaction held its lock until the server
+ * ended it, at an unknown time after its last answered statement. Only the time up to that statement counts: the server
+ * undid its writes, so a later holder cannot have been harmed.
  */
 function endOfHold(op: Operation, grantedNs: number): number {
-  const isUndone = op.transactional && (op.outcome === "error" || op.outcome === "unknown");
-  if (isUndone) return op.readNs ?? grantedNs;
+  const isRolledBack = op.transactional && (op.outcome === "error" || op.outcome === "unknown");
+  if (isRolledBack) return op.readNs ?? grantedNs;
   return op.releasedNs ?? op.answeredNs ?? op.committedNs ?? op.writeNs ?? op.readNs ?? grantedNs;
 }
 

@@ -10,30 +10,30 @@ import { history, type OpFields, op, rowOf } from "./testing/make-history";
 
 const CASES = new URL("../../tests/history/cases/", import.meta.url);
 
-/** "+30 node-1 write stock = 16", with a ! where it is marked. */
+/** "+30 node-1 write stock = 16", with a "!" in front of a marked step. */
 function lines({ steps, actors }: Interleaving): string[] {
   const nodeOf = new Map(actors.map(({ opId, node }) => [opId, node]));
-  const shown = steps.filter(({ isDetail }) => !isDetail);
-  return shown.map((step) => `${step.isMarked ? "!" : ""}+${step.afterNs} ${nodeOf.get(step.opId)} ${step.text}`);
+  const visible = steps.filter(({ isDetail }) => !isDetail);
+  return visible.map((step) => `${step.isMarked ? "!" : ""}+${step.afterNs} ${nodeOf.get(step.opId)} ${step.text}`);
 }
 
 function firstOf(subject: History, kind: string): Interleaving {
-  const finding = findViolations(subject).findings.find((one) => one.kind === kind);
-  assert.ok(finding, `no finding of ${kind}`);
+  const finding = findViolations(subject).findings.find((each) => each.kind === kind);
+  assert.ok(finding, `expected a finding of kind ${kind}, found none`);
   return interleavingOf(subject, finding);
 }
 
 const seller = (node: string, fields: OpFields) => op({ node, writeAccepted: true, answeredNs: 900, ...fields });
 
 describe("interleavingOf", () => {
-  it("tells a lost update as two reads of one value and two writes over it, and marks the later writer's", () => {
+  it("shows a lost update as two reads and two writes, and marks those of the later writer", () => {
     const first = seller("node-1", { readNs: 110, readValue: 17, writeNs: 163, writtenValue: 16, committedNs: 168 });
     const second = seller("node-2", { readNs: 121, readValue: 17, writeNs: 175, writtenValue: 16, committedNs: 181 });
-    const told = firstOf(
+    const shown = firstOf(
       history({ ops: [second, first], end: { final: 99, orders: [rowOf(first, "1"), rowOf(second, "2")] } }),
       "lostUpdates",
     );
-    assert.deepEqual(lines(told), [
+    assert.deepEqual(lines(shown), [
       "+0 node-1 read stock = 17",
       "!+11 node-2 read stock = 17",
       "+53 node-1 write stock = 16",
@@ -41,11 +41,11 @@ describe("interleavingOf", () => {
       "!+65 node-2 write stock = 16",
       "!+71 node-2 order 2",
     ]);
-    assert.deepEqual(told.remarks, ["2 units sold, and the stock fell by 1."]);
-    assert.equal(told.fromNs, "110");
+    assert.deepEqual(shown.remarks, ["2 units sold, but the stock fell by only 1."]);
+    assert.equal(shown.fromNs, "110");
   });
 
-  it("marks the later writer also where it had read first", () => {
+  it("marks the later writer even if it read first", () => {
     const slow = seller("node-1", { readNs: 10, readValue: 5, writeNs: 90, writtenValue: 4, committedNs: 95 });
     const quick = seller("node-2", { readNs: 20, readValue: 5, writeNs: 30, writtenValue: 4, committedNs: 40 });
     const marked = lines(firstOf(history({ ops: [slow, quick] }), "lostUpdates")).filter((line) =>
@@ -57,68 +57,74 @@ describe("interleavingOf", () => {
     );
   });
 
-  it("shows who entered while another was inside, and when that one left", () => {
+  it("shows both grants and releases of overlapping holds", () => {
     const holder = seller("node-1", { waitNs: 1, grantedNs: 10, releasedNs: 60 });
     const intruder = seller("node-2", { waitNs: 2, grantedNs: 40, releasedNs: 80 });
     assert.deepEqual(lines(firstOf(history({ ops: [holder, intruder] }), "overlappingHolds")), [
-      "+0 node-1 enter",
-      "!+30 node-2 enter",
-      "+50 node-1 leave",
-      "+70 node-2 leave",
+      "+0 node-1 acquire lock",
+      "!+30 node-2 acquire lock",
+      "+50 node-1 release lock",
+      "+70 node-2 release lock",
     ]);
   });
 
-  it("shows the answers where the answers are wrong", () => {
+  it("shows requests and answers if the answers are wrong", () => {
     const early = op({ node: "node-1", invokedNs: 0, answeredNs: 10, outcome: "sold_out", buyerId: "ann" });
     const late = op({ node: "node-2", invokedNs: 20, answeredNs: 30, buyerId: "bob" });
     assert.deepEqual(lines(firstOf(history({ ops: [early, late], run: { initial: 1 } }), "ticketOrder")), [
-      "+0 node-1 ann asks for 1 unit",
-      '+10 node-1 tell ann "sold out"',
-      "!+20 node-2 bob asks for 1 unit",
-      '!+30 node-2 tell bob "sold"',
+      "+0 node-1 ann requests 1 unit",
+      '+10 node-1 answer "sold out" to ann',
+      "!+20 node-2 bob requests 1 unit",
+      '!+30 node-2 answer "sold" to bob',
     ]);
   });
 
-  it("puts beside the first buyer too many the one whose write was gone over", () => {
+  it("shows the overwritten purchase beside the first oversold one", () => {
     const first = seller("node-1", { readNs: 10, readValue: 1, writeNs: 20, writtenValue: 0, committedNs: 25 });
     const second = seller("node-2", { readNs: 12, readValue: 1, writeNs: 30, writtenValue: 0, committedNs: 35 });
-    const told = firstOf(history({ ops: [first, second], run: { initial: 1 } }), "oversold");
-    assert.equal(lines(told).length, 6);
-    assert.deepEqual(told.remarks, ["Order number 2 of a sale that had 1 unit."]);
+    const shown = firstOf(history({ ops: [first, second], run: { initial: 1 } }), "oversold");
+    assert.equal(lines(shown).length, 6);
+    assert.deepEqual(shown.remarks, ["Order number 2 of a sale with a stock of 1 unit."]);
   });
 
-  it("keeps to what can be followed, and says how much more there is", () => {
+  it("limits the number of purchases and says how many are not shown", () => {
     const ops = Array.from({ length: 7 }, () => op({ buyerId: "greedy", answeredNs: 5 }));
-    const told = firstOf(history({ ops, run: { limitPerBuyer: 1 } }), "duplicateClaims");
-    assert.equal(told.actors.length, MAX_ACTORS);
-    assert.equal(told.remarks.at(-1), "3 more purchases are not shown.");
+    const shown = firstOf(history({ ops, run: { limitPerBuyer: 1 } }), "duplicateClaims");
+    assert.equal(shown.actors.length, MAX_ACTORS);
+    assert.equal(shown.remarks.at(-1), "3 more purchases are not shown.");
   });
 
-  it("does not put the lines of two hosts in one order silently", () => {
+  it("reports if the steps come from several hosts", () => {
     const fields = { readNs: 1, readValue: 4, writeNs: 2, writtenValue: 3 };
     const ops = [seller("a", { ...fields, host: "a" }), seller("b", { ...fields, host: "b" })];
     assert.equal(firstOf(history({ ops }), "lostUpdates").isOneClock, false);
-    assert.equal(firstOf(history({ ops: ops.map((one) => ({ ...one, host: "h" })) }), "lostUpdates").isOneClock, true);
+    assert.equal(
+      firstOf(history({ ops: ops.map((line) => ({ ...line, host: "h" })) }), "lostUpdates").isOneClock,
+      true,
+    );
   });
 
-  it("has lines, or a remark where nothing was recorded, for every finding of every hand-made history", async () => {
+  it("has steps or a remark for every finding of every hand-made history", async () => {
     const seen = new Set<string>();
     for (const file of readdirSync(CASES)) {
       const parsed = await parseHistory(createReadStream(new URL(file, CASES)));
       for (const finding of checkParsedHistory(parsed).findings) {
-        const told = interleavingOf(parsed.history, finding);
-        const times = told.steps.map(({ afterNs }) => afterNs);
+        const shown = interleavingOf(parsed.history, finding);
+        const times = shown.steps.map(({ afterNs }) => afterNs);
         assert.deepEqual(
           times,
           [...times].sort((a, b) => a - b),
           file,
         );
         if (!(VIOLATION_KINDS as readonly string[]).includes(finding.kind)) continue;
-        if (told.actors.length > 0) assert.ok(lines(told).length > 0, `${file}: ${finding.sentence}`);
-        if (told.actors.length > 0) seen.add(finding.kind);
-        if (finding.kind === "strayRows") assert.ok(told.remarks.length > 0);
-        const hasMark = told.steps.some(({ isMarked, isDetail }) => isMarked && !isDetail);
-        assert.ok(hasMark || told.actors.length === 0, `${file}: nothing is marked in ${finding.sentence}`);
+        if (shown.actors.length > 0) assert.ok(lines(shown).length > 0, `${file}: ${finding.sentence}`);
+        if (shown.actors.length > 0) seen.add(finding.kind);
+        if (finding.kind === "strayRows") assert.ok(shown.remarks.length > 0);
+        const hasMark = shown.steps.some(({ isMarked, isDetail }) => isMarked && !isDetail);
+        assert.ok(
+          hasMark || shown.actors.length === 0,
+          `${file}: expected a marked step, found none: ${finding.sentence}`,
+        );
       }
     }
     assert.deepEqual(
@@ -129,24 +135,27 @@ describe("interleavingOf", () => {
 });
 
 describe("firstServedInterleaving", () => {
-  it("shows the first buyers that were served, in their turns, with nothing marked", () => {
-    const turn = (at: number, node: string, value: number) =>
+  it("shows the first purchases served, with no step marked", () => {
+    const served = (at: number, node: string, value: number) =>
       seller(node, { grantedNs: at, readNs: at + 1, readValue: value, releasedNs: at + 4 });
-    const told = firstServedInterleaving(history({ ops: [turn(50, "c", 8), turn(10, "a", 10), turn(30, "b", 9)] }), 2);
-    assert.deepEqual(lines(told), [
-      "+0 a enter",
+    const shown = firstServedInterleaving(
+      history({ ops: [served(50, "c", 8), served(10, "a", 10), served(30, "b", 9)] }),
+      2,
+    );
+    assert.deepEqual(lines(shown), [
+      "+0 a acquire lock",
       "+1 a read stock = 10",
-      "+4 a leave",
-      "+20 b enter",
+      "+4 a release lock",
+      "+20 b acquire lock",
       "+21 b read stock = 9",
-      "+24 b leave",
+      "+24 b release lock",
     ]);
   });
 
-  it("tells an atomic write as one step, in the order of what was left where nothing was granted", () => {
+  it("shows an atomic write as one step, and sorts by the value left if there is no grant", () => {
     const write = (at: number, node: string, left: number) =>
       seller(node, { readNs: at, readValue: left + 1, writeNs: at, writtenValue: left, committedNs: 60 - at });
-    const told = firstServedInterleaving(history({ ops: [write(10, "a", 8), write(20, "b", 9), write(1, "c", 7)] }));
-    assert.deepEqual(lines(told).slice(0, 2), ["+0 a write stock 9 → 8", "+10 b write stock 10 → 9"]);
+    const shown = firstServedInterleaving(history({ ops: [write(10, "a", 8), write(20, "b", 9), write(1, "c", 7)] }));
+    assert.deepEqual(lines(shown).slice(0, 2), ["+0 a write stock 9 → 8", "+10 b write stock 10 → 9"]);
   });
 });

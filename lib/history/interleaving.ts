@@ -6,7 +6,7 @@ import { memoize } from "./memoize";
 import { clockReading, type Operation, type TimeField } from "./operation";
 import { ALL_TIME_FIELDS, CRITICAL_SECTION_FIELDS, type Step, stepsOf } from "./steps";
 
-/** An operation as the reader meets it: who, for whom, and how it ended. */
+/** An operation as a column of the interleaving. */
 export interface Actor {
   readonly opId: string;
   readonly node: string;
@@ -16,116 +16,120 @@ export interface Actor {
 }
 
 export interface InterleavingStep extends Omit<Step, "atNs"> {
-  /** Since the first step shown, by the clock of the actor's host. */
+  /** Time since the first step shown, by the clock of the actor's host. */
   readonly afterNs: number;
-  /** What should not have happened, or should not have happened then. */
+  /** True if this step is part of the violation. */
   readonly isMarked: boolean;
-  /** Left out until a reader asks for every step. */
+  /** True if the step is hidden until the reader asks for all steps. */
   readonly isDetail: boolean;
 }
 
-/** What several purchases did, line by line, in the order of the clock. */
+/** The steps of several purchases in one list, sorted by time. */
 export interface Interleaving {
-  /** The order of their first steps; at most `MAX_ACTORS`. */
+  /** Sorted by first step; at most `MAX_ACTORS`. */
   readonly actors: readonly Actor[];
   readonly steps: readonly InterleavingStep[];
-  /** When the first step was, as the host's clock showed it; null where nothing was recorded. */
+  /** The clock reading of the first step; null if no step was recorded. */
   readonly fromNs: string | null;
-  /** What has no moment: rows that were found after the run, sums, what was left out. */
+  /** Facts without a time: rows read after the run, totals, the number of purchases not shown. */
   readonly remarks: readonly string[];
-  /** False: the actors are of several hosts, and lines of two hosts stand in no order. */
+  /** False if the actors ran on several hosts: the order of steps on different hosts is then unknown. */
   readonly isOneClock: boolean;
 }
 
-/** More columns than this nobody can follow. */
+/** More columns are hard to follow. */
 export const MAX_ACTORS = 4;
 
-/** What to show of a kind: which steps tell something here, and which of them are wrong, and whose. */
+/** Which steps to show for a kind of finding, and which to mark. */
 interface FindingView {
   readonly fields: readonly TimeField[];
   readonly marked: readonly TimeField[];
-  /** Whose steps are marked; a purchase that is alone in its finding always has them. */
-  readonly who: "first" | "second" | "later" | "all";
+  /** The operations whose steps are marked; a single operation is always marked. */
+  readonly markedOps: "first" | "second" | "later" | "all";
 }
 
 const WRITE: readonly TimeField[] = ["writeNs", "committedNs"];
 const READ_AND_WRITE: readonly TimeField[] = ["readNs", ...WRITE];
-const ASKED_AND_TOLD: readonly TimeField[] = ["invokedNs", ...CRITICAL_SECTION_FIELDS, "answeredNs"];
-const entered: FindingView = { fields: CRITICAL_SECTION_FIELDS, marked: ["grantedNs"], who: "second" };
-const told: FindingView = { fields: ASKED_AND_TOLD, marked: ["answeredNs"], who: "all" };
-const everything: FindingView = { fields: ALL_TIME_FIELDS, marked: [], who: "all" };
+const REQUEST_TO_ANSWER: readonly TimeField[] = ["invokedNs", ...CRITICAL_SECTION_FIELDS, "answeredNs"];
+const grantView: FindingView = { fields: CRITICAL_SECTION_FIELDS, marked: ["grantedNs"], markedOps: "second" };
+const answerView: FindingView = { fields: REQUEST_TO_ANSWER, marked: ["answeredNs"], markedOps: "all" };
+const allStepsView: FindingView = { fields: ALL_TIME_FIELDS, marked: [], markedOps: "all" };
 
 const FINDING_VIEWS: Partial<Readonly<Record<Finding["kind"], FindingView>>> = {
-  oversold: { fields: CRITICAL_SECTION_FIELDS, marked: READ_AND_WRITE, who: "first" },
-  lostUpdates: { fields: CRITICAL_SECTION_FIELDS, marked: READ_AND_WRITE, who: "second" },
-  undersold: { fields: ASKED_AND_TOLD, marked: WRITE, who: "all" },
-  negativeStock: { fields: CRITICAL_SECTION_FIELDS, marked: WRITE, who: "all" },
-  duplicateClaims: { fields: ASKED_AND_TOLD, marked: ["committedNs", "answeredNs"], who: "later" },
-  overlappingHolds: entered,
-  fencedOverlap: entered,
-  staleWrites: { fields: CRITICAL_SECTION_FIELDS, marked: WRITE, who: "first" },
-  fencingOrder: entered,
-  ticketOrder: { fields: ASKED_AND_TOLD, marked: ["invokedNs", "readNs", "answeredNs"], who: "second" },
-  acknowledgedRows: told,
-  unknownRows: { fields: ASKED_AND_TOLD, marked: ["committedNs", "answeredNs"], who: "all" },
-  refusedRows: told,
+  oversold: { fields: CRITICAL_SECTION_FIELDS, marked: READ_AND_WRITE, markedOps: "first" },
+  lostUpdates: { fields: CRITICAL_SECTION_FIELDS, marked: READ_AND_WRITE, markedOps: "second" },
+  undersold: { fields: REQUEST_TO_ANSWER, marked: WRITE, markedOps: "all" },
+  negativeStock: { fields: CRITICAL_SECTION_FIELDS, marked: WRITE, markedOps: "all" },
+  duplicateClaims: { fields: REQUEST_TO_ANSWER, marked: ["committedNs", "answeredNs"], markedOps: "later" },
+  overlappingHolds: grantView,
+  fencedOverlap: grantView,
+  staleWrites: { fields: CRITICAL_SECTION_FIELDS, marked: WRITE, markedOps: "first" },
+  fencingOrder: grantView,
+  ticketOrder: { fields: REQUEST_TO_ANSWER, marked: ["invokedNs", "readNs", "answeredNs"], markedOps: "second" },
+  acknowledgedRows: answerView,
+  unknownRows: { fields: REQUEST_TO_ANSWER, marked: ["committedNs", "answeredNs"], markedOps: "all" },
+  refusedRows: answerView,
 };
 
-/** The lines of a finding: what those it names did, and what made it wrong. O(n) in the purchases it names. */
+/** Explains a finding by the steps of the purchases that it names. O(n) in those purchases. */
 export function interleavingOf(history: History, finding: Finding): Interleaving {
   const named = [...new Set(finding.opIds)].flatMap((opId) => operationsById(history).get(opId) ?? []);
   const ops = [...named, ...partnersOf(history, finding, named)];
-  const lens = FINDING_VIEWS[finding.kind] ?? everything;
-  const shown = inOrderOfBlame(history, finding, ops).slice(0, MAX_ACTORS);
+  const view = FINDING_VIEWS[finding.kind] ?? allStepsView;
+  const shown = overwriterSecond(history, finding, ops).slice(0, MAX_ACTORS);
   const marked = new Map(
-    shown.map((op, index) => [op.opId, shown.length === 1 || isMeant(lens.who, index) ? lens.marked : []]),
+    shown.map((op, index) => [op.opId, shown.length === 1 || isMarkedOp(view.markedOps, index) ? view.marked : []]),
   );
   return {
-    ...weave(history, shown, { fields: lens.fields, marked }),
-    remarks: [...remarksOn(history, finding, shown), ...leftOut(ops.length - shown.length)],
+    ...mergeSteps(history, shown, { fields: view.fields, marked }),
+    remarks: [...remarksOn(history, finding, shown), ...omittedRemark(ops.length - shown.length)],
   };
 }
 
-function isMeant(who: FindingView["who"], index: number): boolean {
-  if (who === "later") return index > 0;
-  return who === "all" || index === (who === "first" ? 0 : 1);
+function isMarkedOp(markedOps: FindingView["markedOps"], index: number): boolean {
+  if (markedOps === "later") return index > 0;
+  return markedOps === "all" || index === (markedOps === "first" ? 0 : 1);
 }
 
-/** A lost update's finding names the readers in their order; it is the later writer whose write went over the other's. */
-function inOrderOfBlame(history: History, { kind }: Finding, ops: readonly Operation[]): readonly Operation[] {
+/** A lost update's finding names the operations by read; the view marks the second, which must be the one that overwrote. */
+function overwriterSecond(history: History, { kind }: Finding, ops: readonly Operation[]): readonly Operation[] {
   const [a, b] = ops;
-  return kind === "lostUpdates" && a && b && losersOf(history).get(a) === b ? [b, a] : ops;
+  return kind === "lostUpdates" && a && b && overwrittenBy(history).get(a) === b ? [b, a] : ops;
 }
 
-const losersOf = memoize((history: History): ReadonlyMap<Operation, Operation> => {
+const overwrittenBy = memoize((history: History): ReadonlyMap<Operation, Operation> => {
   return new Map(lostUpdatesIn(history).map(({ first, second }) => [second, first]));
 });
 
-/** Whom the finding does not name and without whom it cannot be understood. */
+/** The operation that the finding does not name but that is needed to explain it. */
 function partnersOf(history: History, { kind }: Finding, named: readonly Operation[]): Operation[] {
   const [op] = named;
   if (!op || kind !== "oversold") return [];
-  const first = losersOf(history).get(op);
-  return first ? [first] : lastInStock(history, op);
+  const first = overwrittenBy(history).get(op);
+  return first ? [first] : lastUnitBuyer(history, op);
 }
 
-/** The purchase that took the last unit there was, where another than the one beyond it. */
-function lastInStock(history: History, beyond: Operation): Operation[] {
+/** The purchase that took the last unit in stock, unless it is the oversold purchase itself. */
+function lastUnitBuyer(history: History, oversold: Operation): Operation[] {
   let left = history.run?.initial ?? 0;
   for (const { opId, quantity } of history.end?.orders ?? []) {
     left -= quantity;
     const op = left <= 0 ? operationsById(history).get(opId) : undefined;
-    if (left <= 0) return op && op !== beyond ? [op] : [];
+    if (left <= 0) return op && op !== oversold ? [op] : [];
   }
   return [];
 }
 
-interface Weave {
+interface MergeOptions {
   readonly fields: readonly TimeField[];
   readonly marked: ReadonlyMap<string, readonly TimeField[]>;
 }
 
-function weave(history: History, ops: readonly Operation[], { fields, marked }: Weave): Omit<Interleaving, "remarks"> {
+function mergeSteps(
+  history: History,
+  ops: readonly Operation[],
+  { fields, marked }: MergeOptions,
+): Omit<Interleaving, "remarks"> {
   const all = ops.flatMap((op) => stepsOf(history, op, ALL_TIME_FIELDS));
   const shown = all.filter(({ field }) => fields.includes(field));
   const firstNs = Math.min(...(shown.length > 0 ? shown : all).map(({ atNs }) => atNs));
@@ -136,10 +140,10 @@ function weave(history: History, ops: readonly Operation[], { fields, marked }: 
       isMarked: marked.get(step.opId)?.includes(step.field) ?? false,
       isDetail: !fields.includes(step.field),
     }))
-    // Of equal moments the recorder's order stands: all of one purchase, step by step.
+    // The sort is stable: steps at the same time keep their order within a purchase.
     .sort((a, b) => a.afterNs - b.afterNs);
-  const places = new Map(steps.map(({ opId }, index) => [opId, index] as const).reverse());
-  const actors = [...ops].sort((a, b) => (places.get(a.opId) ?? 0) - (places.get(b.opId) ?? 0));
+  const firstSteps = new Map(steps.map(({ opId }, index) => [opId, index] as const).reverse());
+  const actors = [...ops].sort((a, b) => (firstSteps.get(a.opId) ?? 0) - (firstSteps.get(b.opId) ?? 0));
   const [first] = actors;
   return {
     actors: actors.map(({ opId, node, host, buyerId, outcome }) => ({ opId, node, host, buyerId, outcome })),
@@ -154,14 +158,14 @@ function remarksOn(history: History, finding: Finding, ops: readonly Operation[]
     case "lostUpdates":
       return ops.length === 2 ? [lostUpdateRemark(ops)] : [];
     case "oversold":
-      return [orderNumber(history, ops[0])];
+      return [orderNumberRemark(history, ops[0])];
     case "acknowledgedRows":
     case "unknownRows":
     case "refusedRows":
     case "duplicateClaims":
-      return ops.map((op) => rowsInWords(history, op));
+      return ops.map((op) => rowsRemark(history, op));
     case "strayRows":
-      return ["Found in the database after the run; no recorded purchase made it."];
+      return ["The order is in the database, but no recorded purchase created it."];
     default:
       return [];
   }
@@ -170,45 +174,47 @@ function remarksOn(history: History, finding: Finding, ops: readonly Operation[]
 function lostUpdateRemark(ops: readonly Operation[]): string {
   const taken = ops.reduce((sum, { quantity }) => sum + quantity, 0);
   const moved = Math.max(...ops.map(({ quantity }) => quantity));
-  return `${plural(taken, "unit")} sold, and the stock fell by ${moved}.`;
+  return `${plural(taken, "unit")} sold, but the stock fell by only ${moved}.`;
 }
 
-function orderNumber(history: History, op: Operation | undefined): string {
+function orderNumberRemark(history: History, op: Operation | undefined): string {
   const orders = history.end?.orders ?? [];
-  const place = orders.findIndex(({ opId }) => opId === op?.opId) + 1;
+  const position = orders.findIndex(({ opId }) => opId === op?.opId) + 1;
   const stock = plural(history.run?.initial ?? 0, "unit");
-  return place > 0 ? `Order number ${place} of a sale that had ${stock}.` : `There were ${stock}.`;
+  return position > 0
+    ? `Order number ${position} of a sale with a stock of ${stock}.`
+    : `The initial stock was ${stock}.`;
 }
 
-function rowsInWords(history: History, op: Operation): string {
+function rowsRemark(history: History, op: Operation): string {
   const rows = rowsOf(history, op);
-  if (rows.length === 0) return `The database has no order of ${op.buyerId}'s purchase.`;
+  if (rows.length === 0) return `The database has no order for the purchase of ${op.buyerId}.`;
   const names = rows.map(({ orderId, buyerId, quantity }) => `${orderId} (${buyerId}, ${plural(quantity, "unit")})`);
-  return `The database has for it: ${names.join(", ")}.`;
+  return `The database has ${rows.length === 1 ? "order" : "orders"} ${names.join(", ")} for this purchase.`;
 }
 
-function leftOut(count: number): string[] {
+function omittedRemark(count: number): string[] {
   return count > 0 ? [`${plural(count, "more purchase")} ${count === 1 ? "is" : "are"} not shown.`] : [];
 }
 
-/** The first buyers who were served, one after the other: what it looks like when nothing goes wrong. */
+/** The steps of the first purchases served: an example of a run without violations. */
 export function firstServedInterleaving(history: History, count = 2): Interleaving {
   const served: Operation[] = [];
   for (const op of history.soldOps) {
     if ((op.writeNs ?? servedNs(op)) === undefined) continue;
-    const place = served.findIndex((other) => byTurn(op, other) < 0);
-    served.splice(place === -1 ? served.length : place, 0, op);
+    const index = served.findIndex((other) => byServiceOrder(op, other) < 0);
+    served.splice(index === -1 ? served.length : index, 0, op);
     if (served.length > count) served.pop();
   }
-  return { ...weave(history, served, { fields: CRITICAL_SECTION_FIELDS, marked: new Map() }), remarks: [] };
+  return { ...mergeSteps(history, served, { fields: CRITICAL_SECTION_FIELDS, marked: new Map() }), remarks: [] };
 }
 
-/** With a lock the turn is the grant; without one it is what the row says: whoever left more was served before. */
-function byTurn(a: Operation, b: Operation): number {
-  const hasTickets = a.grantedNs === undefined && a.writtenValue !== undefined && b.writtenValue !== undefined;
-  return hasTickets ? (b.writtenValue ?? 0) - (a.writtenValue ?? 0) : turnNs(a) - turnNs(b);
+/** Sorts by grant. Without grants the written values give the order: the purchase that left more units was served first. */
+function byServiceOrder(a: Operation, b: Operation): number {
+  const hasValues = a.grantedNs === undefined && a.writtenValue !== undefined && b.writtenValue !== undefined;
+  return hasValues ? (b.writtenValue ?? 0) - (a.writtenValue ?? 0) : servedOrWrittenNs(a) - servedOrWrittenNs(b);
 }
 
-function turnNs(op: Operation): number {
+function servedOrWrittenNs(op: Operation): number {
   return servedNs(op) ?? op.writeNs ?? op.invokedNs;
 }

@@ -7,7 +7,7 @@ import { history, op } from "./testing/make-history";
 const between = (from: number, to: number) => ({ from, to });
 
 describe("peakOverlap", () => {
-  it("counts the most intervals open at once", () => {
+  it("counts the largest number of intervals open at the same time", () => {
     assert.equal(peakOverlap([between(0, 10), between(2, 5), between(4, 6), between(7, 9)]), 3);
     assert.equal(peakOverlap([]), 0);
   });
@@ -16,7 +16,7 @@ describe("peakOverlap", () => {
     assert.equal(peakOverlap([between(0, 5), between(5, 9)]), 1);
   });
 
-  it("agrees with counting at every start", () => {
+  it("matches a count at every start", () => {
     const interval = fc
       .tuple(fc.nat(50), fc.integer({ min: 1, max: 20 }))
       .map(([at, length]) => between(at, at + length));
@@ -31,19 +31,19 @@ describe("peakOverlap", () => {
 });
 
 describe("peakInFlight", () => {
-  it("takes a purchase without an answer to have been in flight to the end", () => {
+  it("counts a purchase without an answer as in flight until the end", () => {
     const ops = [op({ invokedNs: 0 }), op({ invokedNs: 5, answeredNs: 9 })];
     assert.equal(peakInFlight(history({ ops }).ops), 2);
   });
 
-  it("does not add up what is in flight on several hosts", () => {
+  it("does not add purchases of different hosts", () => {
     const ops = [op({ invokedNs: 0, answeredNs: 9, host: "a" }), op({ invokedNs: 0, answeredNs: 9, host: "b" })];
     assert.equal(peakInFlight(history({ ops }).ops), 1);
   });
 });
 
 describe("waits and flights", () => {
-  it("end a wait at the grant, at the read where there is no lock, or at the answer", () => {
+  it("end a wait at the grant, at the read if there is no lock, or at the answer", () => {
     const ends = { answeredNs: 9 };
     const ops = [
       op({ waitNs: 1, grantedNs: 3, readNs: 4, ...ends }),

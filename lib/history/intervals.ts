@@ -6,7 +6,7 @@ export interface Interval {
   readonly to: number;
 }
 
-/** The highest number of intervals open at once. O(n log n). An end and a start at the same instant do not overlap. */
+/** The largest number of intervals open at the same time. An end and a start at the same instant do not overlap. O(n log n). */
 export function peakOverlap(intervals: readonly Interval[]): number {
   const starts = Float64Array.from(intervals, ({ from }) => from).sort();
   const ends = Float64Array.from(intervals, ({ to }) => to).sort();
@@ -20,12 +20,12 @@ export function peakOverlap(intervals: readonly Interval[]): number {
   return peak;
 }
 
-/** From being asked to being answered. */
+/** From request to answer. */
 export function flightsOf(ops: readonly Operation[]): Interval[] {
   return ops.flatMap((op) => (op.answeredNs === undefined ? [] : [{ from: op.invokedNs, to: op.answeredNs }]));
 }
 
-/** From asking for the turn to getting it, or to being turned away. */
+/** From the start of waiting for the lock to the grant, or to the answer if there was no grant. */
 export function waitsOf(ops: readonly Operation[]): Interval[] {
   const waits: Interval[] = [];
   for (const op of ops) {
@@ -35,12 +35,12 @@ export function waitsOf(ops: readonly Operation[]): Interval[] {
   return waits;
 }
 
-/** When a purchase's turn came: the grant, or the read where there is no lock. */
+/** The grant, or the read if the strategy has no lock. */
 export function servedNs(op: Operation): number | undefined {
   return op.grantedNs ?? op.readNs;
 }
 
-/** Purchases by host: times of two hosts do not compare. */
+/** Times are comparable only within one host. */
 export const byHost = memoize((ops: readonly Operation[]): ReadonlyMap<string, readonly Operation[]> => {
   const hosts = new Map<string, Operation[]>();
   for (const op of ops) {
@@ -51,19 +51,19 @@ export const byHost = memoize((ops: readonly Operation[]): ReadonlyMap<string, r
   return hosts;
 });
 
-/** The highest number of purchases in flight at once that one host's clock can prove. */
+/** The largest number of purchases in flight at the same time, by the clock of any one host. */
 export const peakInFlight = memoize((ops: readonly Operation[]): number => {
   let peak = 0;
   for (const onHost of byHost(ops).values()) {
     const lastNs = onHost.reduce((last, op) => Math.max(last, lastSeenNs(op)), 0);
-    // A purchase without an answer was in flight to the end.
+    // A purchase without an answer counts as in flight until the end.
     const flights = onHost.map((op) => ({ from: op.invokedNs, to: op.answeredNs ?? lastNs }));
     peak = Math.max(peak, peakOverlap(flights));
   }
   return peak;
 });
 
-/** The last sign of life of a purchase. */
+/** The last recorded time of a purchase. */
 export function lastSeenNs(op: Operation): number {
   return (
     op.answeredNs ??

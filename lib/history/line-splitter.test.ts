@@ -9,7 +9,7 @@ function split(chunks: readonly (string | Uint8Array)[], maxLineChars?: number) 
 }
 
 describe("LineSplitter", () => {
-  it("numbers lines from 1 and keeps what stands after the last line break", () => {
+  it("numbers lines from 1 and keeps the text after the last line break", () => {
     assert.deepEqual(split(["a\n\nb"]), [
       { number: 1, text: "a" },
       { number: 2, text: "" },
@@ -19,7 +19,7 @@ describe("LineSplitter", () => {
     assert.deepEqual(split([]), []);
   });
 
-  it("gives up on a line that is too long, and reads the next", () => {
+  it("skips a line that is too long and reads the next one", () => {
     assert.deepEqual(split(["abc", "defgh\nok\n"], 5), [
       { number: 1, text: null },
       { number: 2, text: "ok" },
@@ -27,7 +27,7 @@ describe("LineSplitter", () => {
     assert.deepEqual(split(["abcdef"], 5), [{ number: 1, text: null }]);
   });
 
-  it("finds the same lines wherever the chunks begin and end, in the middle of a character too", () => {
+  it("finds the same lines for any chunk boundaries, also within a character", () => {
     const text = fc.array(fc.constantFrom("a", "ß", "€", "🙂", "\n"), { maxLength: 40 }).map((parts) => parts.join(""));
     fc.assert(
       fc.property(text, fc.array(fc.nat(100), { maxLength: 8 }), (whole, cuts) => {

@@ -1,13 +1,13 @@
-/** Longest line that is read; one is the end line with every order of a run. */
+/** The end line is the longest: it lists every order of the run. */
 const MAX_LINE_CHARS = 256 * 1024 * 1024;
 
-/** A line of a file; null in place of a text that is too long to be read. */
 export interface NumberedLine {
   readonly number: number;
+  /** Null if the line is too long to read. */
   readonly text: string | null;
 }
 
-/** Cuts a stream of chunks into lines, wherever the chunks begin and end. */
+/** Splits a stream of chunks into lines. A chunk may end anywhere, also within a character. */
 export class LineSplitter {
   private readonly decoder = new TextDecoder("utf-8");
   private parts: string[] = [];
@@ -17,7 +17,7 @@ export class LineSplitter {
 
   constructor(private readonly maxLineChars: number = MAX_LINE_CHARS) {}
 
-  /** The lines that this chunk completes. */
+  /** @returns the lines that this chunk completes */
   push(chunk: string | Uint8Array): NumberedLine[] {
     const text = typeof chunk === "string" ? chunk : this.decoder.decode(chunk, { stream: true });
     const found: NumberedLine[] = [];
@@ -31,7 +31,7 @@ export class LineSplitter {
     return found;
   }
 
-  /** What stood after the last line break. */
+  /** @returns the text after the last line break, if any */
   finish(): NumberedLine[] {
     this.keep(this.decoder.decode());
     return this.pendingChars > 0 || this.isTooLong ? [this.endLine()] : [];

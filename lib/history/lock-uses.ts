@@ -3,33 +3,34 @@ import { type Hold, holdsOf } from "./holds";
 import { byHost } from "./intervals";
 import type { Operation } from "./operation";
 
-/** One acquire and its release, as a checker of mutexes wants them. Nanoseconds since the first call. */
+/** One acquire and its release, for export to mutex checkers. Times are nanoseconds since the first call. */
 export interface LockUse {
   readonly op: Operation;
-  /** Numbered so that no process does two things at once; a process is used again when it has nothing open. */
+  /** A process number. No process has two operations open; a number is reused when its last use has ended. */
   readonly process: number;
   readonly acquireCallNs: number;
   readonly acquireReturnNs: number;
   readonly releaseCallNs: number;
-  /** Null: when, and whether, the release took effect was not seen. */
+  /** Null if no release was recorded. */
   readonly releaseReturnNs: number | null;
 }
 
-/** Why a history cannot be put into the form of another checker. */
+/** A history cannot be exported for another checker. */
 export class ExportError extends Error {
   override readonly name = "ExportError";
 }
 
 /**
- * Acquires and releases of one host, by their beginning. Waiters who were turned away leave no trace: they changed nothing.
- * @throws ExportError when the operations are of several hosts and none is named, or nobody ever held
+ * Acquires and releases of one host, sorted by start. Waiters that gave up are left out: they did not change the lock.
+ * @throws ExportError if the operations are of several hosts and `host` is absent, or if there is no grant
  */
 export function lockUsesOf(history: History, host?: string): LockUse[] {
   const holds = holdsOf(opsOf(history, host));
   const spans = holds.map((hold): Span => ({ hold, callNs: hold.op.waitNs ?? hold.op.invokedNs }));
   spans.sort((a, b) => a.callNs - b.callNs);
   const [first] = spans;
-  if (!first) throw new ExportError("no operation records a grant, so there are no acquires to export");
+  if (!first)
+    throw new ExportError("The history records no grant, so there are no acquires to export. Use a run with a lock.");
   return withProcesses(spans.map((span) => useOf(span, first.callNs)));
 }
 
@@ -40,17 +41,17 @@ interface Span {
 
 function useOf({ hold, callNs }: Span, originNs: number): Omit<LockUse, "process"> {
   const { op, fromNs, toNs } = hold;
-  const wasSeen = op.releasedNs !== undefined || op.leaseLostNs !== undefined;
+  const isRecorded = op.releasedNs !== undefined || op.leaseLostNs !== undefined;
   return {
     op,
     acquireCallNs: callNs - originNs,
     acquireReturnNs: fromNs - originNs,
     releaseCallNs: toNs - originNs,
-    releaseReturnNs: wasSeen ? Math.max(toNs, op.answeredNs ?? toNs) - originNs : null,
+    releaseReturnNs: isRecorded ? Math.max(toNs, op.answeredNs ?? toNs) - originNs : null,
   };
 }
 
-/** A process is free once its last use was over before the next begins; one that never came back stays taken. */
+/** Reuses a process number after its last use ended. A use without a recorded release never ends. */
 function withProcesses(uses: readonly Omit<LockUse, "process">[]): LockUse[] {
   const ends = [...uses.keys()].sort((a, b) => endOf(uses[a]) - endOf(uses[b]));
   const processes: number[] = [];
@@ -75,11 +76,11 @@ function opsOf(history: History, host: string | undefined): readonly Operation[]
   const hosts = byHost(history.ops);
   const names = [...hosts.keys()];
   if (host === undefined && names.length > 1) {
-    throw new ExportError(`times of ${names.join(", ")} do not compare: name one by --host`);
+    throw new ExportError(`The clocks of hosts ${names.join(", ")} are not comparable. Choose one with --host <name>.`);
   }
   const wanted = host ?? names[0] ?? "";
   const ops = hosts.get(wanted);
   if (!ops && host !== undefined)
-    throw new ExportError(`no operation is of host ${host}; there are: ${names.join(", ")}`);
+    throw new ExportError(`The history has no operation of host ${host}. Its hosts are: ${names.join(", ")}.`);
   return ops ?? [];
 }

@@ -1,11 +1,11 @@
-/** Makes a question about a history be answered once: several checkers ask the same ones. The answer goes with the history. */
-export function memoize<K extends object, T>(answer: (subject: K) => T): (subject: K) => T {
-  const known = new WeakMap<K, { readonly value: T }>();
-  return (subject) => {
-    const before = known.get(subject);
-    if (before) return before.value;
-    const value = answer(subject);
-    known.set(subject, { value });
+/** Computes a value once per argument object: several checkers need the same intermediate results. Weak keys free them with the object. */
+export function memoize<K extends object, T>(compute: (key: K) => T): (key: K) => T {
+  const results = new WeakMap<K, { readonly value: T }>();
+  return (key) => {
+    const known = results.get(key);
+    if (known) return known.value;
+    const value = compute(key);
+    results.set(key, { value });
     return value;
   };
 }

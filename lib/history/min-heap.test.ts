@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { MinHeap } from "./min-heap";
 
 describe("MinHeap", () => {
-  it("gives back what was put in, the smallest first, whenever it is asked", () => {
-    // A number is put in, a null takes one out.
+  it("pops the smallest item first", () => {
+    // A number is pushed, a null pops.
     fc.assert(
       fc.property(fc.array(fc.option(fc.nat(50)), { maxLength: 60 }), (steps) => {
         const heap = new MinHeap<number>((value) => value);

@@ -1,8 +1,7 @@
-/** The smallest first. */
 export class MinHeap<T> {
   private readonly items: T[] = [];
 
-  constructor(private readonly weigh: (item: T) => number) {}
+  constructor(private readonly keyOf: (item: T) => number) {}
 
   peek(): T | undefined {
     return this.items[0];
@@ -12,7 +11,7 @@ export class MinHeap<T> {
     let at = this.items.push(item) - 1;
     while (at > 0) {
       const parent = (at - 1) >> 1;
-      if (this.weightAt(parent) <= this.weightAt(at)) return;
+      if (this.keyAt(parent) <= this.keyAt(at)) return;
       this.swap(at, parent);
       at = parent;
     }
@@ -30,16 +29,16 @@ export class MinHeap<T> {
   private sink(): void {
     for (let at = 0; ; ) {
       const left = 2 * at + 1;
-      const child = this.weightAt(left + 1) < this.weightAt(left) ? left + 1 : left;
-      if (this.weightAt(child) >= this.weightAt(at)) return;
+      const child = this.keyAt(left + 1) < this.keyAt(left) ? left + 1 : left;
+      if (this.keyAt(child) >= this.keyAt(at)) return;
       this.swap(at, child);
       at = child;
     }
   }
 
-  private weightAt(index: number): number {
+  private keyAt(index: number): number {
     const item = this.items[index];
-    return item === undefined ? Infinity : this.weigh(item);
+    return item === undefined ? Infinity : this.keyOf(item);
   }
 
   private swap(a: number, b: number): void {

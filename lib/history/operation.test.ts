@@ -7,7 +7,7 @@ import { type OpFields, op } from "./testing/make-history";
 const read = (fields: OpFields) => readOperations([op(fields)])[0] ?? assert.fail();
 
 describe("readOperations", () => {
-  it("keeps clock readings exactly, however large, and gives them back as they were", () => {
+  it("keeps large clock readings exact in both directions", () => {
     const ns = fc.bigInt(0n, 2n ** 53n - 1n);
     fc.assert(
       fc.property(fc.bigInt(0n, 9n * 10n ** 18n), ns, (first, distance) => {
@@ -19,7 +19,7 @@ describe("readOperations", () => {
     );
   });
 
-  it("gives each host a clock of its own", () => {
+  it("uses one clock per host", () => {
     const lines = [op({ host: "a", invokedNs: 5 }), op({ host: "b", invokedNs: 700 }), op({ host: "a", invokedNs: 9 })];
     const [first, other, second] = readOperations(lines);
     assert.deepEqual([first?.invokedNs, other?.invokedNs, second?.invokedNs], [0, 0, 4]);
@@ -29,19 +29,19 @@ describe("readOperations", () => {
 });
 
 describe("timesOutOfOrder", () => {
-  it("names the two steps that are the wrong way round", () => {
+  it("names the two steps in the wrong order", () => {
     assert.equal(timesOutOfOrder(read({ invokedNs: 1, waitNs: 1, grantedNs: 2, releasedNs: 2, answeredNs: 3 })), null);
     assert.deepEqual(timesOutOfOrder(read({ grantedNs: 5, releasedNs: 4 })), ["grantedNs", "releasedNs"]);
     assert.deepEqual(timesOutOfOrder(read({ invokedNs: 5, answeredNs: 4 })), ["invokedNs", "answeredNs"]);
   });
 
-  it("lets the write of an earlier try come before the last read", () => {
-    const tries = { writeNs: 4, readNs: 6, answeredNs: 9 };
-    assert.equal(timesOutOfOrder(read({ ...tries, writeAccepted: false })), null);
-    assert.deepEqual(timesOutOfOrder(read({ ...tries, writeAccepted: true })), ["readNs", "writeNs"]);
+  it("allows the rejected write of an earlier attempt before the last read", () => {
+    const retried = { writeNs: 4, readNs: 6, answeredNs: 9 };
+    assert.equal(timesOutOfOrder(read({ ...retried, writeAccepted: false })), null);
+    assert.deepEqual(timesOutOfOrder(read({ ...retried, writeAccepted: true })), ["readNs", "writeNs"]);
   });
 
-  it("lets a commit be seen after the buyer gave up", () => {
+  it("allows a commit after the answer if the outcome is unknown", () => {
     const late = { writeNs: 1, committedNs: 9, answeredNs: 5 };
     assert.equal(timesOutOfOrder(read({ ...late, outcome: "unknown" })), null);
     assert.deepEqual(timesOutOfOrder(read(late)), ["committedNs", "answeredNs"]);
@@ -49,7 +49,7 @@ describe("timesOutOfOrder", () => {
 });
 
 describe("hasTimeTooFar", () => {
-  it("sees a step that plain numbers cannot hold", () => {
+  it("finds a time that a number cannot hold exactly", () => {
     assert.equal(hasTimeTooFar(read({ answeredNs: (2n ** 53n - 1n).toString() })), false);
     assert.equal(hasTimeTooFar(read({ answeredNs: (2n ** 53n).toString() })), true);
   });

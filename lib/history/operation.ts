@@ -1,12 +1,12 @@
 import type { HistoryFaultLine, HistoryOpLine, OperationOutcome } from "./types";
 
-/** A host's monotonic clock. Its readings are kept as distances from its first, which plain numbers hold exactly. */
+/** A host's monotonic clock. Readings are stored as offsets from its first reading, which a number holds exactly for 104 days. */
 export interface HostClock {
   readonly host: string;
   readonly originNs: bigint;
 }
 
-/** One purchase. Times are nanoseconds since its clock's origin; undefined: the step never happened, or was not seen. */
+/** One call of a purchase. Times are nanoseconds since the clock's origin; undefined if the step did not happen or was not recorded. */
 export interface Operation {
   readonly opId: string;
   readonly node: string;
@@ -38,14 +38,14 @@ export interface Operation {
   readonly orderId: string | undefined;
 }
 
-/** A disturbance and how long it lasted, on the clock of the host it was made on. */
+/** An injected fault. Times are readings of the clock of the host that injected it. */
 export interface Fault {
   readonly faultId: string;
   readonly fromNs: bigint;
   readonly toNs: bigint;
 }
 
-/** Makes operations of lines; those of one host share its clock. */
+/** Converts op lines to operations. Operations of one host share one clock object. */
 export class OperationReader {
   private readonly clocks = new Map<string, HostClock>();
   private readonly nodes = new Map<string, string>();
@@ -54,7 +54,7 @@ export class OperationReader {
     const clock = this.clockOf(line.host, line.invokedNs);
     return {
       opId: line.opId,
-      node: this.nameOf(line.node),
+      node: this.internNode(line.node),
       host: clock.host,
       clock,
       buyerId: line.buyerId,
@@ -92,8 +92,8 @@ export class OperationReader {
     return clock;
   }
 
-  /** One string for all operations of a node. */
-  private nameOf(node: string): string {
+  /** Saves memory: all operations of a node share one string. */
+  private internNode(node: string): string {
     const known = this.nodes.get(node);
     if (known !== undefined) return known;
     this.nodes.set(node, node);
@@ -114,15 +114,15 @@ export function toFault({ faultId, fromNs, toNs }: Pick<HistoryFaultLine, "fault
   return { faultId, fromNs: BigInt(fromNs), toNs: BigInt(toNs) };
 }
 
-/** A moment as the host's clock showed it, the way a history writes it; null where there is none. */
+/** Converts an offset back to a clock reading in the history's format. */
 export function clockReading(op: Operation, ns: number | undefined): string | null {
   return ns === undefined ? null : (op.clock.originNs + BigInt(ns)).toString();
 }
 
 export type TimeField = Extract<keyof Operation, `${string}Ns`>;
 
-/** The steps of a purchase that cannot come in another order. */
-const ALWAYS: readonly (readonly [TimeField, TimeField])[] = [
+/** Pairs of steps whose order is fixed. */
+const FIXED_ORDER: readonly (readonly [TimeField, TimeField])[] = [
   ["invokedNs", "waitNs"],
   ["waitNs", "grantedNs"],
   ["invokedNs", "grantedNs"],
@@ -136,20 +136,20 @@ const ALWAYS: readonly (readonly [TimeField, TimeField])[] = [
   ["invokedNs", "answeredNs"],
 ];
 
-/** The first two steps whose times are the wrong way round, if any. */
+/** @returns the first two steps in the wrong order, or null */
 export function timesOutOfOrder(op: Operation): readonly [TimeField, TimeField] | null {
-  const wrong = ALWAYS.find(([earlier, later]) => isAfter(op[earlier], op[later]));
+  const wrong = FIXED_ORDER.find(([earlier, later]) => isAfter(op[earlier], op[later]));
   if (wrong) return wrong;
-  // A refused write may be of an earlier try than the last read.
+  // A rejected write may belong to an earlier attempt than the last read.
   if (op.writeAccepted === true && isAfter(op.readNs, op.writeNs)) return ["readNs", "writeNs"];
-  // Who gave up waiting for the answer may still see the commit later.
+  // After a timeout the recorder may still see the commit.
   if (op.outcome !== "unknown" && isAfter(op.committedNs, op.answeredNs)) return ["committedNs", "answeredNs"];
   return null;
 }
 
 const LATEST_FIELDS: readonly TimeField[] = ["invokedNs", "committedNs", "releasedNs", "leaseLostNs", "answeredNs"];
 
-/** A step more than 104 days from its clock's first reading: plain numbers no longer hold it exactly. */
+/** True if a step is more than 104 days from the clock's first reading: a number cannot hold it exactly. */
 export function hasTimeTooFar(op: Operation): boolean {
   return LATEST_FIELDS.some((field) => op[field] !== undefined && !Number.isSafeInteger(op[field]));
 }

@@ -6,8 +6,8 @@ interface Spanning {
 }
 
 /**
- * Gives each span a row of its lane, the lowest that is free when it begins, so that spans which overlap lie one above
- * the other. A lane's depth is how many rows it needs: the most spans inside at once. `spans` by their beginning. O(n log n).
+ * Assigns each span the lowest free row of its lane, so that overlapping spans have different rows. A lane's depth is the
+ * number of rows it needs. `spans` must be sorted by start; `lanes[i]` is the lane of `spans[i]`. O(n log n).
  */
 export function packRows(
   spans: readonly Spanning[],
@@ -25,9 +25,9 @@ class LanePacker {
   private readonly free = new MinHeap<number>((row) => row);
 
   rowFor({ fromNs, toNs }: Spanning): number {
-    for (let over = this.taken.peek(); over && over.toNs <= fromNs; over = this.taken.peek()) {
+    for (let ended = this.taken.peek(); ended && ended.toNs <= fromNs; ended = this.taken.peek()) {
       this.taken.pop();
-      this.free.push(over.row);
+      this.free.push(ended.row);
     }
     const row = this.free.pop() ?? this.depth++;
     this.taken.push({ toNs, row });

@@ -22,7 +22,7 @@ const kindsOf = async (source: Parameters<typeof parseHistory>[0]) =>
   (await parseHistory(source)).doubts.map(({ kind }) => kind);
 
 describe("parseHistory", () => {
-  it("reads a whole history, whatever stands around it", async () => {
+  it("accepts a byte order mark, blank lines and CRLF", async () => {
     const whole = text(run, first, second, end);
     for (const variant of [whole, `${whole}\n`, `\uFEFF${whole}\n\n`, whole.replaceAll("\n", "\r\n")]) {
       const parsed = await parseHistory([variant]);
@@ -33,34 +33,34 @@ describe("parseHistory", () => {
     }
   });
 
-  it("passes over fields it does not know", async () => {
+  it("ignores unknown fields", async () => {
     assert.deepEqual(await kindsOf([text({ ...run, more: 1 }, { ...first, pod: "x" }, second, end)]), []);
   });
 
-  for (const [what, change] of [
+  for (const [defect, change] of [
     ["no outcome", { outcome: undefined }],
     ["a time as a number", { invokedNs: 5 }],
     ["a time in hexadecimal", { invokedNs: "0x5" }],
     ["a negative time", { invokedNs: "-5" }],
-    ["a quantity of nothing", { quantity: 0 }],
-    ["half a unit", { quantity: 0.5 }],
-    ["no name", { opId: "" }],
-    ["a name that is too long", { buyerId: "x".repeat(501) }],
-    ["a fencing token that is none", { fencingToken: "latest" }],
-    ["a field that is null", { grantedNs: null }],
+    ["a quantity of zero", { quantity: 0 }],
+    ["a fractional quantity", { quantity: 0.5 }],
+    ["an empty opId", { opId: "" }],
+    ["a buyerId that is too long", { buyerId: "x".repeat(501) }],
+    ["a fencing token that is not a number", { fencingToken: "latest" }],
+    ["a null field", { grantedNs: null }],
     ["an unknown type", { type: "note" }],
   ] as const) {
-    it(`does not take a line with ${what} for an operation`, async () => {
+    it(`rejects a line with ${defect}`, async () => {
       const parsed = await parseHistory([text(run, { ...first, ...change }, second, end)]);
       assert.deepEqual(
         parsed.doubts.map(({ kind, line }) => [kind, line]),
         [["unreadableLine", 2]],
       );
-      assert.match(parsed.doubts[0]?.sentence ?? "", /^Line 2 is no history line: \S+: .+\.$/);
+      assert.match(parsed.doubts[0]?.sentence ?? "", /^Line 2 is not a valid history line: \S+: .+\.$/);
     });
   }
 
-  it("keeps nothing of an operation that two lines claim", async () => {
+  it("drops both lines that have the same opId", async () => {
     const parsed = await parseHistory([text(run, first, { ...first, outcome: "sold_out" }, second, end)]);
     assert.deepEqual(
       parsed.history.ops.map(({ opId }) => opId),
@@ -68,14 +68,14 @@ describe("parseHistory", () => {
     );
   });
 
-  it("lists so many doubts of a kind, and says how many more there are", async () => {
+  it("lists a limited number of doubts of a kind and says how many are omitted", async () => {
     const parsed = await parseHistory(["?\n".repeat(MAX_FINDINGS_PER_KIND + 7)]);
     const unreadable = parsed.doubts.filter(({ kind }) => kind === "unreadableLine");
     assert.equal(unreadable.length, MAX_FINDINGS_PER_KIND + 1);
-    assert.equal(unreadable.at(-1)?.sentence, "7 more of this kind are not listed.");
+    assert.equal(unreadable.at(-1)?.sentence, "7 more findings of this kind are not listed.");
   });
 
-  it("says where the reading stopped when the file could not be read on", async () => {
+  it("says after which line a read error occurred", async () => {
     async function* broken() {
       yield `${text(run, first)}\n`;
       throw new Error("disk on fire");
@@ -85,7 +85,7 @@ describe("parseHistory", () => {
     assert.equal(parsed.history.isComplete, false);
   });
 
-  it("never throws and never calls it safe, whatever is done to a history's bytes", async () => {
+  it("never throws and is never safe if the bytes are damaged", async () => {
     const bytes = Buffer.from(`${text(run, first, second, end)}\n`);
     const damage = fc.oneof(
       fc.uint8Array({ maxLength: 300 }).map((noise) => [noise]),
@@ -108,7 +108,7 @@ describe("parseHistory", () => {
     );
   });
 
-  it("takes any JSON for what it is", async () => {
+  it("is inconclusive for arbitrary JSON", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.json(), { maxLength: 5 }), async (values) => {
         assert.equal((await checkHistory([values.join("\n")])).verdict, "inconclusive");

@@ -5,7 +5,7 @@ import { type Fault, hasTimeTooFar, type Operation, OperationReader, timesOutOfO
 import { historyLineSchema } from "./schema";
 import type { HistoryEndLine, HistoryFaultLine, HistoryLine, HistoryOpLine, HistoryRunLine } from "./types";
 
-/** A history as far as it could be read, and everything that is wrong with the file. */
+/** The readable part of a history, and all problems with the file. */
 export interface ParsedHistory {
   readonly run: HistoryRunLine | null;
   readonly end: HistoryEndLine | null;
@@ -14,13 +14,13 @@ export interface ParsedHistory {
   readonly lines: number;
 }
 
-/** Pieces of the file, cut anywhere; between two lines also a line that is none of a file, and was made right. */
+/** A chunk of the file, cut at any byte. Between two lines also a line as an object, which is trusted to match the schema. */
 export type HistoryPiece = string | Uint8Array | HistoryLine;
 export type HistorySource = AsyncIterable<HistoryPiece> | Iterable<HistoryPiece>;
 
 /**
- * Reads a history line by line. Never throws: a file that is no history comes back with its doubts.
- * Only what stands in complete lines is kept, so that whatever it proves is proven.
+ * Reads a history line by line. Never throws: problems with the input become doubts. Only complete, valid lines are kept,
+ * so that every violation found in them is proven.
  */
 export async function parseHistory(source: HistorySource): Promise<ParsedHistory> {
   const splitter = new LineSplitter();
@@ -28,16 +28,16 @@ export async function parseHistory(source: HistorySource): Promise<ParsedHistory
   try {
     for await (const piece of source) {
       if (typeof piece === "string" || piece instanceof Uint8Array) reader.readAll(splitter.push(piece));
-      else reader.readMade(piece);
+      else reader.readObject(piece);
     }
     reader.readAll(splitter.finish());
   } catch (error) {
-    reader.stoppedBy(error);
+    reader.addReadError(error);
   }
   return reader.finish();
 }
 
-/** What is wrong with a line; `what` goes after "Line 7". */
+/** A problem with a line; `what` completes a sentence that starts with "Line 7". */
 interface Problem {
   readonly kind: DoubtKind;
   readonly what: string;
@@ -51,8 +51,8 @@ function misplaced(what: string): Problem {
   return { kind: "misplacedLine", what };
 }
 
-/** Editors put a byte order mark before a file; it means nothing. */
-function withoutMark(text: string): string {
+/** Some editors write a byte order mark at the start of a file. */
+function stripByteOrderMark(text: string): string {
   return text.replace(/^\uFEFF/, "");
 }
 
@@ -67,16 +67,19 @@ function parseLine(text: string): HistoryLine | Problem {
   if (parsed.success) return parsed.data as HistoryLine;
   const [issue] = parsed.error.issues;
   const where = issue?.path.length ? `${issue.path.join(".")}: ` : "";
-  return unreadable(`is no history line: ${where}${issue?.message ?? "unknown shape"}`);
+  return unreadable(`is not a valid history line: ${where}${issue?.message ?? "unknown shape"}`);
 }
 
 function problemWithTimes(op: Operation): Problem | null {
   const wrong = timesOutOfOrder(op);
   if (wrong) {
-    return { kind: "timesOutOfOrder", what: `says that ${op.opId} has its ${wrong[1]} before its ${wrong[0]}` };
+    return { kind: "timesOutOfOrder", what: `puts ${wrong[1]} of ${op.opId} before its ${wrong[0]}` };
   }
   if (!hasTimeTooFar(op)) return null;
-  return { kind: "timesOutOfOrder", what: `puts ${op.opId} more than 104 days from the first of its host` };
+  return {
+    kind: "timesOutOfOrder",
+    what: `puts ${op.opId} more than 104 days away from the first operation of its host`,
+  };
 }
 
 class HistoryReader {
@@ -84,7 +87,7 @@ class HistoryReader {
   private readonly doubtCounts = new Map<DoubtKind, number>();
   private readonly operations = new OperationReader();
   private readonly ops = new Map<string, Operation>();
-  /** Ids that two lines claim, or whose line contradicts itself. */
+  /** Ids that two lines have, or whose line contradicts itself. */
   private readonly unusable = new Set<string>();
   private readonly faults: Fault[] = [];
   private run: HistoryRunLine | null = null;
@@ -96,28 +99,32 @@ class HistoryReader {
     for (const line of lines) this.read(line);
   }
 
-  readMade(line: HistoryLine): void {
+  readObject(line: HistoryLine): void {
     this.lines += 1;
     const problem = this.keep(line);
-    if (problem) this.doubt(problem.kind, problem.what, this.lines);
+    if (problem) this.addDoubt(problem.kind, problem.what, this.lines);
   }
 
-  stoppedBy(error: unknown): void {
+  addReadError(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
-    this.doubt("unreadableFile", `Reading stopped after ${plural(this.lines, "line")}: ${reason}.`);
+    this.addDoubt("unreadableFile", `Reading stopped after ${plural(this.lines, "line")}: ${reason}.`);
   }
 
   finish(): ParsedHistory {
     const { run, end, isMixed, lines } = this;
     for (const opId of this.unusable) this.ops.delete(opId);
     const wasRead = this.lines > 0 || this.doubts.length === 0;
-    if (!run && wasRead) this.doubt("missingRun", "There is no line of type run: the units on sale are not known.");
+    if (!run && wasRead)
+      this.addDoubt("missingRun", "The history has no line of type run, so the initial stock is unknown.");
     if (!end && wasRead)
-      this.doubt("missingEnd", "There is no line of type end: stock and orders after the sale are not known.");
+      this.addDoubt(
+        "missingEnd",
+        "The history has no line of type end, so the final stock and the orders are unknown.",
+      );
     if (end && end.dropped > 0) {
-      this.doubt("droppedOperations", `The recorder dropped ${plural(end.dropped, "operation")}.`);
+      this.addDoubt("droppedOperations", `The recorder dropped ${plural(end.dropped, "operation")}.`);
     }
-    this.sumUpDoubts();
+    this.addOmittedCounts();
     const isComplete = this.doubts.length === 0;
     const known = isMixed
       ? { run: null, end: null, ops: [], faults: [] }
@@ -127,11 +134,12 @@ class HistoryReader {
 
   private read({ number, text }: NumberedLine): void {
     this.lines = number;
-    const problem = text === null ? unreadable("is too long") : this.take(number === 1 ? withoutMark(text) : text);
-    if (problem) this.doubt(problem.kind, problem.what, number);
+    const problem =
+      text === null ? unreadable("is too long to read") : this.parse(number === 1 ? stripByteOrderMark(text) : text);
+    if (problem) this.addDoubt(problem.kind, problem.what, number);
   }
 
-  private take(text: string): Problem | null {
+  private parse(text: string): Problem | null {
     if (text.trim() === "") return null;
     const parsed = parseLine(text);
     return "kind" in parsed ? parsed : this.keep(parsed);
@@ -140,7 +148,7 @@ class HistoryReader {
   private keep(line: HistoryLine): Problem | null {
     if (line.type === "run") return this.keepRun(line);
     if (line.type === "end") return this.keepEnd(line);
-    if (this.end) return misplaced(`is of type ${line.type} and comes after the end`);
+    if (this.end) return misplaced(`has type ${line.type} but comes after the end line`);
     return line.type === "op" ? this.keepOp(line) : this.keepFault(line);
   }
 
@@ -148,22 +156,22 @@ class HistoryReader {
     if (this.run) return this.mixed("run");
     this.run = line;
     const isFirst = this.ops.size === 0 && !this.end;
-    return isFirst ? null : misplaced("is of type run and not the first");
+    return isFirst ? null : misplaced("has type run but is not the first line");
   }
 
   private keepEnd(line: HistoryEndLine): Problem | null {
     if (this.end) return this.mixed("end");
     const ids = new Set(line.orders.map((order) => order.orderId));
-    // No table has a row twice: this list was not read from one.
+    // A table cannot return a row twice, so this list did not come from the database.
     if (ids.size < line.orders.length) return unreadable("lists an order twice");
     this.end = line;
     return null;
   }
 
-  /** Two runs in one file: which operation belongs to which cannot be told. */
+  /** With two runs in one file, no operation can be assigned to its run. */
   private mixed(type: string): Problem {
     this.isMixed = true;
-    return misplaced(`is a second line of type ${type}: this is more than one history`);
+    return misplaced(`is a second line of type ${type}: the file contains more than one history`);
   }
 
   private keepOp(line: HistoryOpLine): Problem | null {
@@ -181,13 +189,13 @@ class HistoryReader {
   private keepFault(line: HistoryFaultLine): Problem | null {
     const fault = toFault(line);
     if (fault.toNs < fault.fromNs) {
-      return { kind: "timesOutOfOrder", what: `says that fault ${fault.faultId} ended before it began` };
+      return { kind: "timesOutOfOrder", what: `puts the end of fault ${fault.faultId} before its start` };
     }
     this.faults.push(fault);
     return null;
   }
 
-  private doubt(kind: DoubtKind, sentence: string, line?: number): void {
+  private addDoubt(kind: DoubtKind, sentence: string, line?: number): void {
     const count = (this.doubtCounts.get(kind) ?? 0) + 1;
     this.doubtCounts.set(kind, count);
     if (count > MAX_FINDINGS_PER_KIND) return;
@@ -197,11 +205,11 @@ class HistoryReader {
     );
   }
 
-  private sumUpDoubts(): void {
+  private addOmittedCounts(): void {
     for (const [kind, count] of this.doubtCounts) {
       const more = count - MAX_FINDINGS_PER_KIND;
       if (more <= 0) continue;
-      this.doubts.push({ kind, opIds: [], atNs: null, sentence: `${more} more of this kind are not listed.` });
+      this.doubts.push({ kind, opIds: [], atNs: null, sentence: `${more} more findings of this kind are not listed.` });
     }
   }
 }

@@ -3,7 +3,7 @@ import type { Operation } from "./operation";
 export const PHASES = ["poolWait", "wait", "hold", "commit"] as const;
 export type Phase = (typeof PHASES)[number];
 
-/** A purchase's times on one clock, as the trace (bigint) or the history (number) has them. */
+/** A purchase's times on one clock: bigint in a trace, number in a history. */
 export interface PhaseTimes<T extends number | bigint> {
   readonly waitNs?: T | undefined;
   readonly grantedNs?: T | undefined;
@@ -14,29 +14,27 @@ export interface PhaseTimes<T extends number | bigint> {
   readonly answeredNs?: T | undefined;
 }
 
-/** A phase, from when to when. */
 export type PhaseSpan<T extends number | bigint> = readonly [phase: Exclude<Phase, "poolWait">, fromNs: T, toNs: T];
 
 /**
- * The phases a purchase went through. Wait ends at the grant, or at the read that led to the write where there is no
- * lock; hold ends where the write begins; commit is the write's round trip. A wait for a connection may lie in any of
- * them, and is told apart by `waitPoolNs` and the like: no moment of a purchase counts for two phases.
+ * The phases of a purchase. The wait ends at the grant, or at the read if the strategy has no lock. The hold ends when the
+ * write starts. The commit is the write's round trip. Each span may include time spent waiting for a pooled connection.
  */
 export function phaseSpans<T extends number | bigint>(times: PhaseTimes<T>): readonly PhaseSpan<T>[] {
   const { waitNs, writeNs, committedNs, releasedNs, answeredNs } = times;
   const found: PhaseSpan<T>[] = [];
-  const insideNs = times.grantedNs ?? times.readNs;
-  const waitEndNs = insideNs ?? answeredNs;
+  const enteredNs = times.grantedNs ?? times.readNs;
+  const waitEndNs = enteredNs ?? answeredNs;
   if (waitNs !== undefined && waitEndNs !== undefined) found.push(["wait", waitNs, waitEndNs]);
   const holdEndNs = writeNs ?? releasedNs;
-  if (insideNs !== undefined && holdEndNs !== undefined && holdEndNs > insideNs) {
-    found.push(["hold", insideNs, holdEndNs]);
+  if (enteredNs !== undefined && holdEndNs !== undefined && holdEndNs > enteredNs) {
+    found.push(["hold", enteredNs, holdEndNs]);
   }
   if (writeNs !== undefined && committedNs !== undefined) found.push(["commit", writeNs, committedNs]);
   return found;
 }
 
-/** A recorded purchase's phases in milliseconds. Waits for connections count for `poolWait` alone, as far as it is known where they fell. */
+/** Phase durations in milliseconds. Waiting for a pooled connection counts as `poolWait` only and is subtracted from the other phases. */
 export function phaseDurationsOf(op: Operation): readonly (readonly [Phase, number])[] {
   const durations: (readonly [Phase, number])[] = [];
   if (op.poolWaitUs !== undefined) durations.push(["poolWait", op.poolWaitUs / 1_000]);

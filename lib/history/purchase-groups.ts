@@ -3,12 +3,12 @@ import { memoize } from "./memoize";
 import type { Operation } from "./operation";
 import type { HistoryOrder } from "./types";
 
-/** One purchase as its buyer means it: a call, or all calls with the same idempotency key. */
+/** One purchase of a buyer: a single call, or all calls with the same idempotency key. */
 export interface PurchaseGroup {
   readonly first: Operation;
   readonly ops: readonly Operation[];
   readonly rows: readonly HistoryOrder[];
-  /** The best that any of its calls was answered. */
+  /** The best answer to any of its calls: "sold" before "unknown" before "refused". */
   readonly answer: "sold" | "unknown" | "refused";
 }
 
@@ -29,8 +29,7 @@ export const purchaseGroups = memoize((history: History): readonly PurchaseGroup
   return groups.map(({ first, ops }) => ({ first, ops, rows: rowsOfAll(history, ops), answer: answerOf(ops) }));
 });
 
-/** When a purchase was answered, for putting findings in order. */
-export function atAnswer(op: Operation): { readonly op: Operation; readonly ns: number | undefined } {
+export function answerTime(op: Operation): { readonly op: Operation; readonly ns: number | undefined } {
   return { op, ns: op.answeredNs };
 }
 

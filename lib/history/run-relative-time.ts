@@ -3,29 +3,29 @@ import { type History, operationsById } from "./history";
 import type { Operation } from "./operation";
 import { firstInvocations } from "./timeline";
 
-/** Readings of the hosts' clocks as microseconds since the run's first purchase. */
+/** Converts clock readings to microseconds since the run's first purchase. */
 export interface RunRelativeTime {
-  /** By the clock of the host of its first operation; null where the finding has no moment. */
+  /** Uses the clock of the host of the first operation; null if the finding has no time. */
   ofFinding(finding: Finding): number | null;
-  /** A reading of the clock of the run's first host. */
+  /** `readingNs` is a reading of the clock of the run's first host. */
   ofReading(readingNs: string): number;
 }
 
 export function runRelativeTimeOf(history: History): RunRelativeTime {
   const firsts = firstInvocations(history.ops);
-  const beginningOf = ({ clock, host }: Operation) => clock.originNs + BigInt(firsts.get(host) ?? 0);
+  const originNsOf = ({ clock, host }: Operation) => clock.originNs + BigInt(firsts.get(host) ?? 0);
   const [first] = history.ops;
-  const zero = first ? beginningOf(first) : 0n;
+  const zero = first ? originNsOf(first) : 0n;
   return {
     ofFinding: ({ opIds, atNs }) => {
       const op = operationsById(history).get(opIds[0] ?? "");
-      return atNs === null ? null : microsAfter(op ? beginningOf(op) : zero, atNs);
+      return atNs === null ? null : microsAfter(op ? originNsOf(op) : zero, atNs);
     },
     ofReading: (readingNs) => microsAfter(zero, readingNs),
   };
 }
 
-/** The moment of the earliest of them; null where none has one. */
+/** The earliest time of these findings; null if none has a time. */
 export function firstRunRelativeUs(history: History, findings: readonly Finding[]): number | null {
   const { ofFinding } = runRelativeTimeOf(history);
   return findings.reduce<number | null>((first, finding) => {

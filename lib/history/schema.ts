@@ -1,8 +1,8 @@
 import { z } from "zod";
 
-/** The lines of a history as they must be; see docs/history-format.md. Unknown fields are passed over. */
+/** The lines of a history; docs/history-format.md explains the fields. Unknown fields are ignored. */
 
-/** Nanoseconds of a monotonic clock: a decimal string, since they exceed what a JSON number holds exactly. */
+/** A decimal string, because nanoseconds exceed the integers that a JSON number holds exactly. */
 const NS_EXPECTED = "expected nanoseconds as a decimal string";
 const ns = z.string().regex(/^\d{1,19}$/, NS_EXPECTED);
 const name = z.string().min(1).max(500);
@@ -19,7 +19,7 @@ const runLine = z.object({
   servedWithinMs: z.int().min(1).optional(),
 });
 
-/** What is asked of an operation's strings is checked in one go: a run has a hundred thousand of these lines. */
+/** One check validates all strings of an operation: a run can have 100,000 of these lines, and a check per field is slower. */
 const opLine = z
   .object({
     type: z.literal("op"),
@@ -52,16 +52,16 @@ const opLine = z
     orderId: z.string().optional(),
   })
   .check(({ value, issues }) => {
-    const wrong = wrongField(value);
-    if (wrong) issues.push({ code: "custom", path: [wrong.field], message: wrong.message, input: value });
+    const invalid = invalidField(value);
+    if (invalid) issues.push({ code: "custom", path: [invalid.field], message: invalid.message, input: value });
   });
 
-interface OpTexts extends Partial<Record<(typeof NAMES)[number] | (typeof TIMES)[number], string | undefined>> {
+interface OpStrings extends Partial<Record<(typeof NAMES)[number] | (typeof TIMES)[number], string | undefined>> {
   readonly fencingToken?: string | undefined;
   readonly quantity: number;
 }
 
-function wrongField(line: OpTexts): { readonly field: string; readonly message: string } | null {
+function invalidField(line: OpStrings): { readonly field: string; readonly message: string } | null {
   for (const field of NAMES) if (!isName(line[field])) return { field, message: "expected 1 to 500 characters" };
   for (const field of TIMES) if (!isDecimal(line[field], 19)) return { field, message: NS_EXPECTED };
   if (!isDecimal(line.fencingToken, 30)) return { field: "fencingToken", message: "expected a decimal string" };
@@ -102,14 +102,20 @@ const faultLine = z.object({
 const order = z
   .object({
     orderId: z.string(),
-    /** Empty when the row does not say which purchase made it. */
+    /** Empty if the row does not name its purchase. */
     opId: z.string(),
     buyerId: z.string(),
     quantity: z.int(),
   })
   .check(({ value, issues }) => {
-    const isWell = isName(value.orderId) && isName(value.buyerId) && value.opId.length <= 500 && value.quantity >= 1;
-    if (!isWell) issues.push({ code: "custom", path: [], message: "is no order", input: value });
+    const isValid = isName(value.orderId) && isName(value.buyerId) && value.opId.length <= 500 && value.quantity >= 1;
+    if (!isValid)
+      issues.push({
+        code: "custom",
+        path: [],
+        message: "expected an order with orderId, opId, buyerId and a quantity of 1 or more",
+        input: value,
+      });
   });
 
 const endLine = z.object({

@@ -11,13 +11,13 @@ import type { HistoryOpLine } from "./types";
 const MS = 1_000_000;
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
-function madeOf(making: HistoryOptions): Series {
-  const series = seriesOf(history(making));
+function seriesFrom(options: HistoryOptions): Series {
+  const series = seriesOf(history(options));
   assert.ok(series);
   return series;
 }
 
-/** Told "sold" at a millisecond, having written what it read less one. */
+/** A read-modify-write of one unit that is answered "sold" at `atMs`. */
 const sale = (atMs: number, readValue: number, fields: Parameters<typeof op>[0] = {}) =>
   op({
     invokedNs: 0,
@@ -33,87 +33,87 @@ const sale = (atMs: number, readValue: number, fields: Parameters<typeof op>[0] 
   });
 
 describe("a run in steps", () => {
-  it("has between 48 and 120 of a round length, however long it was", () => {
+  it("has 48 to 120 steps of a round length for any duration", () => {
     fc.assert(
       fc.property(fc.integer({ min: 120_000, max: Number.MAX_SAFE_INTEGER }), (spanNs) => {
         const stepNs = stepNsFor(spanNs);
         const steps = Math.ceil(spanNs / stepNs);
         assert.match(String(stepNs), /^[125]0*$/);
-        assert.ok(steps >= 48 && steps <= 120, `${steps} of ${stepNs} ns`);
+        assert.ok(steps >= 48 && steps <= 120, `expected 48 to 120 steps, found ${steps} of ${stepNs} ns`);
       }),
     );
     assert.equal(stepNsFor(0), 1_000);
     assert.equal(stepNsFor(400 * MS), 5 * MS);
   });
 
-  it("puts what happens at the end of a step into that step", () => {
-    const { stepUs, steps } = madeOf({ ops: [sale(10, 100), sale(110, 99), sale(111, 98)] });
+  it("counts an event at the end of a step in that step", () => {
+    const { stepUs, steps } = seriesFrom({ ops: [sale(10, 100), sale(110, 99), sale(111, 98)] });
     assert.deepEqual([stepUs, steps.ordered.length], [1_000, 111]);
     assert.deepEqual([steps.ordered[9], steps.ordered[109], steps.ordered[110]], [1, 1, 1]);
   });
 
-  it("places an order when it was committed and counts a purchase when it was answered", () => {
-    const { steps } = madeOf({ ops: [sale(10, 100, { committedNs: 4 * MS }), sale(100, 99)] });
+  it("counts an order at its commit and a purchase at its answer", () => {
+    const { steps } = seriesFrom({ ops: [sale(10, 100, { committedNs: 4 * MS }), sale(100, 99)] });
     assert.deepEqual([steps.ordered[3], steps.ordered[9], steps.answered[9]], [1, 0, 1]);
   });
 
-  it("lets the stock rise again where a holder wrote over another's write, and ends on what the database had", () => {
+  it("shows the stock rise if a write overwrites another, and ends with the database's stock", () => {
     const ops = [sale(10, 100), sale(20, 99), sale(30, 100), sale(100, 99)];
-    const { steps } = madeOf({ ops, end: { final: 97, orders: ops.map((line) => rowOf(line)) } });
+    const { steps } = seriesFrom({ ops, end: { final: 97, orders: ops.map((line) => rowOf(line)) } });
     assert.deepEqual(
       [5, 10, 20, 30, 99, 100].map((ms) => steps.stockLeft[ms - 1]),
       [100, 99, 98, 99, 99, 97],
     );
   });
 
-  it("takes the write that began later for the later one, whichever reply came first", () => {
+  it("orders writes by their start, not by their replies", () => {
     const late = sale(10, 100, { committedNs: 40 * MS, answeredNs: 40 * MS });
-    const { steps } = madeOf({ ops: [late, sale(30, 99), sale(100, 98)] });
+    const { steps } = seriesFrom({ ops: [late, sale(30, 99), sale(100, 98)] });
     assert.deepEqual([steps.stockLeft[29], steps.stockLeft[39]], [98, 98]);
   });
 
-  it("counts the stock down by what was taken where writes are atomic, or the counter is elsewhere", () => {
+  it("subtracts quantities if writes are atomic or the counter is outside PostgreSQL", () => {
     const atomic = (atMs: number, writtenValue: number) =>
       sale(atMs, writtenValue + 1, { readNs: (atMs - 1) * MS, writtenValue });
-    // The second to be through was the first to be answered.
-    assert.deepEqual(madeOf({ ops: [atomic(10, 98), atomic(20, 99), atomic(100, 97)] }).steps.stockLeft[15], 99);
+    // The second write to execute is the first to be answered.
+    assert.deepEqual(seriesFrom({ ops: [atomic(10, 98), atomic(20, 99), atomic(100, 97)] }).steps.stockLeft[15], 99);
     const ops = [sale(10, 50), sale(100, 49)];
-    const elsewhere = madeOf({ ops, end: { final: 98, counter: 48, orders: ops.map((line) => rowOf(line)) } });
+    const elsewhere = seriesFrom({ ops, end: { final: 98, counter: 48, orders: ops.map((line) => rowOf(line)) } });
     assert.equal(elsewhere.steps.stockLeft[50], 99);
   });
 
-  it("has percentiles of the purchases answered in a step, and none where nobody was answered", () => {
+  it("has percentiles of the purchases answered in a step, and null if there are none", () => {
     const ops = [1, 2, 3, 4].map((ms) => sale(100, 100 - ms, { invokedNs: (100 - ms) * MS }));
-    const { steps } = madeOf({ ops: [op({ invokedNs: 0, answeredNs: MS, outcome: "sold_out" }), ...ops] });
+    const { steps } = seriesFrom({ ops: [op({ invokedNs: 0, answeredNs: MS, outcome: "sold_out" }), ...ops] });
     assert.deepEqual([steps.p50Ms[99], steps.p99Ms[99], steps.p50Ms[50]], [2, 4, null]);
     assert.deepEqual([steps.phaseMediansMs.hold[99], steps.phaseMediansMs.commit[99]], [2, 1]);
   });
 
-  it("knows of waits for connections only where somebody measured them", () => {
+  it("has pool waits only if some purchase measured them", () => {
     const waited = sale(100, 100, { poolWaitUs: 1_500 });
-    assert.equal(madeOf({ ops: [waited] }).steps.phaseMediansMs.poolWait[99], 1.5);
-    assert.equal(madeOf({ ops: [waited, sale(100, 99), sale(100, 98)] }).steps.phaseMediansMs.poolWait[99], 0);
-    assert.equal(madeOf({ ops: [sale(100, 100)] }).steps.phaseMediansMs.poolWait[99], null);
+    assert.equal(seriesFrom({ ops: [waited] }).steps.phaseMediansMs.poolWait[99], 1.5);
+    assert.equal(seriesFrom({ ops: [waited, sale(100, 99), sale(100, 98)] }).steps.phaseMediansMs.poolWait[99], 0);
+    assert.equal(seriesFrom({ ops: [sale(100, 100)] }).steps.phaseMediansMs.poolWait[99], null);
   });
 
-  it("counts a wait for a connection for no other phase than its own", () => {
+  it("counts a pool wait only in its own phase", () => {
     const waits = { poolWaitUs: 1_250, holdPoolUs: 1_000, commitPoolUs: 250 };
-    const { poolWait, hold, commit } = madeOf({ ops: [sale(100, 100, waits)] }).steps.phaseMediansMs;
+    const { poolWait, hold, commit } = seriesFrom({ ops: [sale(100, 100, waits)] }).steps.phaseMediansMs;
     assert.deepEqual([poolWait[99], hold[99], commit[99]], [1.25, 1, 0.75]);
   });
 
-  it("is none without purchases, and none where several clocks timed them", () => {
+  it("is null without purchases, and if several hosts timed them", () => {
     assert.equal(seriesOf(history()), null);
     assert.equal(seriesOf(history({ ops: [op(), op({ host: "elsewhere" })] })), null);
   });
 
-  it("has one step for a single moment", () => {
-    const { steps } = madeOf({ ops: [op({ invokedNs: 5, outcome: "unknown" })] });
+  it("has one step for a run of zero length", () => {
+    const { steps } = seriesFrom({ ops: [op({ invokedNs: 5, outcome: "unknown" })] });
     assert.deepEqual([steps.answered, steps.inFlight, steps.stockLeft], [[0], [1], [100]]);
   });
 });
 
-/** Purchases of any length in any order, some never answered, some with a row that is late or was never recorded. */
+/** Purchases of random lengths in random order, some without an answer, some with a late or missing row. */
 const anyOps = fc
   .array(
     fc.record({
@@ -136,14 +136,14 @@ const anyOps = fc
     }),
   );
 
-describe("whatever a run was like, its steps", () => {
-  it("add up to its totals, end on its last stock, and peak where it peaked", () => {
+describe("the steps of any run", () => {
+  it("sum to the run's totals, end with its final stock and have its peaks", () => {
     fc.assert(
       fc.property(anyOps, fc.nat(3), (lines: HistoryOpLine[], strays) => {
         const known = history({ ops: lines });
         const orders = [...(known.end?.orders ?? [])];
         for (let stray = 0; stray < strays; stray += 1) orders.push({ ...rowOf(op()), orderId: `stray-${stray}` });
-        const series = madeOf({ ops: lines, end: { final: -7, orders } });
+        const series = seriesFrom({ ops: lines, end: { final: -7, orders } });
         const ops = readOperations(lines);
         const { steps } = series;
         assert.equal(sum(steps.ordered) + series.unplacedUnits, sum(orders.map(({ quantity }) => quantity)));
@@ -163,7 +163,7 @@ describe("whatever a run was like, its steps", () => {
     );
   });
 
-  it("are the same by any clock and in any order of the lines", () => {
+  it("do not depend on the clock's origin or the order of the lines", () => {
     fc.assert(
       fc.property(anyOps, fc.bigInt({ min: 0n, max: 10n ** 17n }), (lines, laterNs) => {
         const moved = lines.map((line) => {
@@ -176,10 +176,10 @@ describe("whatever a run was like, its steps", () => {
     );
   });
 
-  it("take the stock down by the orders where every order took its units", () => {
+  it("reduce the stock by the orders if every order took its units", () => {
     fc.assert(
       fc.property(anyOps, (lines) => {
-        const { steps } = madeOf({ ops: lines });
+        const { steps } = seriesFrom({ ops: lines });
         let ordered = 0;
         steps.ordered.forEach((units, at) => {
           ordered += units;

@@ -1,4 +1,4 @@
-import { type History, hasAcceptedWrite, rowsOf } from "./history";
+import { type History, type HistoryStage, hasAcceptedWrite, rowsOf } from "./history";
 import { flightsOf, lastSeenNs, waitsOf } from "./intervals";
 import { memoize } from "./memoize";
 import type { Operation } from "./operation";
@@ -6,43 +6,40 @@ import { PHASES, type Phase, phaseDurationsOf } from "./phases";
 import { gridOf, peaksIn, type StepGrid, sorted } from "./step-grid";
 
 /**
- * A run over time, in steps of one length. Step i is the time after i * stepUs, up to and including (i + 1) * stepUs,
- * since the run's first purchase was asked for; the first purchase itself is in step 0.
+ * A run over time, in steps of equal length. Step i covers the time from i * stepUs (exclusive) to (i + 1) * stepUs
+ * (inclusive) since the first request; the first request itself is in step 0.
  */
 export interface Series {
   /** 1, 2 or 5 times a power of ten. */
   readonly stepUs: number;
-  /** Purchases it was made from. */
+  /** The number of purchases in the series. */
   readonly operations: number;
-  /** Units that were on sale; null: the history does not say. */
+  /** The initial stock; null if the history has no run line. */
   readonly initial: number | null;
-  /** Units in orders whose purchase was not recorded: they have no moment and are in no step. */
+  /** Units in orders whose purchase was not recorded: without a time they are in no step. */
   readonly unplacedUnits: number;
   readonly steps: StepColumns;
 }
 
-/** A value a step each. */
+/** Each array has one value per step. */
 export interface StepColumns {
-  /** Units that went into orders. */
+  /** Units ordered in the step. */
   readonly ordered: readonly number[];
-  /** What the stock was at the step's end; the last is what the database had in the end. Null: not known. */
+  /** The stock at the end of the step; the last value is the final stock in the database. Null if unknown. */
   readonly stockLeft: readonly (number | null)[];
-  /** Purchases that were answered, whatever the answer. */
+  /** Purchases answered in the step, with any outcome. */
   readonly answered: readonly number[];
-  /** Of the purchases answered in the step, asked to answered; null where none was. With under 100 of them p99 is the slowest. */
+  /** Latency from request to answer of the purchases answered in the step; null if there are none. Below 100 purchases p99 is the maximum. */
   readonly p50Ms: readonly (number | null)[];
   readonly p99Ms: readonly (number | null)[];
-  /** Medians over the purchases answered in the step that went through the phase; connections waited for only in `poolWait`. */
+  /** Medians over the purchases that were answered in the step and had the phase. Only `poolWait` includes waits for pooled connections. */
   readonly phaseMediansMs: Readonly<Record<Phase, readonly (number | null)[]>>;
-  /** The most at once within the step. */
+  /** The largest number at the same time within the step. */
   readonly inFlight: readonly number[];
   readonly waiting: readonly number[];
 }
 
-/**
- * Cuts a run into steps. O(n log n). Null without purchases, and where they were timed by several clocks: what happened
- * on one host has no place on another's time.
- */
+/** Null without purchases, and if several hosts timed them: their clocks are not comparable. O(n log n). */
 export function seriesOf(history: History): Series | null {
   const grid = gridOf(history);
   if (grid === null) return null;
@@ -65,32 +62,32 @@ export function seriesOf(history: History): Series | null {
   };
 }
 
-/** When a purchase's change of the stock was through, as far as anybody saw. */
-function takenNs(op: Operation): number {
+/** The recorded time at which a purchase's change of the stock was complete. */
+function stockChangedNs(op: Operation): number {
   return op.committedNs ?? lastSeenNs(op);
 }
 
-/** Units by the database's rows; where those are not known, by the answers. */
+/** Units from the database rows, or from the answers if the history has no rows. */
 const ordersIn = memoize((grid: StepGrid): { ordered: number[]; unplacedUnits: number } => {
   const { history } = grid;
   const { end, soldOps } = history;
   const units = (op: Operation) => (end === null ? op.quantity : sum(rowsOf(history, op).map(quantityOf)));
-  const ordered = grid.collect(soldOps, takenNs).map((some) => sum(some.map(units)));
+  const ordered = grid.groupByStep(soldOps, stockChangedNs).map((some) => sum(some.map(units)));
   return { ordered, unplacedUnits: end === null ? 0 : sum(end.orders.map(quantityOf)) - sum(ordered) };
 });
 
 /**
- * As the accepted writes leave it. Of two that were worked out from what had been read the one that began later is the
- * later one: so it is with any lock that works, however late the reply to the earlier. Other writes say by how much it fell.
+ * The stock after each accepted write. A read-modify-write sets an absolute value, and the write that started later wins: a
+ * correct lock orders writes by start, while replies can arrive in another order. Other writes subtract their quantity.
  */
 const stockIn = memoize((grid: StepGrid): (number | null)[] => {
   const { history } = grid;
   const { run, end } = history;
   const writers = history.ops.filter((op) => hasAcceptedWrite(history, op));
-  const isAbsolute = writers.every(isWorkedOut) && (end?.counter ?? null) === null;
+  const isAbsolute = writers.every(isReadModifyWrite) && (end?.counter ?? null) === null;
   let stock = run?.initial ?? null;
   let lastWriteNs = -Infinity;
-  const left = grid.collect(writers, takenNs).map((some) => {
+  const left = grid.groupByStep(writers, stockChangedNs).map((some) => {
     for (const { writeNs = 0, writtenValue = 0, quantity } of some) {
       if (!isAbsolute) stock = stock === null ? null : stock - quantity;
       else if (writeNs >= lastWriteNs) [stock, lastWriteNs] = [writtenValue, writeNs];
@@ -101,12 +98,12 @@ const stockIn = memoize((grid: StepGrid): (number | null)[] => {
   return left;
 });
 
-/** "What I read, less what I take": an absolute value, not one that the write itself found. */
-function isWorkedOut({ readNs, readValue, writeNs, writtenValue, quantity }: Operation): boolean {
+/** True if the purchase wrote "value read minus quantity" after a separate read. */
+function isReadModifyWrite({ readNs, readValue, writeNs, writtenValue, quantity }: Operation): boolean {
   return readValue !== undefined && writtenValue === readValue - quantity && readNs !== writeNs;
 }
 
-const answeredIn = memoize((grid: StepGrid) => grid.collect(grid.history.ops, ({ answeredNs }) => answeredNs));
+const answeredIn = memoize((grid: StepGrid) => grid.groupByStep(grid.history.ops, ({ answeredNs }) => answeredNs));
 
 const latenciesIn = memoize((grid: StepGrid) =>
   answeredIn(grid).map((some) => sorted(some.map((op) => ((op.answeredNs ?? 0) - op.invokedNs) / 1e6))),
@@ -126,7 +123,7 @@ const phasesIn = memoize((grid: StepGrid): StepColumns["phaseMediansMs"] => {
   return medians;
 });
 
-/** A purchase without an answer was in flight to the end. */
+/** A purchase without an answer counts as in flight until the end. */
 const inFlightIn = memoize((grid: StepGrid) => {
   const { ops } = grid.history;
   const lost = ops.filter(({ answeredNs }) => answeredNs === undefined);
@@ -135,8 +132,8 @@ const inFlightIn = memoize((grid: StepGrid) => {
 
 const waitingIn = memoize((grid: StepGrid) => peaksIn(waitsOf(grid.history.ops), grid));
 
-/** The pieces of the work, for whoever must not do all of it in one go: asked one after the other, `seriesOf` finds them done. */
-export const SERIES_STAGES: readonly ((history: History) => unknown)[] = [
+/** All work of `seriesOf`. The results are memoized, so it returns at once after a caller has run these. */
+export const SERIES_STAGES: readonly HistoryStage[] = [
   gridOf,
   ...[ordersIn, stockIn, answeredIn, latenciesIn, phasesIn, inFlightIn, waitingIn].map(
     (part: (grid: StepGrid) => unknown) => (history: History) => {
@@ -154,7 +151,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** The smallest value that this share of the values does not exceed. */
+/** The smallest value that is not exceeded by this share of the values; null if there are none. */
 function quantile(ascending: Float64Array, share: number): number | null {
   return ascending[Math.ceil(share * ascending.length) - 1] ?? null;
 }

@@ -3,19 +3,19 @@ import { type Interval, lastSeenNs } from "./intervals";
 import { memoize } from "./memoize";
 import type { Operation } from "./operation";
 
-/** With the next shorter length a run would have more steps than this; so it has at least 48, unless it is over at once. */
-const MOST_STEPS = 120;
-const LEAST_STEP_NS = 1_000;
+/** The shortest step that needs no more than this many; a run of 120 us or longer then has at least 48. */
+const MAX_STEPS = 120;
+const MIN_STEP_NS = 1_000;
 
-/** The shortest length of 1, 2 or 5 times a power of ten that has no more steps than may be. */
+/** The shortest step of 1, 2 or 5 times a power of ten that gives at most `MAX_STEPS` steps. */
 export function stepNsFor(spanNs: number): number {
-  for (let power = LEAST_STEP_NS; ; power *= 10) {
-    const step = [1, 2, 5].map((factor) => factor * power).find((one) => spanNs <= one * MOST_STEPS);
+  for (let power = MIN_STEP_NS; ; power *= 10) {
+    const step = [1, 2, 5].map((factor) => factor * power).find((length) => spanNs <= length * MAX_STEPS);
     if (step !== undefined) return step;
   }
 }
 
-/** The steps of a history; the parts of its series go with it, each worked out once. */
+/** The steps of a history. It is also the key under which the parts of the series are memoized. */
 export class StepGrid {
   readonly stepNs: number;
   readonly count: number;
@@ -29,16 +29,16 @@ export class StepGrid {
     this.count = Math.max(1, Math.ceil(spanNs / this.stepNs));
   }
 
-  /** When a step begins; the end of the one before. */
-  beginOf(step: number): number {
+  /** The start of a step, which is the end of the previous one. */
+  startOf(step: number): number {
     return this.zeroNs + step * this.stepNs;
   }
 
-  /** What happened in each step. What has no moment happened in none. */
-  collect(ops: Iterable<Operation>, momentOf: (op: Operation) => number | undefined): Operation[][] {
+  /** Groups operations by step; an operation without a time is in no step. */
+  groupByStep(ops: Iterable<Operation>, timeOf: (op: Operation) => number | undefined): Operation[][] {
     const steps: Operation[][] = Array.from({ length: this.count }, () => []);
     for (const op of ops) {
-      const ns = momentOf(op);
+      const ns = timeOf(op);
       if (ns !== undefined) steps[this.stepOf(ns)]?.push(op);
     }
     return steps;
@@ -49,7 +49,7 @@ export class StepGrid {
   }
 }
 
-/** Null without purchases, and where several clocks timed them. */
+/** Null without purchases, and if several hosts timed them. */
 export const gridOf = memoize((history: History): StepGrid | null => {
   const { ops } = history;
   const host = ops[0]?.host;
@@ -58,13 +58,13 @@ export const gridOf = memoize((history: History): StepGrid | null => {
   for (const op of ops) {
     if (op.host !== host) return null;
     zeroNs = Math.min(zeroNs, op.invokedNs);
-    // Who gave up waiting for an answer may have taken his units later.
+    // After a timeout the commit can be later than the answer.
     endNs = Math.max(endNs, lastSeenNs(op), op.committedNs ?? -Infinity);
   }
   return host === undefined ? null : new StepGrid(history, zeroNs, endNs - zeroNs);
 });
 
-/** The most that were open at once within each step; as everywhere, an end and a start at one instant do not overlap. */
+/** The largest number of intervals open at the same time within each step. An end and a start at the same instant do not overlap. */
 export function peaksIn(intervals: readonly Interval[], grid: StepGrid): number[] {
   const starts = sorted(intervals.map(({ from }) => from));
   const ends = sorted(intervals.map(({ to }) => to));
@@ -74,9 +74,9 @@ export function peaksIn(intervals: readonly Interval[], grid: StepGrid): number[
     for (let end = ends[ended]; end !== undefined && end <= ns; end = ends[ended]) ended += 1;
   };
   return Array.from({ length: grid.count }, (_, step) => {
-    endUpTo(grid.beginOf(step));
+    endUpTo(grid.startOf(step));
     let peak = Math.max(0, started - ended);
-    for (let from = starts[started]; from !== undefined && from <= grid.beginOf(step + 1); from = starts[started]) {
+    for (let from = starts[started]; from !== undefined && from <= grid.startOf(step + 1); from = starts[started]) {
       endUpTo(from);
       started += 1;
       peak = Math.max(peak, started - ended);
@@ -85,7 +85,7 @@ export function peaksIn(intervals: readonly Interval[], grid: StepGrid): number[
   });
 }
 
-/** Ascending. */
+/** In ascending order. */
 export function sorted(values: readonly number[]): Float64Array {
   return Float64Array.from(values).sort();
 }

@@ -1,16 +1,17 @@
+import { plural } from "./finding";
 import { type History, rowsOf } from "./history";
 import type { Operation, TimeField } from "./operation";
 
-/** One thing an operation did at one moment, in words. */
+/** One step of an operation, with a text for the reader. */
 export interface Step {
   readonly opId: string;
   readonly field: TimeField;
-  /** On the operation's own host's clock. */
+  /** By the clock of the operation's host. */
   readonly atNs: number;
   readonly text: string;
 }
 
-/** What a reader needs of every purchase; the other steps only where they are what went wrong. */
+/** The steps that explain most findings. */
 export const CRITICAL_SECTION_FIELDS: readonly TimeField[] = [
   "grantedNs",
   "readNs",
@@ -21,19 +22,20 @@ export const CRITICAL_SECTION_FIELDS: readonly TimeField[] = [
 ];
 export const ALL_TIME_FIELDS: readonly TimeField[] = ["invokedNs", "waitNs", ...CRITICAL_SECTION_FIELDS, "answeredNs"];
 
-const WORDS: Readonly<Record<TimeField, (op: Operation, history: History) => string>> = {
-  invokedNs: ({ buyerId, quantity }) => `${buyerId} asks for ${quantity === 1 ? "1 unit" : `${quantity} units`}`,
-  waitNs: () => "wait for the turn",
-  grantedNs: ({ fencingToken }) => (fencingToken === undefined ? "enter" : `enter, fencing token ${fencingToken}`),
+const TEXTS: Readonly<Record<TimeField, (op: Operation, history: History) => string>> = {
+  invokedNs: ({ buyerId, quantity }) => `${buyerId} requests ${plural(quantity, "unit")}`,
+  waitNs: () => "start waiting",
+  grantedNs: ({ fencingToken }) =>
+    fencingToken === undefined ? "acquire lock" : `acquire lock, fencing token ${fencingToken}`,
   readNs: ({ readValue }) => (readValue === undefined ? "read stock" : `read stock = ${readValue}`),
-  writeNs: writeWords,
-  committedNs: commitWords,
-  leaseLostNs: () => "learn that the lease is lost",
-  releasedNs: () => "leave",
-  answeredNs: answerWords,
+  writeNs: writeText,
+  committedNs: commitText,
+  leaseLostNs: () => "detect lost lease",
+  releasedNs: () => "release lock",
+  answeredNs: answerText,
 };
 
-function writeWords(op: Operation): string {
+function writeText(op: Operation): string {
   const { writtenValue, writeAccepted, readValue } = op;
   const verb = writeAccepted === false ? "try to write" : "write";
   if (writtenValue === undefined) return `${verb} stock`;
@@ -42,36 +44,36 @@ function writeWords(op: Operation): string {
     : `${verb} stock = ${writtenValue}`;
 }
 
-/** An atomic write reads nothing beforehand: what it found and what it left are one step. */
+/** An atomic write has no separate read: the value found and the value left are one step. */
 function isAtomic({ readNs, writeNs }: Operation): boolean {
   return writeNs !== undefined && (readNs === undefined || readNs === writeNs);
 }
 
-function commitWords(op: Operation, history: History): string {
-  if (op.writeAccepted === false) return "write refused";
+function commitText(op: Operation, history: History): string {
+  if (op.writeAccepted === false) return "write rejected";
   const [row, ...more] = rowsOf(history, op);
-  if (!row) return op.writeAccepted === true ? "write accepted, no order" : "reply";
+  if (!row) return op.writeAccepted === true ? "write accepted, no order" : "reply received";
   return more.length === 0 ? `order ${row.orderId}` : `orders ${[row, ...more].map((each) => each.orderId).join(", ")}`;
 }
 
 const ANSWERS: Readonly<Record<Operation["outcome"], string>> = {
   sold: "sold",
   sold_out: "sold out",
-  contended: "try again",
-  rejected: "refused by the limit",
+  contended: "contended",
+  rejected: "limit reached",
   error: "error",
   unknown: "outcome unknown",
 };
 
-function answerWords({ outcome, orderId, buyerId }: Operation): string {
+function answerText({ outcome, orderId, buyerId }: Operation): string {
   const order = orderId === undefined ? "" : `, order ${orderId}`;
-  return `tell ${buyerId} "${ANSWERS[outcome]}"${order}`;
+  return `answer "${ANSWERS[outcome]}" to ${buyerId}${order}`;
 }
 
-/** The steps an operation recorded, in the order in which they can have happened. */
+/** The recorded steps of an operation, in the order of `fields`. */
 export function stepsOf(history: History, op: Operation, fields: readonly TimeField[]): Step[] {
   return fields.flatMap((field) => {
     const atNs = field === "readNs" && isAtomic(op) ? undefined : op[field];
-    return atNs === undefined ? [] : [{ opId: op.opId, field, atNs, text: WORDS[field](op, history) }];
+    return atNs === undefined ? [] : [{ opId: op.opId, field, atNs, text: TEXTS[field](op, history) }];
   });
 }

@@ -9,7 +9,7 @@ const hold = (fromUs: number, toUs: number, fields: OpFields = {}) =>
   op({ grantedNs: fromUs * 1_000, releasedNs: toUs * 1_000, outcome: "error", ...fields });
 
 describe("timelineOf", () => {
-  it("has a lane for each node in the order of their numbers, also for one that never got inside", () => {
+  it("has a lane for each node, in numeric order, also for a node without a grant", () => {
     const ops = [hold(10, 20, { node: "node-10" }), op({ node: "node-2" }), hold(0, 5, { node: "node-1" })];
     const { timeline } = timelineOf(history({ ops }));
     assert.deepEqual(timeline.lanes, ["node-1", "node-2", "node-10"]);
@@ -19,7 +19,7 @@ describe("timelineOf", () => {
     assert.deepEqual(timeline.spans.lengthUs, [5, 10]);
   });
 
-  it("shows read to commit where there is no lock, and counts from the first purchase asked for", () => {
+  it("shows read to commit if there is no lock, with times since the first request", () => {
     const ops = [
       op({ invokedNs: 1_000_000, readNs: 1_200_000, readValue: 5, writeNs: 1_300_000, writtenValue: 4 }),
       op({ invokedNs: 500_000, answeredNs: 2_000_000, outcome: "sold_out" }),
@@ -31,12 +31,12 @@ describe("timelineOf", () => {
     assert.equal(indexOf.get(ops[0]?.opId ?? ""), 0);
   });
 
-  it("ends a hold where its holder learned that it was over", () => {
+  it("ends a hold when the holder detects that its lease is lost", () => {
     const { timeline } = timelineOf(history({ ops: [hold(0, 50, { leaseLostNs: 20_000 })] }));
     assert.deepEqual(timeline.spans.lengthUs, [20]);
   });
 
-  it("marks overlaps, stale writes and lost updates, and fenced overlaps as harmless", () => {
+  it("marks overlaps, stale writes, lost updates and fenced overlaps", () => {
     const marksOf = (...ops: ReturnType<typeof op>[]) => timelineOf(history({ ops })).timeline.spans.marks;
     assert.deepEqual(marksOf(hold(0, 10), hold(5, 15), hold(20, 30)), [SPAN_MARKS.overlap, SPAN_MARKS.overlap, 0]);
     assert.deepEqual(marksOf(hold(0, 10, { fencingToken: 1 }), hold(5, 15, { fencingToken: 2 })), [
@@ -49,7 +49,7 @@ describe("timelineOf", () => {
     assert.deepEqual(marksOf(writer(0), writer(1)), [SPAN_MARKS.lostUpdate, SPAN_MARKS.lostUpdate]);
   });
 
-  it("never puts two that overlap in one row, and needs as many rows as were inside at once", () => {
+  it("gives overlapping spans different rows and uses as few rows as possible", () => {
     const span = fc.record({
       at: fc.nat(40),
       length: fc.integer({ min: 1, max: 12 }),
@@ -60,7 +60,7 @@ describe("timelineOf", () => {
         const ops = spans.map(({ at, length, node }) => hold(at, at + length, { node }));
         const { lanes, depths, spans: columns } = timelineOf(history({ ops })).timeline;
         for (const [lane, node] of lanes.entries()) {
-          const own = spans.filter((one) => one.node === node);
+          const own = spans.filter((each) => each.node === node);
           assert.equal(depths[lane], peakOverlap(own.map(({ at, length }) => ({ from: at, to: at + length }))));
         }
         const places = columns.fromUs.map((from, index) => ({
@@ -68,8 +68,8 @@ describe("timelineOf", () => {
           to: from + (columns.lengthUs[index] ?? 0),
           key: `${columns.lane[index]}/${columns.row[index]}`,
         }));
-        for (const [index, one] of places.entries()) {
-          const clash = places.slice(index + 1).find(({ key, from }) => key === one.key && from < one.to);
+        for (const [index, place] of places.entries()) {
+          const clash = places.slice(index + 1).find(({ key, from }) => key === place.key && from < place.to);
           assert.equal(clash, undefined);
         }
       }),
@@ -78,7 +78,7 @@ describe("timelineOf", () => {
 });
 
 describe("spansWithin", () => {
-  it("keeps what touches the range", () => {
+  it("keeps the spans that touch the range", () => {
     const ops = [hold(0, 10), hold(20, 30), hold(40, 50)];
     const within = spansWithin(timelineOf(history({ ops })).timeline, 10, 20);
     assert.deepEqual(within.fromUs, [0, 20]);

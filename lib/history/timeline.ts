@@ -1,16 +1,16 @@
 import { lostUpdatesIn } from "./checkers/lost-updates";
 import { checkOverlappingHolds, overlapsIn } from "./checkers/overlapping-holds";
 import { staleWritesIn } from "./checkers/stale-writes";
-import type { History } from "./history";
+import type { History, HistoryStage } from "./history";
 import { lastSeenNs } from "./intervals";
 import { memoize } from "./memoize";
 import type { Operation } from "./operation";
 import { packRows } from "./pack-rows";
 
-/** Why a span is marked; a span may have several of them. */
+/** Reasons why a span is marked, as bits: a span can have several. */
 export const SPAN_MARKS = { overlap: 1, staleWrite: 2, lostUpdate: 4, fencedOverlap: 8 } as const;
 
-/** A time that one purchase spent inside: between grant and release, or, without a lock, between read and commit. */
+/** One purchase's critical section: from grant to release or, without a lock, from read to commit. */
 export interface Span {
   readonly op: Operation;
   readonly fromNs: number;
@@ -18,36 +18,36 @@ export interface Span {
 }
 
 /**
- * Who was inside when, one lane a node, as columns: an index is one purchase. Times are microseconds since the run's
- * first purchase was asked for, by the clock of the node's host.
+ * Critical sections over time, with one lane per node. Columns: an index is one purchase. Times are microseconds since the
+ * first request on the same host.
  */
 export interface Timeline {
   readonly lanes: readonly string[];
-  /** For each lane, how many were inside at once at most. */
+  /** For each lane, the largest number of critical sections at the same time. */
   readonly depths: readonly number[];
-  /** Whether anything was granted; false: the spans run from read to commit. */
+  /** False if no grant was recorded: the spans then run from read to commit. */
   readonly hasHolds: boolean;
   readonly endUs: number;
   readonly spans: SpanColumns;
 }
 
-/** In the order of their beginnings. */
+/** Sorted by start. */
 export interface SpanColumns {
   readonly lane: readonly number[];
-  /** Within the lane, so that no two that overlap share one. */
+  /** The row within the lane: spans that overlap have different rows. */
   readonly row: readonly number[];
   readonly fromUs: readonly number[];
   readonly lengthUs: readonly number[];
   readonly readValue: readonly (number | null)[];
   readonly writtenValue: readonly (number | null)[];
-  /** `SPAN_MARKS`, added up. */
+  /** Bits of `SPAN_MARKS`. */
   readonly marks: readonly number[];
 }
 
-/** O(n log n). `indexOf` finds the column of an operation again. */
+/** `indexOf` maps an opId to its index in the columns. O(n log n). */
 export function timelineOf(history: History): { timeline: Timeline; indexOf: ReadonlyMap<string, number> } {
   const hasHolds = history.ops.some(({ grantedNs }) => grantedNs !== undefined);
-  const { spans, zero } = placedSpans(history);
+  const { spans, originNs } = placedSpans(history);
   const { lanes, lane, rows, depths } = packedSpans(history);
   const marks = marksIn(history);
   const columns: SpanColumns = {
@@ -59,14 +59,14 @@ export function timelineOf(history: History): { timeline: Timeline; indexOf: Rea
     writtenValue: spans.map(({ op }) => op.writtenValue ?? null),
     marks: spans.map(({ op }) => marks.get(op) ?? 0),
   };
-  const endNs = history.ops.reduce((end, op) => Math.max(end, lastSeenNs(op) - zero(op)), 0);
+  const endNs = history.ops.reduce((end, op) => Math.max(end, lastSeenNs(op) - originNs(op)), 0);
   return {
     timeline: { lanes, depths, hasHolds, endUs: micros(endNs), spans: columns },
     indexOf: new Map(spans.map(({ op }, index) => [op.opId, index])),
   };
 }
 
-/** The spans that are inside at any time from `fromUs` to `toUs`. O(n). */
+/** The spans that overlap or touch the range from `fromUs` to `toUs`. O(n). */
 export function spansWithin({ spans }: Timeline, fromUs: number, toUs: number): SpanColumns {
   const kept = [...spans.fromUs.keys()].filter((index) => {
     const from = spans.fromUs[index] ?? 0;
@@ -84,7 +84,7 @@ export function spansWithin({ spans }: Timeline, fromUs: number, toUs: number): 
   };
 }
 
-/** Hosts' clocks differ by nothing that means anything: each starts with its first purchase. */
+/** The first request of each host. Offsets between clocks are unknown, so each host's time starts at its first request. */
 export function firstInvocations(ops: readonly Operation[]): ReadonlyMap<string, number> {
   const firsts = new Map<string, number>();
   for (const { host, invokedNs } of ops) firsts.set(host, Math.min(firsts.get(host) ?? Infinity, invokedNs));
@@ -100,20 +100,20 @@ function byName(a: string, b: string): number {
 }
 
 interface PlacedSpan extends Span {
-  /** Since the first purchase of its host. */
+  /** Time since the first request of its host. */
   readonly afterNs: number;
 }
 
 const placedSpans = memoize((history: History) => {
-  const zeros = firstInvocations(history.ops);
-  const zero = ({ host }: Operation) => zeros.get(host) ?? 0;
+  const firsts = firstInvocations(history.ops);
+  const originNs = ({ host }: Operation) => firsts.get(host) ?? 0;
   const spans: PlacedSpan[] = [];
   for (const op of history.ops) {
     const span = spanOf(op);
-    if (span) spans.push({ op, fromNs: span.fromNs, toNs: span.toNs, afterNs: span.fromNs - zero(op) });
+    if (span) spans.push({ op, fromNs: span.fromNs, toNs: span.toNs, afterNs: span.fromNs - originNs(op) });
   }
   spans.sort((a, b) => a.afterNs - b.afterNs || a.toNs - b.toNs);
-  return { spans, zero };
+  return { spans, originNs };
 });
 
 function spanOf(op: Operation): Span | null {
@@ -123,7 +123,7 @@ function spanOf(op: Operation): Span | null {
   }
   const fromNs = op.readNs ?? op.writeNs;
   if (fromNs === undefined) return null;
-  // A conditional write that is tried again may record a read that is later than the write before it.
+  // A retried conditional write can record a read that is later than the previous attempt's write.
   return { op, fromNs, toNs: Math.max(fromNs, op.committedNs ?? op.answeredNs ?? lastSeenNs(op)) };
 }
 
@@ -146,5 +146,5 @@ const packedSpans = memoize((history: History) => {
   return { lanes, lane, ...packRows(spans, lane, lanes.length) };
 });
 
-/** What a timeline is made of, in parts that can be asked one by one beforehand. */
-export const TIMELINE_STAGES: readonly ((history: History) => unknown)[] = [marksIn, placedSpans, packedSpans];
+/** All work of `timelineOf`. The results are memoized, so it returns at once after a caller has run these. */
+export const TIMELINE_STAGES: readonly HistoryStage[] = [marksIn, placedSpans, packedSpans];

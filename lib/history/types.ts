@@ -1,6 +1,6 @@
 /**
- * The history of a run, one JSON object a line (NDJSON). Times are nanoseconds of the host's monotonic clock as
- * decimal strings; a field that does not apply is absent.
+ * The history of a run, one JSON object per line (NDJSON). Times are nanoseconds of the host's monotonic clock as decimal
+ * strings. A field that does not apply is absent. docs/history-format.md explains the fields.
  */
 export interface HistoryRunLine {
   readonly type: "run";
@@ -10,9 +10,9 @@ export interface HistoryRunLine {
   readonly initial: number;
   readonly limitPerBuyer: number | null;
   readonly hosts: number;
-  /** False: the resource did not check fencing tokens, so carrying one excuses nothing. Absent: it did. */
+  /** False if the resource did not check fencing tokens: a token then does not excuse an overlap. Absent means true. */
   readonly fencing?: boolean;
-  /** How long after a fault has healed a waiter may still wait. Absent: `DEFAULT_SERVED_WITHIN_MS`. */
+  /** The longest allowed wait after a fault heals. Absent: `DEFAULT_SERVED_WITHIN_MS`. */
   readonly servedWithinMs?: number;
 }
 
@@ -30,7 +30,7 @@ export interface HistoryOpLine {
   readonly waitNs?: string;
   readonly grantedNs?: string;
   readonly holderId?: string;
-  /** The hold lived in the transaction of the write, so that what ended the one undid the other. */
+  /** The transaction of the write held the lock, so its end released the lock and, on failure, undid the write. */
   readonly transactional?: boolean;
   readonly fencingToken?: string;
   readonly readNs?: string;
@@ -42,9 +42,9 @@ export interface HistoryOpLine {
   readonly releasedNs?: string;
   readonly leaseLostNs?: string;
   readonly answeredNs?: string;
-  /** Time spent waiting for pooled connections, in whole microseconds; absent also where nobody measured it. */
+  /** Time spent waiting for pooled connections, in whole microseconds. Absent if zero or not measured. */
   readonly poolWaitUs?: number;
-  /** How much of it fell into the wait for the turn, into the hold, into the write. */
+  /** The parts of it within the wait for the lock, the hold and the write. */
   readonly waitPoolUs?: number;
   readonly holdPoolUs?: number;
   readonly commitPoolUs?: number;
@@ -70,9 +70,9 @@ export interface HistoryOrder {
 export interface HistoryEndLine {
   readonly type: "end";
   readonly final: number;
-  /** What a strategy that counts outside of the database had left there; null or absent: nothing, or it does not. */
+  /** The remaining units on the counter of a strategy that counts outside PostgreSQL; null or absent if there is no counter. */
   readonly counter?: number | null;
-  /** In the order in which the database took them in. */
+  /** In the order in which the database inserted them. */
   readonly orders: readonly HistoryOrder[];
   readonly dropped: number;
 }

@@ -1,40 +1,36 @@
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { CHECK_STAGES } from "./check-history";
-import type { History } from "./history";
+import type { History, HistoryStage } from "./history";
 import { type HistoryPiece, type HistorySource, type ParsedHistory, parseHistory } from "./parse";
 import { TIMELINE_STAGES, timelineOf } from "./timeline";
 
-/** For processes that serve others while they judge: between two pieces of the work the event loop has its turn. */
+/** Checks histories in a process that also serves requests: every function yields to the event loop between its stages. */
 
-/** Characters of a history that are read before others get their turn. */
+/** Small enough that parsing one chunk does not delay requests noticeably. */
 const CHUNK_CHARS = 128 * 1_024;
 
-/** Reads a history and has every checker look at it; what follows, `checkParsedHistory` too, finds the answers there. */
+/** Parses a history and runs every checker. The results are memoized, so `checkParsedHistory` then returns at once. */
 export async function parseAndCheckYielding(pieces: HistorySource): Promise<ParsedHistory> {
   const parsed = await parseHistory(inChunks(pieces));
   await runChecksYielding(parsed.history);
   return parsed;
 }
 
-/** Has every checker look at a history, each in a turn of its own. */
 export function runChecksYielding(history: History): Promise<void> {
   return runStagesYielding(history, CHECK_STAGES);
 }
 
-/** The timeline of a history that has been examined. */
+/** Fast only after `runChecksYielding`: the timeline marks what the checkers found. */
 export async function timelineYielding(history: History): Promise<ReturnType<typeof timelineOf>> {
   await runStagesYielding(history, TIMELINE_STAGES);
   return timelineOf(history);
 }
 
-/** Asks what is answered once for a history, so that whoever asks again has the answer at once. */
-export async function runStagesYielding(
-  history: History,
-  questions: readonly ((history: History) => unknown)[],
-): Promise<void> {
-  for (const ask of questions) {
-    ask(history);
-    await turn();
+/** Runs memoized stages, so that a later function that needs their results finds them. */
+export async function runStagesYielding(history: History, stages: readonly HistoryStage[]): Promise<void> {
+  for (const stage of stages) {
+    stage(history);
+    await yieldToEventLoop();
   }
 }
 
@@ -44,7 +40,7 @@ async function* inChunks(pieces: HistorySource): AsyncGenerator<HistoryPiece> {
     else {
       for (let at = 0; at < piece.length; at += CHUNK_CHARS) {
         yield piece.slice(at, at + CHUNK_CHARS);
-        await turn();
+        await yieldToEventLoop();
       }
     }
   }

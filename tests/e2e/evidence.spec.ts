@@ -114,9 +114,9 @@ test("the URL stores the selected finding and the visible range", async ({ page 
   const id = await storeRun(DATABASE_URL, 600);
   await openRun(page, `/runs/${id}`);
   await expect(page.getByTestId("interleaving")).toContainText("node-1 read 101, node-2 read 101, both wrote 100.");
-  await page.getByRole("button", { name: /entered while/ }).click();
+  await page.getByRole("button", { name: /acquired the lock while/ }).click();
   await expect(page).toHaveURL(/finding=overlappingHolds-1/);
-  await expect(steps(page).filter({ hasText: "enter" })).toHaveCount(2);
+  await expect(steps(page).filter({ hasText: "acquire lock" })).toHaveCount(2);
 
   const canvas = page.getByRole("button", { name: /^Critical sections by node: \d/ });
   await canvas.focus();

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { checkHistory, checkParsedHistory, type HistoryReport } from "../../lib/history/check-history";
 import type { HistoryPiece } from "../../lib/history/parse";
@@ -7,11 +7,11 @@ import { simulateLockSale } from "../../lib/history/testing/simulation/lock-sale
 import { type Sale, toNdjson } from "../../lib/history/testing/simulation/sale";
 import { parseAndCheckYielding, timelineYielding } from "../../lib/history/yielding";
 
-/** How long judging takes as a history grows, and how long it holds the event loop: `node --import tsx tests/history/check-benchmark.ts`. */
+/** Measures how the time of a check grows with the history, and how long it blocks the event loop: `node --import tsx tests/history/check-benchmark.ts`. */
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** Sales that go through every checker, each hard on another. */
+/** Each sale is the worst case of a different checker. */
 export const SALES: Readonly<Record<string, (operations: number) => Sale>> = {
   "a fenced lock with pauses": (buyers) => lockSale(buyers),
   "a counter without values": (buyers) =>
@@ -19,12 +19,12 @@ export const SALES: Readonly<Record<string, (operations: number) => Sale>> = {
       seed: 1,
       buyers,
       initial: buyers >> 1,
-      trouble: 0.1,
-      valued: false,
+      failureRate: 0.1,
+      recordsValues: false,
       maxQuantity: 2,
-      moments: buyers,
+      maxDelay: buyers,
     }),
-  "no lock, and everyone inside at once": (buyers) => storm(lockSale(buyers)),
+  "no lock, with all purchases in the critical section": (buyers) => allOverlapping(lockSale(buyers)),
 };
 
 function lockSale(buyers: number): Sale {
@@ -35,18 +35,18 @@ function lockSale(buyers: number): Sale {
     initial,
     hosts: 1,
     fenced: true,
-    trouble: 0.05,
+    failureRate: 0.05,
     maxQuantity: 1,
     scale: 1_000,
   });
 }
 
-/** Everybody enters at the beginning and leaves at the end: every two of them overlap. */
-function storm({ run, ops, end }: Sale): Sale {
-  const inside = ops.map((op) =>
+/** All grants are at the start, so every two holds overlap. */
+function allOverlapping({ run, ops, end }: Sale): Sale {
+  const overlapping = ops.map((op) =>
     op.grantedNs === undefined ? op : { ...op, invokedNs: "0", waitNs: "0", grantedNs: "1", fencingToken: "1" },
   );
-  return { run, ops: inside, end };
+  return { run, ops: overlapping, end };
 }
 
 export interface Timing {
@@ -54,11 +54,11 @@ export interface Timing {
   readonly wallMs: number;
 }
 
-/** The shortest of some tries: what else runs on the machine only ever adds. */
-export async function timeOf(sale: Sale, tries: number): Promise<Timing> {
+/** The minimum of several attempts: other load on the machine only adds time. */
+export async function timeOf(sale: Sale, attempts: number): Promise<Timing> {
   const chunks = chunksOf(toNdjson(sale));
   let best: Timing = { cpuMs: Infinity, wallMs: Infinity };
-  for (let index = 0; index < tries; index += 1) {
+  for (let index = 0; index < attempts; index += 1) {
     const startedCpuMs = usedCpuMs();
     const startedMs = performance.now();
     await checkHistory(chunks);
@@ -74,37 +74,39 @@ function usedCpuMs(): number {
   return (user + system) / 1_000;
 }
 
-/** As the lab has it: operations as text, the end as it was read from the database. */
+/** The lab's format: lines as text, and the end line as an object from the database. */
 export function piecesOf({ run, ops, end }: Sale): HistoryPiece[] {
   return [[run, ...ops].map((line) => `${JSON.stringify(line)}\n`).join(""), end];
 }
 
-/** As a run's page judges: everything that others on the same event loop have to wait for. */
-export async function judgeInTurns(pieces: Iterable<HistoryPiece>): Promise<HistoryReport> {
+/** The work for a run's page, which shares its event loop with other requests. */
+export async function checkYielding(pieces: Iterable<HistoryPiece>): Promise<HistoryReport> {
   const parsed = await parseAndCheckYielding(pieces);
-  const judged = checkParsedHistory(parsed);
-  await turn();
+  const report = checkParsedHistory(parsed);
+  await yieldToEventLoop();
   await timelineYielding(parsed.history);
-  return judged;
+  return report;
 }
 
-/** Processor time of the longest stretch between two turns of the event loop, and of all of them. */
-export async function stretchesOf(sale: Sale): Promise<{ readonly longestCpuMs: number; readonly wholeCpuMs: number }> {
+/** CPU time of the longest block between two turns of the event loop, and of the whole check. */
+export async function measureBlocking(
+  sale: Sale,
+): Promise<{ readonly longestBlockCpuMs: number; readonly totalCpuMs: number }> {
   const pieces = piecesOf(sale);
   const startMs = usedCpuMs();
-  let [lastMs, longestMs, isOver] = [startMs, 0, false];
+  let [lastMs, longestMs, isDone] = [startMs, 0, false];
   const watching = (async () => {
-    while (!isOver) {
-      await turn();
+    while (!isDone) {
+      await yieldToEventLoop();
       const nowMs = usedCpuMs();
       longestMs = Math.max(longestMs, nowMs - lastMs);
       lastMs = nowMs;
     }
   })();
-  await judgeInTurns(pieces);
-  isOver = true;
+  await checkYielding(pieces);
+  isDone = true;
   await watching;
-  return { longestCpuMs: longestMs, wholeCpuMs: lastMs - startMs };
+  return { longestBlockCpuMs: longestMs, totalCpuMs: lastMs - startMs };
 }
 
 function chunksOf(text: string): Buffer[] {
@@ -115,15 +117,19 @@ function chunksOf(text: string): Buffer[] {
 
 async function main(): Promise<void> {
   const [few, many] = [10_000, 100_000];
-  console.log(`shortest of 3; ratio: processor time for ${many} by that for ${few}; 10 is linear`);
+  console.log(`minimum of 3 attempts; ratio of CPU time for ${many} operations to ${few}: 10 is linear`);
   for (const [name, make] of Object.entries(SALES)) {
     const small = await timeOf(make(few), 3);
     const large = await timeOf(make(many), 3);
-    const inMs = ({ cpuMs, wallMs }: Timing) => `${wallMs.toFixed(0)} ms (${cpuMs.toFixed(0)} ms of processor)`;
+    const inMs = ({ cpuMs, wallMs }: Timing) => `${wallMs.toFixed(0)} ms (${cpuMs.toFixed(0)} ms CPU)`;
     console.log(`${name}: ${inMs(small)}, ${inMs(large)}, ratio ${(large.cpuMs / small.cpuMs).toFixed(1)}`);
-    const tries = [await stretchesOf(make(many)), await stretchesOf(make(many)), await stretchesOf(make(many))];
-    const longest = Math.min(...tries.map(({ longestCpuMs }) => longestCpuMs));
-    console.log(`  in turns for a page: the event loop is held for ${longest.toFixed(0)} ms of processor at most`);
+    const attempts = [
+      await measureBlocking(make(many)),
+      await measureBlocking(make(many)),
+      await measureBlocking(make(many)),
+    ];
+    const longest = Math.min(...attempts.map(({ longestBlockCpuMs }) => longestBlockCpuMs));
+    console.log(`  for a run's page: blocks the event loop for at most ${longest.toFixed(0)} ms of CPU time`);
   }
 }
 

@@ -1,37 +1,41 @@
 import type { FindingKind, ViolationCounts } from "../../lib/history/finding";
 import type { Verdict } from "../../lib/history/verdict";
 
-/** What a hand-made history must give: exactly these violations, and these doubts or remarks beside them. */
+/** The expected report of a hand-made history: exactly these violations, doubts and remarks. */
 export interface Expectation {
   readonly verdict: Verdict;
   readonly violations?: Partial<ViolationCounts>;
-  readonly besides?: readonly FindingKind[];
-  /** What some finding says. */
-  readonly says?: RegExp;
+  /** Kinds of doubts and remarks. */
+  readonly doubts?: readonly FindingKind[];
+  /** At least one finding's sentence must match. */
+  readonly sentence?: RegExp;
 }
 
-const unsafe = (violations: Partial<ViolationCounts>, says?: RegExp): Expectation => ({
+const unsafe = (violations: Partial<ViolationCounts>, sentence?: RegExp): Expectation => ({
   verdict: "unsafe",
   violations,
-  ...(says ? { says } : {}),
+  ...(sentence ? { sentence } : {}),
 });
 const safe: Expectation = { verdict: "safe" };
-const inconclusive = (besides: readonly FindingKind[], says?: RegExp): Expectation => ({
+const inconclusive = (doubts: readonly FindingKind[], sentence?: RegExp): Expectation => ({
   verdict: "inconclusive",
-  besides,
-  ...(says ? { says } : {}),
+  doubts,
+  ...(sentence ? { sentence } : {}),
 });
 
-/** One violation is planted in each; some show in more than one way. */
+/** Each has one planted violation, which can count under several kinds. */
 const PLANTED: Readonly<Record<string, Expectation>> = {
   "oversold-one-unit-to-two": unsafe(
     { oversold: 1, lostUpdates: 1, overlappingHolds: 1 },
     /^node-2 read 1, node-1 read 1, both wrote 0\.$/,
   ),
-  "oversold-below-zero": unsafe({ oversold: 1, negativeStock: 1 }, /buyer-2 bought the first that cannot be delivered/),
+  "oversold-below-zero": unsafe(
+    { oversold: 1, negativeStock: 1 },
+    /buyer-2 placed the first order that cannot be delivered/,
+  ),
   "oversold-beside-dropped-operations": {
-    ...unsafe({ oversold: 1, lostUpdates: 1 }, /which is not recorded/),
-    besides: ["droppedOperations"],
+    ...unsafe({ oversold: 1, lostUpdates: 1 }, /the history does not show which/),
+    doubts: ["droppedOperations"],
   },
   "lost-update": unsafe({ lostUpdates: 1, overlappingHolds: 1 }, /^node-2 read 17, node-1 read 17, both wrote 16\.$/),
   "lost-update-hidden-by-a-vanished-unit": unsafe({ lostUpdates: 1 }),
@@ -42,11 +46,11 @@ const PLANTED: Readonly<Record<string, Expectation>> = {
   "lost-update-of-an-unknown-that-did-sell": unsafe({ lostUpdates: 1 }),
   undersold: unsafe({ undersold: 1 }),
   "undersold-write-without-order": unsafe({ undersold: 1 }, /node-2 wrote 1 for buyer-2, who has no order/),
-  "undersold-on-the-counter-beside-the-row": unsafe({ undersold: 2 }),
-  "negative-stock-covered-up": unsafe({ negativeStock: 1 }, /^node-3 read 1 and wrote -1\.$/),
-  "duplicate-claims": unsafe({ duplicateClaims: 1 }, /^greedy has 2 where 1 is allowed\.$/),
+  "undersold-on-an-external-counter": unsafe({ undersold: 2 }),
+  "negative-stock-hidden-by-a-later-write": unsafe({ negativeStock: 1 }, /^node-3 read 1 and wrote -1\.$/),
+  "duplicate-claims": unsafe({ duplicateClaims: 1 }, /^greedy has 2 units; the limit is 1\.$/),
   "duplicate-claims-by-quantity": unsafe({ duplicateClaims: 1 }),
-  "overlapping-holds": unsafe({ overlappingHolds: 1 }, /^node-2 entered while node-1 was still inside: /),
+  "overlapping-holds": unsafe({ overlappingHolds: 1 }, /^node-2 acquired the lock while node-1 held it: /),
   "overlapping-holds-inside-a-long-one": unsafe({ overlappingHolds: 2 }),
   "overlapping-holds-granted-at-the-same-instant": unsafe({ overlappingHolds: 1 }),
   "overlapping-holds-without-a-release": unsafe({ overlappingHolds: 1 }),
@@ -60,64 +64,70 @@ const PLANTED: Readonly<Record<string, Expectation>> = {
   ),
   "overlapping-holds-across-hosts-by-values": {
     ...unsafe({ overlappingHolds: 1, lostUpdates: 1 }),
-    besides: ["noContention"],
+    doubts: ["noContention"],
   },
-  "overlapping-holds-with-tokens-nobody-checks": unsafe({ overlappingHolds: 1 }),
+  "overlapping-holds-with-unchecked-tokens": unsafe({ overlappingHolds: 1 }),
   "overlapping-holds-beside-a-torn-line": {
     ...unsafe({ overlappingHolds: 1 }, /^Line 4 is not JSON\.$/),
-    besides: ["unreadableLine", "missingEnd"],
+    doubts: ["unreadableLine", "missingEnd"],
   },
-  "fencing-order-descending": unsafe({ fencingOrder: 1 }, /^node-2 was granted fencing token 7 after .* granted 8\.$/),
-  "fencing-order-repeated": unsafe({ fencingOrder: 1 }, /were both granted fencing token 1\.$/),
-  "fencing-order-repeated-across-hosts": { ...unsafe({ fencingOrder: 1 }), besides: ["noContention"] },
+  "fencing-order-descending": unsafe({ fencingOrder: 1 }, /^node-2 received fencing token 7 after .* received 8\.$/),
+  "fencing-order-repeated": unsafe({ fencingOrder: 1 }, /both received fencing token 1\.$/),
+  "fencing-order-repeated-across-hosts": { ...unsafe({ fencingOrder: 1 }), doubts: ["noContention"] },
   "stale-write-after-a-newer-read": unsafe({ staleWrites: 1, overlappingHolds: 1 }),
   "stale-write-hidden-behind-a-later-one": unsafe(
     { staleWrites: 1, overlappingHolds: 1 },
-    /^node-1 wrote 3 with fencing token 1 after node-2 had come with 2, and it was accepted\.$/,
+    /^The resource accepted a write of 3 by node-1 with fencing token 1 after node-2 had used token 2\.$/,
   ),
   "stale-write-across-hosts-by-token-and-value": {
     ...unsafe({ staleWrites: 1, overlappingHolds: 1 }),
-    besides: ["noContention"],
+    doubts: ["noContention"],
   },
-  "stale-write-after-the-lease-was-lost": unsafe({ staleWrites: 1 }, /after it had lost its lease/),
-  "stale-write-after-the-release": unsafe({ staleWrites: 1 }, /after it had given the lock back/),
+  "stale-write-after-the-lease-was-lost": unsafe({ staleWrites: 1 }, /after node-\d had lost its lease\.$/),
+  "stale-write-after-the-release": unsafe({ staleWrites: 1 }, /after node-\d had released the lock\.$/),
   "ticket-sold-after-sold-out": unsafe(
     { ticketOrder: 1 },
-    /^node-3 sold to buyer-3, asked only after node-2 had told buyer-2 "sold out"\.$/,
+    /^node-3 sold to buyer-3, although node-2 had answered "sold out" to buyer-2 before buyer-3's request\.$/,
   ),
   "ticket-sold-after-sold-out-beside-an-unknown": unsafe({ ticketOrder: 1 }),
-  "ticket-refused-too-early": unsafe({ ticketOrder: 1 }, /"sold out" when no more than 1 of 2 could have been sold/),
+  "ticket-refused-too-early": unsafe(
+    { ticketOrder: 1 },
+    /answered "sold out" to .* when at most 1 of 2 units could have been sold\.$/,
+  ),
   "ticket-order-against-real-time": unsafe({ ticketOrder: 1 }),
-  "ticket-sold-twice-in-turn": unsafe({ ticketOrder: 1, lostUpdates: 1 }),
-  "acknowledged-without-row": unsafe({ acknowledgedRows: 1 }, /was told "sold" and has no order\.$/),
-  "acknowledged-twice-for-one-row": unsafe({ acknowledgedRows: 1 }, /order o1, which another purchase made/),
-  "acknowledged-with-two-rows": unsafe({ acknowledgedRows: 1 }, /has 2 orders \(o2, o3\)/),
+  "ticket-sold-twice-in-sequence": unsafe({ ticketOrder: 1, lostUpdates: 1 }),
+  "acknowledged-without-row": unsafe(
+    { acknowledgedRows: 1 },
+    /answered "sold" to .*, but the database has no order\.$/,
+  ),
+  "acknowledged-twice-for-one-row": unsafe({ acknowledgedRows: 1 }, /but order o1 belongs to another purchase/),
+  "acknowledged-with-two-rows": unsafe({ acknowledgedRows: 1 }, /but the database has 2 orders: o2, o3\.$/),
   "acknowledged-with-a-row-of-another-quantity": unsafe({ acknowledgedRows: 1 }),
   "acknowledged-with-a-row-of-another-buyer": unsafe({ acknowledgedRows: 1 }),
-  "acknowledged-with-another-orders-number": unsafe(
+  "acknowledged-with-another-order-id": unsafe(
     { acknowledgedRows: 1 },
-    /told of order o9, and the database has o2/,
+    /the answer named order o9 and the database has order o2\.$/,
   ),
   "repeated-key-sold-twice": unsafe({ acknowledgedRows: 1 }),
-  "unknown-sold-twice": unsafe({ unknownRows: 1 }, /never learned the outcome and has 2 orders\.$/),
-  "refused-with-a-row": unsafe({ refusedRows: 1 }, /was answered "contended" and has order o1\.$/),
+  "unknown-sold-twice": unsafe({ unknownRows: 1 }, /got no definite answer from .*, and the database has 2 orders\.$/),
+  "refused-with-a-row": unsafe({ refusedRows: 1 }, /answered "contended" to .*, but the database has order o1\.$/),
   "error-with-a-row": unsafe({ refusedRows: 1 }),
-  "row-nobody-asked-for": unsafe({ strayRows: 1 }, /names op-99, which is not among the purchases/),
+  "row-without-a-purchase": unsafe({ strayRows: 1 }, /names purchase op-99, which is not in the history\.$/),
 };
 
 const CLEAN: Readonly<Record<string, Expectation>> = {
   "clean-lock": safe,
   "clean-holds-that-touch": safe,
   "clean-shared-hold": safe,
-  "clean-lease-lost-and-given-up": safe,
-  "clean-fenced-overlap": { ...safe, besides: ["fencedOverlap"], says: /was not let write 4/ },
+  "clean-lease-lost-and-no-write": safe,
+  "clean-fenced-overlap": { ...safe, doubts: ["fencedOverlap"], sentence: /failed to write 4/ },
   "clean-two-hosts-whose-clocks-differ": safe,
   "clean-quantities": safe,
   "clean-atomic-sold-out-while-the-last-sale-runs": safe,
-  "clean-asked-at-the-instant-of-another-answer": safe,
+  "clean-request-at-the-instant-of-another-answer": safe,
   "clean-unknown-that-did-sell": safe,
   "clean-unknown-that-did-not": safe,
-  "clean-unit-put-back": safe,
+  "clean-unit-given-back": safe,
   "clean-repeated-key": safe,
   "clean-rows-that-do-not-name-their-purchase": safe,
   "clean-fault-healed-in-time": safe,
@@ -126,7 +136,10 @@ const CLEAN: Readonly<Record<string, Expectation>> = {
 const DOUBTFUL: Readonly<Record<string, Expectation>> = {
   "inconclusive-one-at-a-time": inconclusive(["noContention"]),
   "inconclusive-waiters-not-served-after-a-fault": inconclusive(["unservedWaiters", "unservedWaiters"]),
-  "inconclusive-nobody-served-though-waiters-come-and-go": inconclusive(["unservedWaiters"], /nobody was served/),
+  "inconclusive-no-waiter-served-while-waiters-come-and-go": inconclusive(
+    ["unservedWaiters"],
+    /^No waiter was served within/,
+  ),
   "broken-no-run": inconclusive(["missingRun"]),
   "broken-no-end": inconclusive(["missingEnd"]),
   "broken-dropped": inconclusive(["droppedOperations"]),
@@ -136,14 +149,17 @@ const DOUBTFUL: Readonly<Record<string, Expectation>> = {
   "broken-repeated-op-id": inconclusive(["duplicateOpId"], /^Line 5 repeats the opId op-2\.$/),
   "broken-times-out-of-order": inconclusive(
     ["timesOutOfOrder"],
-    /^Line 3 says that op-2 has its committedNs before its writeNs\.$/,
+    /^Line 3 puts committedNs of op-2 before its writeNs\.$/,
   ),
   "broken-torn-last-line": inconclusive(["unreadableLine", "missingEnd"], /^Line 4 is not JSON\.$/),
   "broken-two-histories": inconclusive(
     ["misplacedLine", "misplacedLine", "misplacedLine", "misplacedLine"],
     /^Line 5 is a second line of type run/,
   ),
-  "broken-operation-after-the-end": inconclusive(["misplacedLine"], /^Line 5 is of type op and comes after the end\.$/),
+  "broken-operation-after-the-end": inconclusive(
+    ["misplacedLine"],
+    /^Line 5 has type op but comes after the end line\.$/,
+  ),
   "broken-order-listed-twice": inconclusive(["unreadableLine", "missingEnd"], /^Line 4 lists an order twice\.$/),
   "broken-empty": inconclusive(["missingRun", "missingEnd"]),
   "broken-binary": inconclusive([...Array<FindingKind>(9).fill("unreadableLine"), "missingRun", "missingEnd"]),

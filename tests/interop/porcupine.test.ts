@@ -122,7 +122,7 @@ const anyHolds: fc.Arbitrary<Sale> = fc
     return { ...sale, ops, end: { type: "end", final: sale.run.initial, orders: [], dropped: 0 } };
   });
 
-const QUIET = { initial: 20, hosts: 1, fenced: false, trouble: 0.1, maxQuantity: 1, scale: 3 } as const;
+const QUIET = { initial: 20, hosts: 1, fenced: false, failureRate: 0.1, maxQuantity: 1, scale: 3 } as const;
 const cleanSales: fc.Arbitrary<Sale> = fc
   .record({ seed: fc.nat(2 ** 31 - 1), buyers: fc.integer({ min: 5, max: 30 }), scale: fc.constantFrom(1, 3, 1_000) })
   .map((options) => simulateLockSale({ ...QUIET, ...options }));

@@ -6,13 +6,13 @@ import { history, op, rowOf } from "../testing/make-history";
 import { balanceOf } from "./conservation";
 
 describe("balanceOf", () => {
-  it("adds up units, and takes the lower of stock and counter", () => {
+  it("sums units and takes the lower of stock and counter", () => {
     const { end } = history({ ops: [op({ quantity: 2 }), op()] });
     const facts = { run: { initial: 9 }, end: { final: 6, counter: 4, orders: end?.orders ?? [] } };
     assert.deepEqual(balanceOf(history(facts)), { initial: 9, final: 6, ordered: 3, taken: 3, lowest: 4 });
   });
 
-  it("is what oversold, lost, undersold and negative stock are told from, whatever was sold", () => {
+  it("determines the oversold, lost, undersold and negative counts of any sale", () => {
     const sale = fc.record({
       initial: fc.integer({ min: 0, max: 50 }),
       final: fc.integer({ min: -20, max: 60 }),
@@ -34,7 +34,7 @@ describe("balanceOf", () => {
     );
   });
 
-  it("is not known without the run's line or the end's", () => {
+  it("is null without a run line or an end line", () => {
     assert.equal(balanceOf(history({ run: null })), null);
     assert.equal(balanceOf(history({ end: null })), null);
   });

@@ -1,18 +1,18 @@
 import type { History } from "../history";
 
-/** Where the units of a sale went, as far as the database says. */
+/** The units of a sale, from the run line and the database. */
 export interface Balance {
   readonly initial: number;
   readonly final: number;
-  /** Units in orders, not rows. */
+  /** Units, not rows. */
   readonly ordered: number;
-  /** How far the stock went down. */
+  /** initial - final. */
   readonly taken: number;
-  /** The stock, or the counter beside it where that is lower: units below it nobody can buy any more. */
+  /** The stock, or the strategy's counter if that is lower: buyers cannot get the units between the two. */
   readonly lowest: number;
 }
 
-/** initial - final = orders, or something was lost. Null where initial, final or orders are not known. O(n). */
+/** Null if the initial stock, the final stock or the orders are unknown. O(n). */
 export function balanceOf({ run, end }: History): Balance | null {
   if (!run || !end) return null;
   const ordered = end.orders.reduce((sum, order) => sum + order.quantity, 0);

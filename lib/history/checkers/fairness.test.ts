@@ -7,14 +7,14 @@ import { fairnessOf, jainIndex } from "./fairness";
 const MS = 1_000_000;
 
 describe("jainIndex", () => {
-  it("is 1 when all waited alike, 1/n when one did all the waiting, null when nobody waited", () => {
+  it("is 1 for equal waits, 1/n if only one purchase waited, null without waits", () => {
     assert.equal(jainIndex([5, 5, 5, 5]), 1);
     assert.equal(jainIndex([8, 0, 0, 0]), 0.25);
     assert.equal(jainIndex([0, 0]), null);
     assert.equal(jainIndex([]), null);
   });
 
-  it("lies between 1/n and 1, and does not depend on the unit", () => {
+  it("is between 1/n and 1 and does not depend on the unit", () => {
     const waits = fc.array(fc.integer({ min: 1, max: 1_000 }), { minLength: 1, maxLength: 20 });
     fc.assert(
       fc.property(waits, fc.integer({ min: 2, max: 1_000 }), (values, factor) => {
@@ -27,14 +27,14 @@ describe("jainIndex", () => {
 });
 
 describe("fairnessOf", () => {
-  it("shares out the waits of those who were served, and names the longest wait of anybody", () => {
+  it("uses the waits of served purchases and names the longest wait of all", () => {
     const lost = op({ waitNs: 0, answeredNs: 90 * MS, outcome: "contended" });
     const ops = [op({ waitNs: 0, grantedNs: 10 * MS }), op({ waitNs: 0, readNs: 10 * MS }), lost, op()];
     const fairness = fairnessOf(history({ ops }).ops);
     assert.deepEqual(fairness, { jain: 1, longestWaitMs: 90, longestWaitOpId: lost.opId });
   });
 
-  it("leaves who was turned away out of the sharing, and names the first of the longest waits", () => {
+  it("ignores refused purchases in the index and names the first of equal longest waits", () => {
     const wait = (ms: number) => op({ waitNs: 0, grantedNs: ms * MS });
     const [longest, asLong] = [wait(30), wait(30)];
     const lost = op({ waitNs: 0, answeredNs: 20 * MS, outcome: "contended" });
@@ -42,7 +42,7 @@ describe("fairnessOf", () => {
     assert.deepEqual([jain, longestWaitOpId], [0.8, longest.opId]);
   });
 
-  it("is null where nobody waited", () => {
+  it("is null without waits", () => {
     assert.deepEqual(fairnessOf(history({ ops: [op()] }).ops), {
       jain: null,
       longestWaitMs: null,

@@ -3,14 +3,14 @@ import { memoize } from "../memoize";
 import type { Operation } from "../operation";
 
 export interface Fairness {
-  /** Jain's index of the waits of those who were served; null when nobody waited. */
+  /** Jain's index over the waits of purchases that were served; null if there are none. */
   readonly jain: number | null;
-  /** The longest wait of anybody, served or turned away. */
+  /** The longest wait, of purchases served and not served. */
   readonly longestWaitMs: number | null;
   readonly longestWaitOpId: string | null;
 }
 
-/** How the waiting was shared out. O(n). */
+/** O(n). */
 export const fairnessOf = memoize((ops: readonly Operation[]): Fairness => {
   const servedWaitsMs: number[] = [];
   let longestWaitMs: number | null = null;
@@ -29,7 +29,7 @@ export const fairnessOf = memoize((ops: readonly Operation[]): Fairness => {
 });
 
 /**
- * Jain's fairness index: 1 when all waited alike, 1/n when one did all the waiting; null when nobody waited.
+ * Jain's fairness index: 1 if all values are equal, 1/n if only one of n is not zero, null if all are zero.
  * @see https://arxiv.org/abs/cs/9809099
  */
 export function jainIndex(values: readonly number[]): number | null {

@@ -9,40 +9,40 @@ const grant = (grantedNs: number, fencingToken: number | string, fields: OpField
 const check = (...ops: ReturnType<typeof op>[]) => checkFencingOrder(history({ ops }));
 
 describe("checkFencingOrder", () => {
-  it("says who got an older token after whom", () => {
+  it("names the grant with the older token and the earlier grant", () => {
     const found = check(grant(1, 8), grant(5, 7, { node: "node-2" }), grant(9, 9));
-    assert.deepEqual(sentencesOf(found), ["node-2 was granted fencing token 7 after node-1 had been granted 8."]);
+    assert.deepEqual(sentencesOf(found), ["node-2 received fencing token 7 after node-1 had received 8."]);
     assert.equal(found.findings[0]?.atNs, "5");
   });
 
-  it("finds a token granted twice, on one host or on two", () => {
+  it("finds a token granted twice, on one host or two", () => {
     assert.equal(check(grant(1, 8), grant(5, 8)).count, 1);
     const [sentence] = sentencesOf(check(grant(1, 8, { host: "a" }), grant(0, 8, { host: "b", node: "node-2" })));
-    assert.equal(sentence, "node-1 and node-2 were both granted fencing token 8.");
+    assert.equal(sentence, "node-1 and node-2 both received fencing token 8.");
   });
 
-  it("knows the token of a shared hold by any who share it", () => {
+  it("takes the token of a shared hold from any of its operations", () => {
     const bare = (grantedNs: number) => op({ grantedNs, releasedNs: 4, holderId: "x" });
     assert.equal(check(bare(1), grant(2, 8, { holderId: "x" }), grant(6, 7)).count, 1);
     assert.equal(check(grant(1, 8, { holderId: "x" }), bare(2), grant(6, 7)).count, 1);
   });
 
-  it("does not order the grants of two hosts, nor two grants of one instant", () => {
+  it("does not order grants of two hosts or grants at the same instant", () => {
     assert.equal(check(grant(1, 8, { host: "a" }), grant(5, 7, { host: "b" })).count, 0);
     assert.equal(check(grant(1, 8), grant(1, 7)).count, 0);
   });
 
-  it("lets purchases of one hold share its token, and passes over holds without one", () => {
+  it("allows one token within a shared hold and ignores holds without a token", () => {
     assert.equal(check(grant(1, 8, { holderId: "x" }), grant(2, 8, { holderId: "x" })).count, 0);
     assert.equal(check(grant(1, 8), op({ grantedNs: 3 }), grant(5, 9)).count, 0);
   });
 
-  it("compares tokens beyond 2^53 exactly", () => {
+  it("compares tokens above 2^53 exactly", () => {
     assert.equal(check(grant(1, "9007199254740993"), grant(5, "9007199254740992")).count, 1);
     assert.equal(check(grant(1, "9007199254740992"), grant(5, "9007199254740993")).count, 0);
   });
 
-  it("counts every grant whose token is not above all before it", () => {
+  it("counts every grant whose token is not above all earlier tokens", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 20 }), (tokens) => {
         const ops = tokens.map((token, index) => grant(index * 10, token));

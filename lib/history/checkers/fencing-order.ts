@@ -7,23 +7,22 @@ import { byHost } from "../intervals";
 import { clockReading, type Operation } from "../operation";
 
 /**
- * Holds whose fencing token is not above every earlier grant's: by each host's clock, and between hosts where two holds
- * carry the same token. O(n log n).
+ * Finds grants whose fencing token is not above every earlier grant's token. Each host's clock orders its grants; between
+ * hosts only a repeated token is found. O(n log n).
  */
 export function checkFencingOrder(history: History): CheckResult {
   const hosts = [...byHost(history.ops).values()].map(fencedHolds);
-  const found = [...hosts.flatMap(notRising), ...(hosts.length > 1 ? repeatedElsewhere(hosts) : [])];
+  const found = [...hosts.flatMap(notIncreasing), ...(hosts.length > 1 ? repeatedOnAnotherHost(hosts) : [])];
   return firstFindings(found, { timeOf: ({ later }) => ({ op: later.op, ns: later.fromNs }), toFinding: findingOf });
 }
 
-/** Two grants in the wrong order of their tokens, or with one token. */
-interface Disorder {
+interface TokenDisorder {
   readonly earlier: Hold;
   readonly later: Hold;
 }
 
-function notRising(holds: readonly Hold[]): Disorder[] {
-  const found: Disorder[] = [];
+function notIncreasing(holds: readonly Hold[]): TokenDisorder[] {
+  const found: TokenDisorder[] = [];
   let newest: Hold | null = null;
   for (const hold of holds) {
     if (!newest || tokenOf(hold) > tokenOf(newest)) newest = hold;
@@ -32,8 +31,8 @@ function notRising(holds: readonly Hold[]): Disorder[] {
   return found;
 }
 
-function repeatedElsewhere(hosts: readonly (readonly Hold[])[]): Disorder[] {
-  const found: Disorder[] = [];
+function repeatedOnAnotherHost(hosts: readonly (readonly Hold[])[]): TokenDisorder[] {
+  const found: TokenDisorder[] = [];
   const firstByToken = new Map<bigint, Hold>();
   for (const hold of hosts.flat()) {
     const twin = firstByToken.get(tokenOf(hold));
@@ -43,7 +42,7 @@ function repeatedElsewhere(hosts: readonly (readonly Hold[])[]): Disorder[] {
   return found;
 }
 
-/** By their grants; of two granted at one instant the older token is taken to have come first. */
+/** Sorted by grant; of two grants at the same instant, the lower token counts as the first. */
 function fencedHolds(ops: readonly Operation[]): Hold[] {
   const fenced = holdsOf(ops).filter((hold) => hold.fencingToken !== undefined);
   return fenced.sort((a, b) => a.fromNs - b.fromNs || (tokenOf(a) < tokenOf(b) ? -1 : 1));
@@ -53,12 +52,12 @@ function tokenOf(hold: Hold): bigint {
   return hold.fencingToken ?? -1n;
 }
 
-function findingOf({ earlier, later }: Disorder): Finding {
+function findingOf({ earlier, later }: TokenDisorder): Finding {
   const [first, second] = actorNames(earlier.op, later.op);
   const sentence =
     earlier.fencingToken === later.fencingToken
-      ? `${first} and ${second} were both granted fencing token ${later.fencingToken}.`
-      : `${second} was granted fencing token ${later.fencingToken} after ${first} had been granted ${earlier.fencingToken}.`;
+      ? `${first} and ${second} both received fencing token ${later.fencingToken}.`
+      : `${second} received fencing token ${later.fencingToken} after ${first} had received ${earlier.fencingToken}.`;
   return {
     kind: "fencingOrder",
     opIds: [earlier.op.opId, later.op.opId],

@@ -10,11 +10,11 @@ const hold = (fromMs: number, toMs: number, fields: OpFields = {}) =>
 const handOff = (...ops: ReturnType<typeof op>[]) => handOffOf(history({ ops }).ops);
 
 describe("handOffOf", () => {
-  it("measures from a release to the next grant", () => {
+  it("measures the time from a release to the next grant", () => {
     assert.deepEqual(handOff(hold(0, 10), hold(12, 20), hold(25, 30)), { count: 2, p50Ms: 2, p99Ms: 5, maxMs: 5 });
   });
 
-  it("is not measured while nobody waits, across an overlap, or between hosts", () => {
+  it("has no value for an idle lock, for overlapping holds and between hosts", () => {
     assert.equal(handOff(hold(0, 10), hold(12, 20, { waitNs: 11 * MS })).count, 0);
     assert.equal(handOff(hold(0, 10), hold(5, 20)).count, 0);
     assert.equal(handOff(hold(0, 10, { host: "a" }), hold(12, 20, { host: "b" })).count, 0);

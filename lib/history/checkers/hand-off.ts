@@ -4,7 +4,7 @@ import { memoize } from "../memoize";
 import type { Operation } from "../operation";
 
 export interface HandOff {
-  /** Hand-offs measured: a release with somebody waiting, and the next grant. */
+  /** The number of releases after which a purchase that was already waiting got the next grant. */
   readonly count: number;
   readonly p50Ms: number | null;
   readonly p99Ms: number | null;
@@ -12,8 +12,8 @@ export interface HandOff {
 }
 
 /**
- * From a release to the next grant, where whoever got it was already waiting at the release. An idle lock is no
- * hand-off, and neither is an overlap. O(n log n).
+ * The time from a release to the next grant, if the next holder was already waiting at the release: otherwise the lock was
+ * idle. Overlapping holds have no hand-off. O(n log n).
  */
 export const handOffOf = memoize((ops: readonly Operation[]): HandOff => {
   const delaysMs: number[] = [];

@@ -1,12 +1,13 @@
 import { type CheckResult, type Finding, NOTHING_FOUND } from "../finding";
+import { firstFindings } from "../first-findings";
 import type { History } from "../history";
 import { lastSeenNs, servedNs } from "../intervals";
 import { clockReading, type Fault, type HostClock, type Operation } from "../operation";
 
-/** Used where the run line names no bound: longer than the leases and sessions the lab starts with. */
+/** The bound if the run line has none. It exceeds the lab's default leases and sessions. */
 export const DEFAULT_SERVED_WITHIN_MS = 30_000;
 
-interface Waiting {
+interface Wait {
   readonly op: Operation;
   readonly fromNs: number;
   readonly toNs: number;
@@ -14,11 +15,11 @@ interface Waiting {
 }
 
 /**
- * After a fault has healed, waiters are served within a bound. Found are waiters whom the bound passed by, and a lock
- * that served nobody for that long although at every moment somebody waited. O(n log n), times the number of faults.
+ * After a fault heals, the lock must serve its waiters within a bound. Finds every waiter that exceeded the bound, and a
+ * lock that served no waiter within the bound although at least one was always waiting. O(n log n) per fault.
  *
- * Not being served is no lost unit: it makes a run inconclusive, not unsafe. A fault's time is of one host's clock, so
- * nothing can be said of operations on several.
+ * A late waiter loses no unit, so these findings make a run inconclusive, not unsafe. Fault times are readings of one
+ * host's clock, so the check does not apply if operations ran on several hosts.
  */
 export function checkLiveness(history: History): CheckResult {
   if (history.faults.length === 0) return NOTHING_FOUND;
@@ -27,8 +28,8 @@ export function checkLiveness(history: History): CheckResult {
   const boundMs = history.run?.servedWithinMs ?? DEFAULT_SERVED_WITHIN_MS;
   const waits = history.ops.flatMap((op) => waitOf(op) ?? []).sort((a, b) => a.fromNs - b.fromNs);
   const faults = history.faults.map((fault) => onClock(fault, clock));
-  const findings = faults.flatMap((fault) => unservedAfter(fault, { waits, boundMs, faults }));
-  return { count: findings.length, findings };
+  const unserved = faults.flatMap((fault) => unservedAfter(fault, { waits, boundMs, faults }));
+  return firstFindings(unserved, { timeOf: (found) => found, toFinding: findingOf });
 }
 
 interface ClockedFault {
@@ -41,45 +42,55 @@ function onClock({ faultId, fromNs, toNs }: Fault, { originNs }: HostClock): Clo
   return { faultId, fromNs: Number(fromNs - originNs), healedNs: Number(toNs - originNs) };
 }
 
-function waitOf(op: Operation): Waiting | null {
+function waitOf(op: Operation): Wait | null {
   if (op.waitNs === undefined) return null;
   const served = servedNs(op);
   return { op, fromNs: op.waitNs, toNs: served ?? lastSeenNs(op), isServed: served !== undefined };
 }
 
-interface Demand {
-  readonly waits: readonly Waiting[];
+interface LivenessInputs {
+  readonly waits: readonly Wait[];
   readonly boundMs: number;
   readonly faults: readonly ClockedFault[];
 }
 
-function unservedAfter(fault: ClockedFault, { waits, boundMs, faults }: Demand): Finding[] {
+interface Unserved {
+  readonly op: Operation;
+  readonly ns: number;
+  readonly sentence: string;
+}
+
+function unservedAfter(fault: ClockedFault, { waits, boundMs, faults }: LivenessInputs): Unserved[] {
   const { healedNs } = fault;
   const dueNs = healedNs + boundMs * 1e6;
-  // Another fault in the meantime is an excuse.
+  // Another fault within the bound excuses the delay.
   if (faults.some((other) => other !== fault && other.fromNs < dueNs && other.healedNs > healedNs)) return [];
   const late = waits.filter(({ fromNs, toNs }) => fromNs <= healedNs && toNs > dueNs);
-  if (late.length > 0) return late.map((wait) => lateFinding(wait, fault, boundMs));
+  if (late.length > 0) return late.map((wait) => lateWait(wait, fault, boundMs));
   const servedInTime = waits.some(({ isServed, toNs }) => isServed && toNs >= healedNs && toNs <= dueNs);
-  const end = servedInTime ? null : waitedWithoutPause(waits, healedNs);
-  if (end === null || end.toNs <= dueNs) return [];
-  const sentence = `After ${fault.faultId} had healed nobody was served for ${boundMs} ms, although somebody waited all the time.`;
-  return [{ kind: "unservedWaiters", opIds: [end.op.opId], atNs: clockReading(end.op, dueNs), sentence }];
+  const last = servedInTime ? null : lastOfUnbrokenWaits(waits, healedNs);
+  if (last === null || last.toNs <= dueNs) return [];
+  const sentence = `No waiter was served within ${boundMs} ms after ${fault.faultId} healed, although at least one was always waiting.`;
+  return [{ op: last.op, ns: dueNs, sentence }];
 }
 
-/** The wait in which an unbroken row of waits from this moment ends. */
-function waitedWithoutPause(waits: readonly Waiting[], fromNs: number): Waiting | null {
-  let end: Waiting | null = null;
+/** The last wait of the chain of overlapping waits that covers `fromNs`; null if no wait covers it. */
+function lastOfUnbrokenWaits(waits: readonly Wait[], fromNs: number): Wait | null {
+  let last: Wait | null = null;
   for (const wait of waits) {
-    if (wait.fromNs > (end?.toNs ?? fromNs)) break;
-    if (wait.toNs >= fromNs && wait.toNs > (end?.toNs ?? -Infinity)) end = wait;
+    if (wait.fromNs > (last?.toNs ?? fromNs)) break;
+    if (wait.toNs >= fromNs && wait.toNs > (last?.toNs ?? -Infinity)) last = wait;
   }
-  return end;
+  return last;
 }
 
-function lateFinding({ op, toNs, isServed }: Waiting, { faultId, healedNs }: ClockedFault, boundMs: number): Finding {
+function lateWait({ op, toNs, isServed }: Wait, { faultId, healedNs }: ClockedFault, boundMs: number): Unserved {
   const waitedMs = Math.round((toNs - healedNs) / 1e6);
-  const how = isServed ? `was served only ${waitedMs} ms` : `was not served within ${waitedMs} ms`;
-  const sentence = `${op.buyerId} waited at ${op.node} and ${how} after ${faultId} had healed; ${boundMs} ms are allowed.`;
-  return { kind: "unservedWaiters", opIds: [op.opId], atNs: clockReading(op, toNs), sentence };
+  const state = isServed ? "was served" : "was still waiting";
+  const sentence = `${op.buyerId} at ${op.node} ${state} ${waitedMs} ms after ${faultId} healed; the limit is ${boundMs} ms.`;
+  return { op, ns: toNs, sentence };
+}
+
+function findingOf({ op, ns, sentence }: Unserved): Finding {
+  return { kind: "unservedWaiters", opIds: [op.opId], atNs: clockReading(op, ns), sentence };
 }

@@ -7,15 +7,15 @@ import { memoize } from "../memoize";
 import { clockReading, type Operation } from "../operation";
 import { balanceOf } from "./conservation";
 
-/** Two purchases that computed their writes from one value: the later write undid the earlier. */
+/** Two purchases that computed their writes from the same value: the second write overwrote the first. */
 export interface LostUpdate {
   readonly first: Operation;
   readonly second: Operation;
 }
 
 /**
- * Orders that did not move the stock: max(0, orders - (initial - final)), and the pairs that did it. A pair proves a
- * lost update also where the sums agree because as many units vanished elsewhere. O(n log n).
+ * Counts orders that did not change the stock, max(0, orders - (initial - final)), and finds the pairs of writes that caused
+ * it. A pair proves a lost update even if the totals agree, because other units may have vanished. O(n log n).
  */
 export function checkLostUpdates(history: History): CheckResult {
   const balance = balanceOf(history);
@@ -27,16 +27,16 @@ export function checkLostUpdates(history: History): CheckResult {
     timeOf: ({ second }) => ({ op: second, ns: writtenNs(second) }),
     toFinding: findingOf,
   });
-  return { count: Math.max(missing, proven.length), findings: proven.length > 0 ? findings : unrecorded(missing) };
+  return { count: Math.max(missing, proven.length), findings: proven.length > 0 ? findings : totalsFinding(missing) };
 }
 
-function unrecorded(missing: number): Finding[] {
+function totalsFinding(missing: number): Finding[] {
   if (missing === 0) return [];
-  const sentence = `${plural(missing, "order")} did not move the stock; which is not recorded.`;
+  const sentence = `${plural(missing, "order")} did not change the stock, but the history does not show which.`;
   return [{ kind: "lostUpdates", opIds: [], atNs: null, sentence }];
 }
 
-/** Every purchase that wrote from a value another had already written from, with the first that did. */
+/** Every purchase that computed its write from a value already used by another, paired with the first that used it. */
 export const lostUpdatesIn = memoize((history: History): readonly LostUpdate[] => {
   const firstByRead = new Map<number, Operation>();
   const found: LostUpdate[] = [];
@@ -49,7 +49,7 @@ export const lostUpdatesIn = memoize((history: History): readonly LostUpdate[] =
   return found;
 });
 
-/** Purchases that wrote "what I read, less what I took", as they were committed. */
+/** Purchases that wrote "value read minus quantity", in commit order. */
 function absoluteWriters(history: History): Operation[] {
   const writers = [...history.soldOps].filter(
     (op) => op.readValue !== undefined && op.writtenValue === op.readValue - op.quantity && op.writeAccepted !== false,

@@ -8,13 +8,13 @@ const wrote = (writtenValue: number, writeAccepted: boolean) =>
   op({ readValue: writtenValue + 1, writeNs: 1, writtenValue, writeAccepted, outcome: "error" });
 
 describe("checkNegativeStock", () => {
-  it("finds a write below zero that a later one covered up", () => {
+  it("finds a write below zero that a later write hides", () => {
     const found = checkNegativeStock(history({ ops: [wrote(-2, true), wrote(0, true)] }));
     assert.equal(found.count, 2);
     assert.deepEqual(sentencesOf(found), ["node-1 read -1 and wrote -2."]);
   });
 
-  it("names the moment at which a write was committed, or began where that is not known", () => {
+  it("dates a write by its commit, or by its start if the commit was not recorded", () => {
     const timed = (committedNs?: number) => op({ ...wrote(-1, true), ...(committedNs ? { committedNs: "4" } : {}) });
     const { findings } = checkNegativeStock(history({ ops: [timed(4), timed()], end: null }));
     assert.deepEqual(
@@ -23,11 +23,11 @@ describe("checkNegativeStock", () => {
     );
   });
 
-  it("leaves alone a write below zero that was refused", () => {
+  it("ignores a rejected write below zero", () => {
     assert.equal(checkNegativeStock(history({ ops: [wrote(-2, false)] })).count, 0);
   });
 
-  it("is the depth of the deepest of final stock, counter and accepted writes", () => {
+  it("counts the lowest of final stock, counter and accepted writes", () => {
     const value = fc.integer({ min: -5, max: 5 });
     fc.assert(
       fc.property(value, value, fc.array(fc.tuple(value, fc.boolean())), (final, counter, writes) => {

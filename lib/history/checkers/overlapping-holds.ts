@@ -9,15 +9,15 @@ import { clockReading, type Operation } from "../operation";
 import { lostUpdatesIn } from "./lost-updates";
 import { staleWritesIn } from "./stale-writes";
 
-/** Two that believed at the same time that they were alone; `second` describeOverlap while `first` was inside. */
+/** `second` acquired the lock while `first` held it. */
 export interface Overlap {
   readonly first: Operation;
   readonly second: Operation;
 }
 
 /**
- * Holds that began while another had not ended. They are violations, unless fencing made them harmless: every accepted
- * write carried a token that the resource checks, and none was stale. O(n log n).
+ * Finds holds that began before an earlier one ended. They are violations unless fencing prevented harm: every accepted
+ * write carried a token that the resource checks, and no stale write was accepted. O(n log n).
  */
 export function checkOverlappingHolds(history: History): CheckResult {
   const overlaps = overlapsIn(history);
@@ -44,7 +44,7 @@ export const overlapsIn = memoize((history: History): readonly Overlap[] => {
   return [...found.values()];
 });
 
-/** On one host its monotonic clock tells. */
+/** Compares times, so all holds must be of one host. */
 function byClock(holds: readonly Hold[]): Overlap[] {
   const found: Overlap[] = [];
   let longest: Hold | null = null;
@@ -56,8 +56,8 @@ function byClock(holds: readonly Hold[]): Overlap[] {
 }
 
 /**
- * Between hosts the database tells: two holders that wrote from the same value were both between their read and their
- * write when the first of the writes landed; an older token that wrote after a newer one was still inside then.
+ * Between hosts the database's order is the proof. If two holders wrote from the same value, both were between read and
+ * write when the first write landed. If an older token wrote after a newer token, its holder still held the lock.
  */
 function byDatabaseOrder(history: History): Overlap[] {
   const lost = lostUpdatesIn(history).map(({ first, second }) => ({ first, second }));
@@ -84,6 +84,6 @@ function findingOf({ first, second }: Overlap, isHarmless: boolean): Finding {
     kind: isHarmless ? "fencedOverlap" : "overlappingHolds",
     opIds: [first.opId, second.opId],
     atNs: clockReading(second, second.grantedNs),
-    sentence: isHarmless ? `${sentence} Fencing tokens kept it harmless.` : sentence,
+    sentence: isHarmless ? `${sentence} Fencing prevented harm: no stale write was accepted.` : sentence,
   };
 }

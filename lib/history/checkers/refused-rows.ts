@@ -1,19 +1,19 @@
-import { actorName } from "../describe";
 import { type CheckResult, type Finding, NOTHING_FOUND } from "../finding";
 import { firstFindings } from "../first-findings";
 import type { History } from "../history";
 import { clockReading } from "../operation";
-import { atAnswer, type PurchaseGroup, purchaseGroups } from "../purchase-groups";
+import { answerTime, type PurchaseGroup, purchaseGroups } from "../purchase-groups";
 
-/** A purchase that was refused (sold out, contended, rejected, a definite error) has no row. O(n). */
+/** A purchase that was refused (sold out, contended, rejected, a definite error) must have no row. O(n). */
 export function checkRefusedRows(history: History): CheckResult {
   if (!history.end) return NOTHING_FOUND;
   const found = purchaseGroups(history).filter(({ rows, answer }) => answer === "refused" && rows.length > 0);
-  return firstFindings(found, { timeOf: ({ first }) => atAnswer(first), toFinding: findingOf });
+  return firstFindings(found, { timeOf: ({ first }) => answerTime(first), toFinding: findingOf });
 }
 
 function findingOf({ first, ops, rows }: PurchaseGroup): Finding {
-  const sentence = `${actorName(first)} was answered "${first.outcome}" and has order ${rows[0]?.orderId}.`;
+  const { node, outcome, buyerId } = first;
+  const sentence = `${node} answered "${outcome}" to ${buyerId}, but the database has order ${rows[0]?.orderId}.`;
   const atNs = clockReading(first, first.answeredNs);
   return { kind: "refusedRows", opIds: ops.map(({ opId }) => opId), atNs, sentence };
 }

@@ -6,15 +6,15 @@ import { byHost } from "../intervals";
 import { memoize } from "../memoize";
 import { clockReading, type Operation } from "../operation";
 
-/** An accepted write of a holder whose time was over, and the newer holder that proves it, where one is needed. */
+/** An accepted write after the hold ended. `newer` is the later holder that proves it; null if the operation proves it alone. */
 export interface StaleWrite {
   readonly op: Operation;
   readonly newer: Operation | null;
 }
 
 /**
- * Accepted writes of stale holders: the resource had already answered a newer fencing token, or, without tokens, the
- * lease was known lost or given back before the write began. O(n log n).
+ * Finds accepted writes of stale holders. With tokens: the resource had already answered a newer token when the write began.
+ * Without tokens: the holder had detected the lost lease, or released the lock, before the write began. O(n log n).
  */
 export function checkStaleWrites(history: History): CheckResult {
   return firstFindings(staleWritesIn(history), {
@@ -29,20 +29,20 @@ export const staleWritesIn = memoize((history: History): readonly StaleWrite[] =
   const keep = (stale: StaleWrite) => void (found.has(stale.op) || found.set(stale.op, stale));
   for (const ops of byHost(history.ops).values()) byClock(history, ops).forEach(keep);
   byDatabaseOrder(accepted).forEach(keep);
-  const tokensCount = history.run?.fencing !== false;
+  const checksTokens = history.run?.fencing !== false;
   for (const op of accepted) {
-    // With a token the resource decides who is stale; without one, the holder's own knowledge does.
-    if ((op.fencingToken === undefined || !tokensCount) && wroteAfterItsTime(op)) keep({ op, newer: null });
+    // If the resource checks tokens, it decides which writes are stale; otherwise the recorded end of the hold does.
+    if ((op.fencingToken === undefined || !checksTokens) && wroteAfterHoldEnded(op)) keep({ op, newer: null });
   }
   return [...found.values()];
 });
 
-/** When a write reached the resource at the earliest. */
+/** The earliest time at which the write can have reached the resource. */
 function writeBeganNs(op: Operation): number | undefined {
   return op.writeNs ?? op.committedNs;
 }
 
-function wroteAfterItsTime(op: Operation): boolean {
+function wroteAfterHoldEnded(op: Operation): boolean {
   const beganNs = writeBeganNs(op);
   if (beganNs === undefined || op.grantedNs === undefined) return false;
   return (op.leaseLostNs !== undefined && op.leaseLostNs < beganNs) || isReleasedBefore(op, beganNs);
@@ -52,7 +52,7 @@ function isReleasedBefore(op: Operation, ns: number): boolean {
   return op.releasedNs !== undefined && op.releasedNs < ns;
 }
 
-/** On one host: a write that began after a newer token's read or write had been answered. */
+/** Writes that began after a newer token's read or write was answered. Compares times, so `ops` must be of one host. */
 function byClock(history: History, ops: readonly Operation[]): StaleWrite[] {
   const fenced = ops.filter((op) => op.fencingToken !== undefined);
   const seen = fenced.flatMap((op) => {
@@ -82,8 +82,8 @@ function answeredByResourceNs(history: History, op: Operation): number | undefin
 }
 
 /**
- * Between hosts: whose write came later shows in the values. The stock only falls, so who read the lower value wrote
- * later; of two that read the same value the older token's write was not seen by, or came after, the newer one's read.
+ * Between hosts the values give the order. The stock only falls, so the purchase that read the lower value wrote later. If
+ * both read the same value, the newer token's read did not see the older token's write, so that write came later or was lost.
  */
 function byDatabaseOrder(accepted: readonly Operation[]): StaleWrite[] {
   const writes = accepted.filter((op) => op.fencingToken !== undefined && op.readValue !== undefined);
@@ -96,13 +96,13 @@ function byDatabaseOrder(accepted: readonly Operation[]): StaleWrite[] {
       newest.add(other);
       next += 1;
     }
-    const newer = newest.outside(op.host);
+    const newer = newest.fromOtherHost(op.host);
     if (newer && tokenOf(newer) > tokenOf(op)) found.push({ op, newer });
   }
   return found;
 }
 
-/** The newest token seen so far, and the newest of any other host than that one's. */
+/** The newest token so far, and the newest one of a different host. */
 class NewestByHost {
   private first: Operation | null = null;
   private second: Operation | null = null;
@@ -116,7 +116,7 @@ class NewestByHost {
     }
   }
 
-  outside(host: string): Operation | null {
+  fromOtherHost(host: string): Operation | null {
     return this.first?.host === host ? this.second : this.first;
   }
 }
@@ -126,13 +126,17 @@ function tokenOf(op: Operation): bigint {
 }
 
 function findingOf({ op, newer }: StaleWrite): Finding {
-  const wrote = `wrote ${op.writtenValue ?? "the stock"}`;
   const base = { kind: "staleWrites", atNs: clockReading(op, writeBeganNs(op) ?? op.invokedNs) } as const;
+  const write = op.writtenValue === undefined ? "a write" : `a write of ${op.writtenValue}`;
   if (newer) {
     const [stale, holder] = actorNames(op, newer);
-    const sentence = `${stale} ${wrote} with fencing token ${op.fencingToken} after ${holder} had come with ${newer.fencingToken}, and it was accepted.`;
+    const sentence = `The resource accepted ${write} by ${stale} with fencing token ${op.fencingToken} after ${holder} had used token ${newer.fencingToken}.`;
     return { ...base, opIds: [op.opId, newer.opId], sentence };
   }
-  const why = isReleasedBefore(op, writeBeganNs(op) ?? 0) ? "it had given the lock back" : "it had lost its lease";
-  return { ...base, opIds: [op.opId], sentence: `${op.node} ${wrote} after ${why}, and it was accepted.` };
+  const why = isReleasedBefore(op, writeBeganNs(op) ?? 0) ? "had released the lock" : "had lost its lease";
+  return {
+    ...base,
+    opIds: [op.opId],
+    sentence: `The resource accepted ${write} by ${op.node} after ${op.node} ${why}.`,
+  };
 }

@@ -3,7 +3,7 @@ import { firstFindings } from "../first-findings";
 import { type History, rowsOf } from "../history";
 import type { HistoryOrder } from "../types";
 
-/** Rows that no purchase asked for. Only a complete history can prove that. O(n). */
+/** Finds rows that belong to no purchase. Only a complete history can prove that. O(n). */
 export function checkStrayRows(history: History): CheckResult {
   if (!history.end || !history.isComplete) return NOTHING_FOUND;
   const claimedCount = history.ops.reduce((count, op) => count + rowsOf(history, op).length, 0);
@@ -14,7 +14,7 @@ export function checkStrayRows(history: History): CheckResult {
 }
 
 function findingOf({ orderId, opId, buyerId }: HistoryOrder): Finding {
-  const who = opId === "" ? "names no purchase" : `names ${opId}, which is not among the purchases`;
-  const sentence = `Order ${orderId} of ${buyerId} ${who}.`;
+  const why = opId === "" ? "names no purchase" : `names purchase ${opId}, which is not in the history`;
+  const sentence = `Order ${orderId} of ${buyerId} ${why}.`;
   return { kind: "strayRows", opIds: opId === "" ? [] : [opId], atNs: null, sentence };
 }

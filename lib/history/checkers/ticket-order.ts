@@ -1,26 +1,25 @@
 import { DemandPrefixSum } from "../demand-prefix-sum";
-import type { CheckResult, Finding } from "../finding";
+import { type CheckResult, type Finding, plural } from "../finding";
 import { firstFindings } from "../first-findings";
 import { type GiveBacks, giveBacksOf, mayGiveBack } from "../give-backs";
-import type { History } from "../history";
+import type { History, HistoryStage } from "../history";
 import { byHost } from "../intervals";
 import { memoize } from "../memoize";
 import { clockReading, type Operation } from "../operation";
 
 /**
- * Tickets against real time: is there an order of the purchases, in which none comes before one that was answered before
- * it was asked, that a counter falling from `initial` could have served? (Linearizability.) A purchase whose outcome is
- * not known may have happened at any moment after it was asked, or not at all; a row shows that it did.
+ * Checks linearizability: can a counter that falls from `initial` have given these answers in some order that respects real
+ * time (a purchase answered before another was requested comes first)? A purchase of unknown outcome may have happened at
+ * any time after its request, or never; a row proves that it happened. "Ticket" is the counter value that a purchase saw.
  *
- * Exact for purchases of one unit that recorded no values, together with the check for oversold; for others every
- * finding is proof, but not every disorder is found. O(n log n).
+ * Exact for purchases of one unit without recorded values, together with the check for oversold. For other histories every
+ * finding is proof, but some violations are missed. O(n log n).
  */
 export function checkTicketOrder(history: History): CheckResult {
-  const high = risesIn(history);
-  const low = lacksIn(history);
-  // Who was "sold out" too early and passed over later is one disorder, not two.
-  const told = new Set(high.flatMap(({ before, seen }) => (before ? [before.op, seen.op] : [seen.op])));
-  const found = [...high, ...low.filter(({ seen }) => !told.has(seen.op))];
+  const rises = risesIn(history);
+  // A premature "sold out" is both a shortfall and the start of a rise: report it once.
+  const reported = new Set(rises.flatMap(({ before, seen }) => (before ? [before.op, seen.op] : [seen.op])));
+  const found = [...rises, ...shortfallsIn(history).filter(({ seen }) => !reported.has(seen.op))];
   const initial = history.run?.initial ?? 0;
   return firstFindings(found, {
     timeOf: ({ seen }) => ({ op: seen.op, ns: answerNs(seen) }),
@@ -28,54 +27,57 @@ export function checkTicketOrder(history: History): CheckResult {
   });
 }
 
-/** The counter stood higher than `before` had left it, or lower than `possiblyTaken` units could have brought it. */
+/** A rise: the counter was higher than `before` had left it. A shortfall: lower than `possiblyTaken` units can explain. */
 interface Disorder {
   readonly seen: Observation;
-  readonly before: Left | null;
+  /** Null for a shortfall. */
+  readonly before: Remainder | null;
   readonly possiblyTaken: number;
 }
 
-/** Who brought the counter how low. */
-type Left = Pick<Observation, "op" | "leftAtMost">;
+/** A purchase and the counter value after it. */
+type Remainder = Pick<Observation, "op" | "leftAtMost">;
 
-/** By host. */
+/** One array per host. */
 const observationsOf = memoize((history: History): readonly (readonly Observation[])[] => {
   return [...byHost(history.ops).values()].map((ops) => observationsIn(history, ops));
 });
 
-/** By host, in the order in which they were over. */
-const endedIn = memoize((history: History): readonly (readonly Observation[])[] => {
+/** One array per host, sorted by end. */
+const byEndIn = memoize((history: History): readonly (readonly Observation[])[] => {
   return observationsOf(history).map((observations) => [...observations].sort(byEnd));
 });
 
 const risesIn = memoize((history: History): readonly Disorder[] => {
-  const ended = endedIn(history);
-  return observationsOf(history).flatMap((seen, host) => tooHigh(seen, ended[host] ?? [], giveBacksOf(history)));
+  const sortedByEnd = byEndIn(history);
+  return observationsOf(history).flatMap((seen, host) =>
+    findRises(seen, sortedByEnd[host] ?? [], giveBacksOf(history)),
+  );
 });
 
-const lacksIn = memoize((history: History): readonly Disorder[] => {
-  return history.isComplete ? tooLow(history, endedIn(history).flat().sort(byEnd)) : [];
+const shortfallsIn = memoize((history: History): readonly Disorder[] => {
+  return history.isComplete ? findShortfalls(history, byEndIn(history).flat().sort(byEnd)) : [];
 });
 
-/** The longest of all checks, in parts that can be asked one by one beforehand. */
-export const TICKET_ORDER_STAGES: readonly ((history: History) => unknown)[] = [
+/** The slowest check, as stages that a caller can run one at a time: `checkTicketOrder` then finds their results. */
+export const TICKET_ORDER_STAGES: readonly HistoryStage[] = [
   observationsOf,
   giveBacksOf,
-  endedIn,
+  byEndIn,
   risesIn,
-  lacksIn,
+  shortfallsIn,
 ];
 
-/** What a purchase saw of the counter, between being asked and being answered. */
+/** The counter as one purchase saw it, at some time between its request and its answer. */
 interface Observation {
   readonly op: Operation;
-  /** When it was over for certain; undefined when it may still take effect. */
+  /** The latest time at which it can have taken effect; undefined if there is no limit. */
   readonly doneNs: number | undefined;
-  /** The counter stood at least here before it. */
+  /** Lower bound of the counter before the purchase. */
   readonly atLeast: number;
-  /** The counter stood at most here before it, where that is known. */
+  /** Upper bound of the counter before the purchase; Infinity if unknown. */
   readonly atMost: number;
-  /** The counter stood at most here after it; not known for a sale without values. */
+  /** Upper bound of the counter after the purchase; Infinity if unknown. */
   readonly leftAtMost: number;
 }
 
@@ -89,7 +91,7 @@ function observationsIn(history: History, ops: readonly Operation[]): Observatio
 }
 
 function observe(history: History, op: Operation): Observation | null {
-  // Only an answer that tells what became of it ends a purchase.
+  // Other answers leave open whether the purchase still takes effect.
   const doneNs = op.outcome === "sold" || op.outcome === "sold_out" ? op.answeredNs : undefined;
   if (history.soldOps.has(op)) {
     const ticket = ticketOf(op);
@@ -102,54 +104,54 @@ function observe(history: History, op: Operation): Observation | null {
   return { op, doneNs, atLeast: seen ?? 0, atMost, leftAtMost: atMost };
 }
 
-/** The counter as this purchase found it. What it wrote tells better than what it read, where the write was relative. */
+/** The counter before the purchase. The written value is more exact than the read if the write was relative. */
 function ticketOf(op: Operation): number | undefined {
   return op.writtenValue === undefined ? op.readValue : op.writtenValue + op.quantity;
 }
 
-/** The counter stood higher than an earlier purchase had left it: a sale after "sold out", or an older ticket after a newer. */
-function tooHigh(
+/** Finds purchases that saw a higher counter than an earlier one left: a sale after "sold out", or an older ticket after a newer. */
+function findRises(
   observations: readonly Observation[],
-  ended: readonly Observation[],
+  sortedByEnd: readonly Observation[],
   giveBacks: GiveBacks,
 ): Disorder[] {
-  const asked = [...observations].sort((a, b) => a.op.invokedNs - b.op.invokedNs);
+  const byRequest = [...observations].sort((a, b) => a.op.invokedNs - b.op.invokedNs);
   const found: Disorder[] = [];
-  let lowest: Left | null = null;
+  let lowest: Remainder | null = null;
   let next = 0;
-  for (const seen of asked) {
-    for (let over = ended[next]; over && endOf(over) < seen.op.invokedNs; over = ended[next]) {
-      if (!lowest || over.leftAtMost < lowest.leftAtMost) lowest = over;
+  for (const seen of byRequest) {
+    for (let done = sortedByEnd[next]; done && endOf(done) < seen.op.invokedNs; done = sortedByEnd[next]) {
+      if (!lowest || done.leftAtMost < lowest.leftAtMost) lowest = done;
       next += 1;
     }
     if (!lowest || seen.atLeast <= lowest.leftAtMost + giveBacks.unitsBefore(seen.op)) continue;
     found.push({ seen, before: lowest, possiblyTaken: 0 });
-    // What follows is measured against the risen counter: one rise is one finding.
+    // Compare later purchases with the higher counter, so that one rise gives one finding.
     lowest = { op: lowest.op, leftAtMost: seen.atLeast };
   }
   return found;
 }
 
-/** The counter stood lower than all purchases asked by then could have brought it: refused too early, or units gone. */
-function tooLow(history: History, ended: readonly Observation[]): Disorder[] {
+/** Finds purchases that saw a lower counter than all requests so far can explain: refused too early, or units vanished. */
+function findShortfalls(history: History, sortedByEnd: readonly Observation[]): Disorder[] {
   const initial = history.run?.initial;
   if (initial === undefined) return [];
   const mayTake = (op: Operation) => history.soldOps.has(op) || op.outcome === "unknown" || mayGiveBack(history, op);
-  const units = new Map(
+  const demand = new Map(
     [...byHost(history.ops)].map(([host, ops]) => [host, new DemandPrefixSum(ops.filter(mayTake))]),
   );
-  const all = [...units.values()].reduce((sum, { total }) => sum + total, 0);
+  const all = [...demand.values()].reduce((sum, { total }) => sum + total, 0);
   const possiblyTaken = ({ op, doneNs }: Observation) => {
-    const onHost = units.get(op.host);
+    const onHost = demand.get(op.host);
     const elsewhere = all - (onHost?.total ?? 0);
     return elsewhere + (onHost?.at(doneNs) ?? 0) - (mayTake(op) ? op.quantity : 0);
   };
   const found: Disorder[] = [];
   let missing = 0;
-  for (const seen of ended) {
+  for (const seen of sortedByEnd) {
     const taken = possiblyTaken(seen);
     if (initial - taken - missing <= seen.atMost) continue;
-    // Units once gone stay gone: only further ones are findings.
+    // Vanished units stay missing: report only additional ones.
     missing = initial - taken - seen.atMost;
     found.push({ seen, before: null, possiblyTaken: taken });
   }
@@ -164,24 +166,21 @@ function byEnd(a: Observation, b: Observation): number {
   return endOf(a) - endOf(b);
 }
 
-function tooHighWords({ op: first, leftAtMost }: Left, later: Observation): string {
-  const second = later.op;
+function describeRise({ op: first, leftAtMost }: Remainder, seen: Observation): string {
+  const { node, buyerId, outcome } = seen.op;
+  const from = seen.atMost === Infinity ? "" : ` from ${seen.atLeast} left`;
+  const then = outcome === "sold_out" ? `found ${seen.atLeast} left for ${buyerId}` : `sold to ${buyerId}${from}`;
   const before =
     first.outcome === "sold_out"
-      ? `${first.node} had told ${first.buyerId} "sold out"`
-      : `${first.node} had sold to ${first.buyerId} and left ${leftAtMost}`;
-  const then =
-    second.outcome === "sold_out"
-      ? `found ${later.atLeast} left for ${second.buyerId}`
-      : `sold to ${second.buyerId}${later.atMost === Infinity ? "" : ` from ${later.atLeast} left`}`;
-  return `${second.node} ${then}, asked only after ${before}.`;
+      ? `answered "sold out" to ${first.buyerId}`
+      : `sold to ${first.buyerId} and left ${leftAtMost}`;
+  return `${node} ${then}, although ${first.node} had ${before} before ${buyerId}'s request.`;
 }
 
-function tooLowWords({ op, atMost }: Observation, taken: number, initial: number): string {
-  const possible = `when no more than ${taken} of ${initial} could have been sold`;
-  return op.outcome === "sold_out"
-    ? `${op.node} told ${op.buyerId} "sold out" ${possible}.`
-    : `${op.node} sold to ${op.buyerId} from ${atMost} left, ${possible}.`;
+function describeShortfall({ op, atMost }: Observation, taken: number, initial: number): string {
+  const answer =
+    op.outcome === "sold_out" ? `answered "sold out" to ${op.buyerId}` : `sold to ${op.buyerId} from ${atMost} left`;
+  return `${op.node} ${answer} when at most ${taken} of ${plural(initial, "unit")} could have been sold.`;
 }
 
 function answerNs({ op }: Observation): number {
@@ -193,6 +192,6 @@ function findingOf({ seen, before, possiblyTaken }: Disorder, initial: number): 
     kind: "ticketOrder",
     opIds: before ? [before.op.opId, seen.op.opId] : [seen.op.opId],
     atNs: clockReading(seen.op, answerNs(seen)),
-    sentence: before ? tooHighWords(before, seen) : tooLowWords(seen, possiblyTaken, initial),
+    sentence: before ? describeRise(before, seen) : describeShortfall(seen, possiblyTaken, initial),
   };
 }

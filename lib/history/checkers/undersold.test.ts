@@ -5,7 +5,7 @@ import { history, op, sentencesOf } from "../testing/make-history";
 import { checkUndersold } from "./undersold";
 
 describe("checkUndersold", () => {
-  it("names a write that was accepted and has no order", () => {
+  it("names an accepted write without an order", () => {
     const lost = op({ outcome: "error", writeAccepted: true, writtenValue: 8, committedNs: 3, buyerId: "ann" });
     const found = checkUndersold(history({ ops: [lost], run: { initial: 9 }, end: { final: 8, orders: [] } }));
     assert.equal(found.count, 1);
@@ -13,14 +13,14 @@ describe("checkUndersold", () => {
     assert.match(sentencesOf(found)[0] ?? "", /node-1 wrote 8 for ann, who has no order/);
   });
 
-  it("judges a counter beside the row by what it lacks", () => {
+  it("counts the units missing on a counter outside PostgreSQL", () => {
     const end = { final: 9, counter: 7, orders: [] };
     assert.equal(checkUndersold(history({ run: { initial: 9 }, end })).count, 2);
     assert.equal(checkUndersold(history({ run: { initial: 9 }, end: { ...end, counter: 12 } })).count, 0);
     assert.equal(checkUndersold(history({ run: { initial: 9 }, end: { ...end, counter: null } })).count, 0);
   });
 
-  it("is what left the stock beyond the orders, never below nothing", () => {
+  it("counts the units that left the stock without an order", () => {
     const size = fc.integer({ min: 0, max: 20 });
     fc.assert(
       fc.property(size, fc.integer({ min: -5, max: 25 }), size, (initial, final, sold) => {

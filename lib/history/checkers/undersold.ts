@@ -3,14 +3,14 @@ import { type History, hasAcceptedWrite, rowsOf } from "../history";
 import { clockReading } from "../operation";
 import { balanceOf } from "./conservation";
 
-/** Units that left the stock, or the counter beside it, without an order: max(0, (initial - final) - orders). O(n). */
+/** Counts units that left the stock, or the strategy's counter, without an order: max(0, (initial - final) - orders). O(n). */
 export function checkUndersold(history: History): CheckResult {
   const balance = balanceOf(history);
   const count = balance ? Math.max(0, balance.initial - balance.lowest - balance.ordered) : 0;
   if (!balance || count === 0) return NOTHING_FOUND;
   const suspects = history.ops.filter((op) => hasAcceptedWrite(history, op) && rowsOf(history, op).length === 0);
   const [first] = suspects;
-  const who = first
+  const example = first
     ? ` ${first.node} wrote ${first.writtenValue ?? "the stock"} for ${first.buyerId}, who has no order.`
     : "";
   return {
@@ -20,7 +20,7 @@ export function checkUndersold(history: History): CheckResult {
         kind: "undersold",
         opIds: suspects.slice(0, count).map((op) => op.opId),
         atNs: first ? clockReading(first, first.committedNs) : null,
-        sentence: `${plural(count, "unit")} left the stock without an order.${who}`,
+        sentence: `${plural(count, "unit")} left the stock without an order.${example}`,
       },
     ],
   };

@@ -1,4 +1,4 @@
-/** A purchase as a counter sees it, over the instants `from` to `from + length`. */
+/** A purchase from a counter, in flight from `from` to `from + length`. */
 export interface CounterOp {
   readonly from: number;
   readonly length: number;
@@ -6,7 +6,7 @@ export interface CounterOp {
   readonly quantity: number;
 }
 
-/** Whether some order of events explains all answers. Tries every order: for a handful of purchases. */
+/** True if some order of the operations explains all answers. Tries every order, so only for a few operations. */
 export function linearizable(all: readonly CounterOp[], initial: number): boolean {
   return search(
     all.filter(({ outcome }) => outcome !== "contended"),
@@ -15,9 +15,9 @@ export function linearizable(all: readonly CounterOp[], initial: number): boolea
 }
 
 function search(open: readonly CounterOp[], left: number): boolean {
-  // What is of unknown outcome need not have happened.
+  // An operation of unknown outcome may never have happened.
   if (open.every(({ outcome }) => outcome === "unknown")) return true;
-  // Next can only be who was asked no later than everybody else was answered.
+  // The next operation must have started before every other one was answered.
   const deadline = Math.min(...open.map(endOf));
   return open.some((next, index) => {
     if (next.from > deadline) return false;
@@ -30,7 +30,7 @@ function endOf({ from, length, outcome }: CounterOp): number {
   return outcome === "unknown" ? Number.POSITIVE_INFINITY : from + length;
 }
 
-/** What is left afterwards; null when the counter would have answered otherwise. */
+/** The units left afterwards; null if the counter would have given another answer. */
 function step({ outcome, quantity }: CounterOp, left: number): number | null {
   if (outcome === "sold_out") return left < quantity ? left : null;
   return left >= quantity ? left - quantity : null;

@@ -2,26 +2,26 @@ import { type History, type HistoryFacts, makeHistory } from "../history";
 import { readOperations } from "../operation";
 import type { HistoryOpLine, HistoryOrder } from "../types";
 
-let made = 0;
+let lastId = 0;
 
-/** Times may be given as numbers; what is not given never happened. */
+/** Times can be numbers. A step without a time did not happen. */
 export type OpFields = {
   readonly [K in keyof HistoryOpLine]?: K extends `${string}Ns` | "fencingToken" ? number | string : HistoryOpLine[K];
 };
 
-/** A purchase of one unit by a buyer of its own. */
+/** A purchase of one unit by a new buyer. */
 export function op(fields: OpFields = {}): HistoryOpLine {
-  made += 1;
-  const base = { type: "op", opId: `op-${made}`, node: "node-1", host: "h", buyerId: `buyer-${made}` } as const;
-  const texts = Object.entries(fields).map(([name, value]) => {
-    const isText = name.endsWith("Ns") || name === "fencingToken";
-    return [name, isText && value !== undefined ? String(value) : value] as const;
+  lastId += 1;
+  const base = { type: "op", opId: `op-${lastId}`, node: "node-1", host: "h", buyerId: `buyer-${lastId}` } as const;
+  const strings = Object.entries(fields).map(([name, value]) => {
+    const isString = name.endsWith("Ns") || name === "fencingToken";
+    return [name, isString && value !== undefined ? String(value) : value] as const;
   });
-  const line = { ...base, quantity: 1, invokedNs: "0", outcome: "sold", ...Object.fromEntries(texts) };
+  const line = { ...base, quantity: 1, invokedNs: "0", outcome: "sold", ...Object.fromEntries(strings) };
   return line as HistoryOpLine;
 }
 
-/** The row a purchase should have made. */
+/** The row that a correct purchase creates. */
 export function rowOf(line: HistoryOpLine, orderId = `order-of-${line.opId}`): HistoryOrder {
   return { orderId, opId: line.opId, buyerId: line.buyerId, quantity: line.quantity };
 }
@@ -31,7 +31,7 @@ export interface HistoryOptions extends Partial<Omit<HistoryFacts, "ops" | "run"
   readonly run?: Partial<NonNullable<HistoryFacts["run"]>> | null;
 }
 
-/** A complete history in which every sold purchase has its row and the stock agrees, but for what is given. */
+/** A complete history in which each sold purchase has its row and the stock matches, except for the given facts. */
 export function history({ ops = [], run, end, faults = [], isComplete = true }: HistoryOptions = {}): History {
   const initial = run?.initial ?? 100;
   const orders = ops.filter((line) => line.outcome === "sold").map((line) => rowOf(line));

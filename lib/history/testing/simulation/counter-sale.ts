@@ -5,46 +5,45 @@ export interface CounterSaleOptions {
   readonly seed: number;
   readonly buyers: number;
   readonly initial: number;
-  /** How often a purchase meets with trouble: an answer that never came, a unit taken and put back. */
-  readonly trouble: number;
-  /** Whether values are recorded. */
-  readonly valued: boolean;
+  /** The probability that a purchase fails: its answer is lost, or its unit is given back. */
+  readonly failureRate: number;
+  readonly recordsValues: boolean;
   readonly maxQuantity: number;
-  /** The moments there are: few make many events fall on one instant. */
-  readonly moments: number;
+  /** Upper bound of every random delay: a small bound puts many events at the same time. */
+  readonly maxDelay: number;
 }
 
 type Op = Mutable<HistoryOpLine>;
 
-/** A sale from a counter that one conditional operation takes from: linearizable by making. */
+/** Simulates a sale from a counter with an atomic conditional decrement, so the history is linearizable. */
 export function simulateCounterSale(options: CounterSaleOptions): Sale {
-  const dice = new SeededRandom(options.seed);
+  const random = new SeededRandom(options.seed);
   const events = new EventQueue();
   const book = new OrderBook();
   const counter = { left: options.initial };
   const ops: Op[] = [];
   const buy = (op: Op, happensAt: number) => {
     ops.push(op);
-    const backAt = dice.chance(options.trouble / 2) ? happensAt + dice.between(0, options.moments) : null;
-    events.add({ at: happensAt, rank: dice.next() }, () =>
-      take(op, { options, counter, book, isPutBack: backAt !== null }),
+    const givenBackAt = random.chance(options.failureRate / 2) ? happensAt + random.between(0, options.maxDelay) : null;
+    events.add({ at: happensAt, rank: random.next() }, () =>
+      decrement(op, { options, counter, book, isGivenBack: givenBackAt !== null }),
     );
-    if (backAt === null) return;
-    events.add({ at: backAt, rank: 1 + dice.next() }, () => {
+    if (givenBackAt === null) return;
+    events.add({ at: givenBackAt, rank: 1 + random.next() }, () => {
       if (op.outcome === "error") counter.left += op.quantity;
     });
   };
   for (let index = 0; index < options.buyers; index += 1) {
-    const invokedAt = dice.between(0, options.moments);
-    const happensAt = invokedAt + dice.between(0, options.moments);
-    const answerIsLost = dice.chance(options.trouble / 2);
-    // Without an answer the buyer gives up at some moment, before or after it happens, if it does.
+    const invokedAt = random.between(0, options.maxDelay);
+    const happensAt = invokedAt + random.between(0, options.maxDelay);
+    const answerIsLost = random.chance(options.failureRate / 2);
+    // Without an answer the request times out, before or after the decrement.
     const answeredAt = answerIsLost
-      ? dice.between(invokedAt, happensAt + 5)
-      : happensAt + dice.between(0, options.moments);
-    const op = newOp(index, { dice, options, invokedAt, answeredAt });
+      ? random.between(invokedAt, happensAt + 5)
+      : happensAt + random.between(0, options.maxDelay);
+    const op = newOp(index, { random, options, invokedAt, answeredAt });
     if (answerIsLost) op.outcome = "unknown";
-    if (answerIsLost && dice.chance(0.5)) ops.push(op);
+    if (answerIsLost && random.chance(0.5)) ops.push(op);
     else buy(op, happensAt);
   }
   events.run();
@@ -57,21 +56,21 @@ export function simulateCounterSale(options: CounterSaleOptions): Sale {
   };
 }
 
-interface Making {
-  readonly dice: SeededRandom;
+interface OpInputs {
+  readonly random: SeededRandom;
   readonly options: CounterSaleOptions;
   readonly invokedAt: number;
   readonly answeredAt: number;
 }
 
-function newOp(index: number, { dice, options, invokedAt, answeredAt }: Making): Op {
+function newOp(index: number, { random, options, invokedAt, answeredAt }: OpInputs): Op {
   return {
     type: "op",
     opId: `op-${index + 1}`,
     node: `node-${(index % 3) + 1}`,
     host: "host-1",
     buyerId: `buyer-${index + 1}`,
-    quantity: dice.between(1, options.maxQuantity),
+    quantity: random.between(1, options.maxQuantity),
     invokedNs: String(invokedAt),
     writeNs: String(invokedAt),
     answeredNs: String(answeredAt),
@@ -79,14 +78,14 @@ function newOp(index: number, { dice, options, invokedAt, answeredAt }: Making):
   };
 }
 
-interface Taking {
+interface DecrementInputs {
   readonly options: CounterSaleOptions;
   readonly counter: { left: number };
   readonly book: OrderBook;
-  readonly isPutBack: boolean;
+  readonly isGivenBack: boolean;
 }
 
-function take(op: Op, { options, counter, book, isPutBack }: Taking): void {
+function decrement(op: Op, { options, counter, book, isGivenBack }: DecrementInputs): void {
   const isLost = op.outcome === "unknown";
   if (counter.left < op.quantity) {
     if (isLost) return;
@@ -97,7 +96,7 @@ function take(op: Op, { options, counter, book, isPutBack }: Taking): void {
   const readValue = counter.left;
   counter.left -= op.quantity;
   if (isLost) return void book.insert(op);
-  if (isPutBack) {
+  if (isGivenBack) {
     op.outcome = "error";
     return;
   }
@@ -105,5 +104,5 @@ function take(op: Op, { options, counter, book, isPutBack }: Taking): void {
   op.orderId = book.insert(op);
   op.writeAccepted = true;
   op.committedNs = op.answeredNs as string;
-  if (options.valued) Object.assign(op, { readNs: op.invokedNs, readValue, writtenValue: counter.left });
+  if (options.recordsValues) Object.assign(op, { readNs: op.invokedNs, readValue, writtenValue: counter.left });
 }

@@ -6,43 +6,51 @@ export interface LockSaleOptions {
   readonly buyers: number;
   readonly initial: number;
   readonly hosts: number;
-  /** Tokens checked by the row: holders may then be paused past their lease, and others enter. */
+  /** The row checks fencing tokens, so the simulation may pause a holder beyond its lease and let the next one acquire. */
   readonly fenced: boolean;
-  /** How often a purchase meets with trouble: contended, an error, an answer that never came. */
-  readonly trouble: number;
+  /** The probability that a purchase fails: contended, an error, or a lost answer. */
+  readonly failureRate: number;
   readonly maxQuantity: number;
-  /** Stretches every duration; small values make many events fall on one instant. */
+  /** Multiplies every duration: a small scale puts many events at the same time. */
   readonly scale: number;
 }
 
 type Op = Mutable<HistoryOpLine>;
 
-/** The hot row: the naive read-modify-write, with the fence of docs/history-format.md where the lock has tokens. */
+/** The stock row: an unguarded read-modify-write, plus a fence that rejects older tokens if the lock has tokens. */
 interface Row {
   stock: number;
   fence: number;
 }
 
-/** A sale under a lock that works: whatever it records, nothing was promised twice. */
+/** Simulates a sale under a correct lock: its history has no violation. */
 export function simulateLockSale(options: LockSaleOptions): Sale {
-  const dice = new SeededRandom(options.seed);
+  const random = new SeededRandom(options.seed);
   const events = new EventQueue();
   const book = new OrderBook();
   const row: Row = { stock: options.initial, fence: 0 };
-  const sites = clocks(dice, options.hosts);
+  const hosts = clocks(random, options.hosts);
   const ops: Op[] = [];
   let freeAt = 0;
   for (let index = 0; index < options.buyers; index += 1) {
-    const site = sites[index % sites.length] ?? { host: "host-1", offset: 0n };
-    const visit = new Visit({ options, dice, events, book, row }, { index, ...site });
-    freeAt = visit.schedule(freeAt);
-    ops.push(visit.op);
+    const host = hosts[index % hosts.length] ?? { host: "host-1", offset: 0n };
+    const purchase = new Purchase({ options, random, events, book, row }, { index, ...host });
+    freeAt = purchase.schedule(freeAt);
+    ops.push(purchase.op);
   }
   events.run();
-  const { initial, hosts } = options;
+  const { initial } = options;
   const strategy = options.fenced ? "redis-fenced" : "redis-lock";
   return {
-    run: { type: "run", runId: "simulated", strategy, resource: "product:1", initial, limitPerBuyer: null, hosts },
+    run: {
+      type: "run",
+      runId: "simulated",
+      strategy,
+      resource: "product:1",
+      initial,
+      limitPerBuyer: null,
+      hosts: options.hosts,
+    },
     ops,
     end: { type: "end", final: row.stock, orders: book.orders, dropped: 0 },
   };
@@ -50,49 +58,49 @@ export function simulateLockSale(options: LockSaleOptions): Sale {
 
 interface World {
   readonly options: LockSaleOptions;
-  readonly dice: SeededRandom;
+  readonly random: SeededRandom;
   readonly events: EventQueue;
   readonly book: OrderBook;
   readonly row: Row;
 }
 
-interface Place {
+interface Position {
   readonly index: number;
   readonly host: string;
   readonly offset: bigint;
 }
 
-/** One buyer's visit. Buyers come in the order in which they are granted; when they began to wait is drawn. */
-class Visit {
+/** One purchase. Purchases are created in grant order; the start of each wait is random. */
+class Purchase {
   readonly op: Op;
   private readonly token: number;
 
   constructor(
     private readonly world: World,
-    private readonly place: Place,
+    private readonly position: Position,
   ) {
-    const { dice, options } = world;
-    this.token = place.index + 1;
+    const { random, options } = world;
+    this.token = position.index + 1;
     this.op = {
       type: "op",
-      opId: `op-${place.index + 1}`,
-      node: `node-${(place.index % 3) + 1}`,
-      host: place.host,
-      buyerId: `buyer-${place.index + 1}`,
-      quantity: dice.between(1, options.maxQuantity),
+      opId: `op-${position.index + 1}`,
+      node: `node-${(position.index % 3) + 1}`,
+      host: position.host,
+      buyerId: `buyer-${position.index + 1}`,
+      quantity: random.between(1, options.maxQuantity),
       invokedNs: "0",
       outcome: "contended",
     };
   }
 
-  /** @returns when the next may be granted */
+  /** @returns the earliest time of the next grant */
   schedule(freeAt: number): number {
-    const { dice, options } = this.world;
-    const grantAt = freeAt + this.some();
-    const invokedAt = Math.max(0, grantAt - dice.between(0, 20 * options.scale));
+    const { random, options } = this.world;
+    const grantAt = freeAt + this.randomDelay();
+    const invokedAt = Math.max(0, grantAt - random.between(0, 20 * options.scale));
     this.op.invokedNs = this.stamp(invokedAt);
     this.op.waitNs = this.stamp(invokedAt);
-    if (dice.chance(options.trouble / 3)) {
+    if (random.chance(options.failureRate / 3)) {
       this.op.answeredNs = this.stamp(grantAt);
       return freeAt;
     }
@@ -100,23 +108,23 @@ class Visit {
   }
 
   private hold(grantAt: number): number {
-    const { dice, options, events } = this.world;
+    const { random, options, events } = this.world;
     const { op } = this;
-    const pause = () => (options.fenced && dice.chance(options.trouble) ? 30 * options.scale : 0);
-    const readAt = grantAt + this.some() + pause();
-    const writeAt = readAt + this.some() + pause();
-    const endAt = writeAt + this.some();
+    const randomPause = () => (options.fenced && random.chance(options.failureRate) ? 30 * options.scale : 0);
+    const readAt = grantAt + this.randomDelay() + randomPause();
+    const writeAt = readAt + this.randomDelay() + randomPause();
+    const endAt = writeAt + this.randomDelay();
     const leaseEndsAt = grantAt + 10 * options.scale;
     op.grantedNs = this.stamp(grantAt);
     op.holderId = `holder-${op.opId}`;
     if (options.fenced) op.fencingToken = String(this.token);
     op.releasedNs = this.stamp(endAt);
-    op.answeredNs = this.stamp(endAt + this.some());
-    const fails = dice.chance(options.trouble / 3);
-    // Under a lock that works the turns follow one another also within an instant; where holders overlap, chance decides.
-    const rank = options.fenced ? dice.next() : this.place.index;
-    events.add({ at: dice.between(grantAt, readAt), rank }, () => this.read(readAt, fails));
-    events.add({ at: dice.between(writeAt, endAt), rank: rank + dice.next() / 2 + 0.1 }, () =>
+    op.answeredNs = this.stamp(endAt + this.randomDelay());
+    const fails = random.chance(options.failureRate / 3);
+    // Without tokens, holds never overlap, so ranks follow grant order. With tokens, overlapping holders act in random order.
+    const rank = options.fenced ? random.next() : this.position.index;
+    events.add({ at: random.between(grantAt, readAt), rank }, () => this.read(readAt, fails));
+    events.add({ at: random.between(writeAt, endAt), rank: rank + random.next() / 2 + 0.1 }, () =>
       this.write(writeAt, endAt),
     );
     return options.fenced ? Math.min(endAt, leaseEndsAt) : endAt;
@@ -134,31 +142,31 @@ class Visit {
   }
 
   private write(writeAt: number, endAt: number): void {
-    const { dice, row, book, options } = this.world;
+    const { random, row, book, options } = this.world;
     const { op } = this;
     if (op.outcome !== "sold" || op.readValue === undefined) return;
     op.writeNs = this.stamp(writeAt);
     op.writtenValue = op.readValue - op.quantity;
     op.writeAccepted = !options.fenced || row.fence === this.token;
-    const replyIsLost = dice.chance(options.trouble / 3);
+    const replyIsLost = random.chance(options.failureRate / 3);
     if (op.writeAccepted) {
       row.stock = op.writtenValue;
       op.orderId = book.insert(op);
       op.committedNs = this.stamp(endAt);
     } else op.outcome = "error";
-    if (replyIsLost) this.forgetReply();
+    if (replyIsLost) this.loseReply();
   }
 
-  private forgetReply(): void {
+  private loseReply(): void {
     this.op.outcome = "unknown";
     for (const field of ["writeAccepted", "committedNs", "orderId"] as const) delete this.op[field];
   }
 
-  private some(): number {
-    return this.world.dice.between(0, this.world.options.scale);
+  private randomDelay(): number {
+    return this.world.random.between(0, this.world.options.scale);
   }
 
   private stamp(at: number): string {
-    return (BigInt(at) + this.place.offset).toString();
+    return (BigInt(at) + this.position.offset).toString();
   }
 }

@@ -2,36 +2,36 @@ import type { ViolationKind } from "../../finding";
 import type { HistoryEndLine, HistoryOpLine, HistoryOrder } from "../../types";
 import type { Mutable, Sale, SeededRandom } from "./sale";
 
-/** One wrong done to a history that had none. */
+/** Introduces one violation into a correct history. */
 export interface Mutation {
   readonly name: string;
-  /** Kinds of which at least one must be found. */
-  readonly shows: readonly ViolationKind[];
-  /** @returns false when this sale offers nothing to do it to */
-  readonly apply: (sale: Sale, dice: SeededRandom) => boolean;
+  /** The checkers must find at least one of these kinds. */
+  readonly expectedKinds: readonly ViolationKind[];
+  /** @returns false if the mutation does not apply to this sale */
+  readonly apply: (sale: Sale, random: SeededRandom) => boolean;
 }
 
 export type Op = Mutable<HistoryOpLine>;
 
 export const opsWith = (sale: Sale, test: (op: HistoryOpLine) => boolean) => sale.ops.filter(test) as Op[];
 const rowOf = (sale: Sale, op: HistoryOpLine) => sale.end.orders.find((order) => order.opId === op.opId);
-const pick = <T>(dice: SeededRandom, all: readonly T[]): T | undefined => all[dice.between(0, all.length - 1)];
+const pick = <T>(random: SeededRandom, all: readonly T[]): T | undefined => all[random.between(0, all.length - 1)];
 
 function setRows(sale: Sale, orders: readonly HistoryOrder[]): void {
   (sale.end as Mutable<HistoryEndLine>).orders = orders;
 }
 
-function toStock(by: (sale: Sale) => number): Mutation["apply"] {
+function mutateStock(by: (sale: Sale) => number): Mutation["apply"] {
   return (sale) => {
     (sale.end as Mutable<HistoryEndLine>).final += by(sale);
     return true;
   };
 }
 
-/** Does something to one operation that fits, if there is one. */
-export function toOne(test: (op: HistoryOpLine) => boolean, act: (op: Op, sale: Sale) => void): Mutation["apply"] {
-  return (sale, dice) => {
-    const op = pick(dice, opsWith(sale, test));
+/** Applies `act` to one random operation that passes `test`. */
+export function mutateOne(test: (op: HistoryOpLine) => boolean, act: (op: Op, sale: Sale) => void): Mutation["apply"] {
+  return (sale, random) => {
+    const op = pick(random, opsWith(sale, test));
     if (op) act(op, sale);
     return op !== undefined;
   };
@@ -45,30 +45,34 @@ const addRow = (op: Op, sale: Sale) =>
 const isSold = (op: HistoryOpLine) => op.outcome === "sold";
 const isRefused = (op: HistoryOpLine) => !["sold", "unknown"].includes(op.outcome);
 
-/** What can be done to the rows and to the stock, whatever sold them. */
+/** Mutations of rows and stock, for every kind of sale. */
 export const ROW_MUTATIONS: readonly Mutation[] = [
-  { name: "a unit vanishes", shows: ["undersold"], apply: toStock(() => -1) },
-  { name: "a decrement is lost", shows: ["lostUpdates"], apply: toStock(() => 1) },
+  { name: "a unit vanishes", expectedKinds: ["undersold"], apply: mutateStock(() => -1) },
+  { name: "a decrement is lost", expectedKinds: ["lostUpdates"], apply: mutateStock(() => 1) },
   {
     name: "the stock ends below zero",
-    shows: ["negativeStock"],
-    apply: toStock(({ end }) => -end.final - 1),
+    expectedKinds: ["negativeStock"],
+    apply: mutateStock(({ end }) => -end.final - 1),
   },
   {
     name: "an acknowledged order is gone",
-    shows: ["acknowledgedRows"],
-    apply: toOne(isSold, (op, sale) =>
+    expectedKinds: ["acknowledgedRows"],
+    apply: mutateOne(isSold, (op, sale) =>
       setRows(
         sale,
         sale.end.orders.filter((order) => order.opId !== op.opId),
       ),
     ),
   },
-  { name: "an acknowledged purchase has a second order", shows: ["acknowledgedRows"], apply: toOne(isSold, addRow) },
   {
-    name: "an order is in another's name",
-    shows: ["acknowledgedRows"],
-    apply: toOne(isSold, (op, sale) =>
+    name: "an acknowledged purchase has a second order",
+    expectedKinds: ["acknowledgedRows"],
+    apply: mutateOne(isSold, addRow),
+  },
+  {
+    name: "an order has another buyer",
+    expectedKinds: ["acknowledgedRows"],
+    apply: mutateOne(isSold, (op, sale) =>
       setRows(
         sale,
         sale.end.orders.map((order) => (order.opId === op.opId ? { ...order, buyerId: "eve" } : order)),
@@ -76,21 +80,21 @@ export const ROW_MUTATIONS: readonly Mutation[] = [
     ),
   },
   {
-    name: "two buyers are told of one order",
-    shows: ["acknowledgedRows"],
-    apply: (sale, dice) => {
+    name: "two answers name one order",
+    expectedKinds: ["acknowledgedRows"],
+    apply: (sale, random) => {
       const [first, second] = opsWith(sale, isSold);
       if (!first || !second) return false;
-      const [told, other] = dice.chance(0.5) ? [first, second] : [second, first];
-      told.orderId = other.orderId as string;
+      const [wrong, other] = random.chance(0.5) ? [first, second] : [second, first];
+      wrong.orderId = other.orderId as string;
       return true;
     },
   },
-  { name: "a refused purchase has an order", shows: ["refusedRows"], apply: toOne(isRefused, addRow) },
+  { name: "a refused purchase has an order", expectedKinds: ["refusedRows"], apply: mutateOne(isRefused, addRow) },
   {
     name: "a purchase of unknown outcome has two orders",
-    shows: ["unknownRows"],
-    apply: toOne(
+    expectedKinds: ["unknownRows"],
+    apply: mutateOne(
       (op) => op.outcome === "unknown",
       (op, sale) => {
         if (!rowOf(sale, op)) addRow(op, sale);
@@ -102,24 +106,24 @@ export const ROW_MUTATIONS: readonly Mutation[] = [
     ),
   },
   {
-    name: "there is an order that nobody asked for",
-    shows: ["strayRows"],
+    name: "an order has no purchase",
+    expectedKinds: ["strayRows"],
     apply: (sale) => {
-      setRows(sale, [...sale.end.orders, { orderId: "stray", opId: "nobody", buyerId: "eve", quantity: 1 }]);
+      setRows(sale, [...sale.end.orders, { orderId: "stray", opId: "op-unknown", buyerId: "eve", quantity: 1 }]);
       return true;
     },
   },
   {
-    name: "more is sold than there was",
-    shows: ["oversold"],
-    apply: toOne(isSold, (op, sale) => {
+    name: "more units are sold than were in stock",
+    expectedKinds: ["oversold"],
+    apply: mutateOne(isSold, (op, sale) => {
       const quantity = sale.run.initial + 1;
       setRows(sale, [...sale.end.orders, { orderId: "too-much", opId: op.opId, buyerId: op.buyerId, quantity }]);
     }),
   },
   {
     name: "a buyer goes over the limit",
-    shows: ["duplicateClaims"],
+    expectedKinds: ["duplicateClaims"],
     apply: (sale) => {
       (sale.run as Mutable<Sale["run"]>).limitPerBuyer = 1;
       const [first, second] = sale.end.orders;

@@ -1,6 +1,6 @@
 import type { HistoryEndLine, HistoryOpLine, HistoryOrder, HistoryRunLine } from "../../types";
 
-/** A whole history as objects; tests change it and write it out. */
+/** A history as objects that tests change and then serialize. */
 export interface Sale {
   readonly run: HistoryRunLine;
   readonly ops: HistoryOpLine[];
@@ -9,7 +9,7 @@ export interface Sale {
 
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Numbers from a seed: equal seeds, equal sales. */
+/** Pseudo-random numbers: the same seed gives the same sale. */
 export class SeededRandom {
   private state: number;
 
@@ -17,7 +17,7 @@ export class SeededRandom {
     this.state = seed >>> 0;
   }
 
-  /** From 0 up to, not including, 1. The generator is mulberry32. */
+  /** From 0 (inclusive) to 1 (exclusive). The generator is mulberry32. */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), this.state | 1);
@@ -25,7 +25,7 @@ export class SeededRandom {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from `low` to `high`, both included. */
+  /** An integer from `low` to `high`, both inclusive. */
   between(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1));
   }
@@ -35,7 +35,7 @@ export class SeededRandom {
   }
 }
 
-/** What happens at the servers, in the order of its times; of two at one instant the one with the lower rank is first. */
+/** Events at the servers, run in order of time; at the same time the lower rank runs first. */
 export class EventQueue {
   private readonly entries: { readonly at: number; readonly rank: number; readonly act: () => void }[] = [];
 
@@ -60,11 +60,11 @@ export class OrderBook {
   }
 }
 
-/** Hosts whose clocks have nothing to do with each other. */
-export function clocks(dice: SeededRandom, hosts: number): { readonly host: string; readonly offset: bigint }[] {
+/** Hosts with unrelated clock offsets. */
+export function clocks(random: SeededRandom, hosts: number): { readonly host: string; readonly offset: bigint }[] {
   return Array.from({ length: hosts }, (_, index) => ({
     host: `host-${index + 1}`,
-    offset: BigInt(dice.between(0, 1_000_000_000)) * 1_000_000n,
+    offset: BigInt(random.between(0, 1_000_000_000)) * 1_000_000n,
   }));
 }
 

@@ -1,37 +1,37 @@
 import type { HistoryOpLine } from "../../types";
-import { type Mutation, type Op, opsWith, toOne } from "./mutations";
+import { type Mutation, mutateOne, type Op, opsWith } from "./mutations";
 import type { Sale } from "./sale";
 
 const later = (text: string | undefined, byNs: number) => (BigInt(text ?? 0) + BigInt(byNs)).toString();
 
-/** What can be done to times, for a counter: it must show in the tickets. */
+/** Mutations of times, for a counter. */
 export const TICKET_MUTATIONS: readonly Mutation[] = [
   {
-    name: "somebody is told sold out before anybody came",
-    shows: ["ticketOrder"],
+    name: "a purchase is answered sold out before the first request",
+    expectedKinds: ["ticketOrder"],
     apply: (sale) => {
       if (sale.run.initial === 0) return false;
-      sale.ops.push({ ...visitor(sale, "early"), outcome: "sold_out", invokedNs: "0", answeredNs: "0" });
+      sale.ops.push({ ...newOp(sale, "early"), outcome: "sold_out", invokedNs: "0", answeredNs: "0" });
       for (const op of sale.ops as Op[]) if (op.opId !== "early") shift(op, 1);
       return true;
     },
   },
   {
-    name: "a unit is sold after everything was",
-    shows: ["ticketOrder"],
+    name: "a unit is sold after the counter reached zero",
+    expectedKinds: ["ticketOrder"],
     apply: (sale) => {
       if (sale.ops.some((op) => op.outcome === "error" || op.outcome === "unknown")) return false;
       const end = sale.ops.reduce((last, op) => Math.max(last, Number(op.answeredNs ?? 0)), 0);
-      const [toldAt, soldAt] = [end + 1, end + 3];
-      const refused = { ...visitor(sale, "told"), outcome: "sold_out", quantity: 1 } as const;
-      sale.ops.push({ ...refused, invokedNs: String(toldAt), answeredNs: String(toldAt) });
-      sale.ops.push({ ...visitor(sale, "late"), invokedNs: String(soldAt), answeredNs: String(soldAt + 1) });
+      const [refusedAt, soldAt] = [end + 1, end + 3];
+      const refused = { ...newOp(sale, "refused"), outcome: "sold_out", quantity: 1 } as const;
+      sale.ops.push({ ...refused, invokedNs: String(refusedAt), answeredNs: String(refusedAt) });
+      sale.ops.push({ ...newOp(sale, "late"), invokedNs: String(soldAt), answeredNs: String(soldAt + 1) });
       return true;
     },
   },
 ];
 
-function visitor(sale: Sale, opId: string): HistoryOpLine {
+function newOp(sale: Sale, opId: string): HistoryOpLine {
   const node = sale.ops[0]?.node ?? "node-1";
   const host = sale.ops[0]?.host ?? "host-1";
   return { type: "op", opId, node, host, buyerId: opId, quantity: 1, invokedNs: "0", outcome: "sold" };
@@ -43,11 +43,11 @@ function shift(op: Op, byNs: number): void {
   }
 }
 
-/** What can be done to the holds of a lock without tokens. Times are left in order, so that only the wrong is wrong. */
+/** Mutations of holds, for a lock without tokens. Times stay in a valid order. */
 export const HOLD_MUTATIONS: readonly Mutation[] = [
   {
-    name: "a holder stays inside while the next enters",
-    shows: ["overlappingHolds"],
+    name: "a holder keeps the lock after the next grant",
+    expectedKinds: ["overlappingHolds"],
     apply: (sale) => {
       const [first, second] = holdsInOrder(sale);
       if (!first || !second) return false;
@@ -55,14 +55,14 @@ export const HOLD_MUTATIONS: readonly Mutation[] = [
       for (const field of ["releasedNs", "answeredNs"] as const) {
         if (BigInt(first[field] ?? 0) < BigInt(end)) first[field] = end;
       }
-      stretch(second, end);
+      extendTo(second, end);
       return true;
     },
   },
   {
-    name: "a holder writes after it learned that its lease was lost",
-    shows: ["staleWrites"],
-    apply: toOne(
+    name: "a holder writes after it detected a lost lease",
+    expectedKinds: ["staleWrites"],
+    apply: mutateOne(
       (op) => op.writeAccepted === true && BigInt(op.writeNs ?? 0) > BigInt(op.grantedNs ?? 0),
       (op) => {
         op.leaseLostNs = op.grantedNs as string;
@@ -70,8 +70,8 @@ export const HOLD_MUTATIONS: readonly Mutation[] = [
     ),
   },
   {
-    name: "two holders write from one value",
-    shows: ["lostUpdates"],
+    name: "two holders write from the same value",
+    expectedKinds: ["lostUpdates"],
     apply: (sale) => {
       const [first, second] = holdsInOrder(sale).filter((op) => op.writeAccepted);
       if (!first || !second || first.readValue === undefined) return false;
@@ -82,11 +82,11 @@ export const HOLD_MUTATIONS: readonly Mutation[] = [
   },
 ];
 
-/** What can be done to the fencing tokens of a lock that has them. */
+/** Mutations of fencing tokens, for a lock with tokens. */
 export const TOKEN_MUTATIONS: readonly Mutation[] = [
   {
     name: "a token is granted twice",
-    shows: ["fencingOrder"],
+    expectedKinds: ["fencingOrder"],
     apply: (sale) => {
       const [first, second] = holdsInOrder(sale);
       if (!first || !second || first.grantedNs === second.grantedNs) return false;
@@ -95,8 +95,8 @@ export const TOKEN_MUTATIONS: readonly Mutation[] = [
     },
   },
   {
-    name: "tokens start again from nothing",
-    shows: ["fencingOrder"],
+    name: "tokens restart at zero",
+    expectedKinds: ["fencingOrder"],
     apply: (sale) => {
       const last = holdsInOrder(sale).at(-1);
       const before = holdsInOrder(sale).at(-2);
@@ -107,7 +107,7 @@ export const TOKEN_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "a stale write is accepted",
-    shows: ["staleWrites"],
+    expectedKinds: ["staleWrites"],
     apply: (sale) => {
       const holds = holdsInOrder(sale);
       const newer = holds.find((op, index) => index > 0 && op.readNs !== undefined);
@@ -115,7 +115,7 @@ export const TOKEN_MUTATIONS: readonly Mutation[] = [
       if (!newer || !older) return false;
       const writeNs = later(newer.readNs, 1);
       Object.assign(older, { writeNs, writtenValue: 0, readValue: 1, readNs: older.grantedNs, writeAccepted: true });
-      stretch(older, later(writeNs, 1));
+      extendTo(older, later(writeNs, 1));
       return true;
     },
   },
@@ -126,8 +126,8 @@ function holdsInOrder(sale: Sale): Op[] {
   return holds.sort((a, b) => (BigInt(a.grantedNs ?? 0) < BigInt(b.grantedNs ?? 0) ? -1 : 1));
 }
 
-/** Moves what comes last in a hold behind `end`, in its order. */
-function stretch(op: Op, end: string): void {
+/** Moves the end of a hold to `end` or later, and keeps the order of its steps. */
+function extendTo(op: Op, end: string): void {
   for (const field of ["committedNs", "releasedNs", "answeredNs"] as const) {
     const at = op[field];
     if (at !== undefined && BigInt(at) < BigInt(end)) op[field] = end;
