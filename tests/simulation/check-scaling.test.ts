@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { SALES, timeOf } from "./check-benchmark";
+import { SALES, timeOf } from "../history/check-benchmark";
 
 /** Ten times the operations may take 20 times as long: 10 is linear, the rest covers sorting, garbage collection and noise. Quadratic takes 100 times. */
 const MAX_RATIO = 20;
