@@ -67,9 +67,12 @@ export class RedisCountedStock implements StockStrategy {
     const { trace, target, quantity } = request;
     const counter = this.counter(target);
     const taken = await this.take(request, counter);
-    if (taken.status === "sold_out") trace.readValue = taken.left;
+    if (taken.status === "contended") return taken;
     if (taken.status === "at_limit") return { status: target.kind === "coupon" ? "already_claimed" : "limit_reached" };
-    if (taken.status !== "taken") return taken;
+    if (taken.status === "sold_out") {
+      trace.readValue = taken.left;
+      return { status: "sold_out" };
+    }
     trace.readValue = taken.left + quantity;
     trace.writtenValue = taken.left;
     return this.writeOrder(request, counter);
