@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { lockEntries } from "../locks/create-lock";
+import { stockStrategies, traitsOf } from "./stock-strategies";
+
+describe("the list of strategies", () => {
+  it("has every lock and every atomic strategy under its id", () => {
+    for (const id of lockEntries.keys()) assert.ok(stockStrategies.has(id), `expected the lock ${id}`);
+    for (const [id, { traits }] of stockStrategies) assert.equal(traits.id, id);
+    const atomic = [...stockStrategies.values()].filter(({ traits }) => traits.kind === "atomic");
+    assert.equal(stockStrategies.size, lockEntries.size + atomic.length);
+  });
+
+  it("goes from no lock to a coordination service, and from unsafe to safe within a family", () => {
+    const ids = [...stockStrategies.keys()];
+    assert.deepEqual([ids[0], ids.at(-1)], ["none", "etcd-lock"]);
+    for (const [less, more] of [
+      ["sql-decrement", "sql-guarded"],
+      ["redis-setnx-expire", "redis-lock"],
+      ["redis-lock", "redis-fenced"],
+      ["zk-mutex", "zk-fenced"],
+    ] as const)
+      assert.ok(ids.indexOf(less) < ids.indexOf(more), `expected ${less} before ${more}`);
+  });
+
+  it("names the valid ids when an id is unknown", () => {
+    assert.throws(() => traitsOf("redis-magic"), /"redis-magic".*none, .*etcd-lock/);
+  });
+});
