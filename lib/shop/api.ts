@@ -1,31 +1,31 @@
 import { z } from "zod";
 import { ORDER_STATUSES } from "./order-states";
 
-/** The shop's part of the HTTP contract: what its routes take and answer. */
+/** Requests and responses of the shop's routes. */
 
 const count = z.int().min(0);
 const epochMs = z.int().min(0);
 const rowId = z.int().min(1).max(2_147_483_647);
 
-/** A buyer. `visitor-...` ids are the shop's own and need the cookie of `GET /api/buyer`; others may be anything. */
+/** Any id may buy, except that a `visitor-...` id requires its cookie from `GET /api/buyer`. */
 export const buyerIdSchema = z
   .string()
   .min(1)
   .max(64)
-  .regex(/^[A-Za-z0-9_.:@-]+$/, "may hold letters, digits and _ . : @ - only");
+  .regex(/^[A-Za-z0-9_.:@-]+$/, "may contain only letters, digits and _ . : @ -");
 
 export const purchaseTokenSchema = z
   .string()
   .min(1)
   .max(64)
-  .regex(/^[A-Za-z0-9_-]+$/, "may hold letters, digits, _ and - only");
+  .regex(/^[A-Za-z0-9_-]+$/, "may contain only letters, digits, _ and -");
 
 /** Value of the `Idempotency-Key` header. */
 export const idempotencyKeySchema = z
   .string()
   .min(1)
   .max(200)
-  .regex(/^[\x21-\x7e]+$/, "may hold printable ASCII without spaces only");
+  .regex(/^[\x21-\x7e]+$/, "may contain only printable ASCII without spaces");
 
 /** Body of `POST /api/products/{id}/reduce-stock`. */
 export const reduceStockRequestSchema = z.strictObject({
@@ -47,7 +47,7 @@ export const reduceStockAnswerSchema = z.strictObject({
     userId: z.string(),
     quantity: count,
     status: z.literal("pending"),
-    /** False: the product takes its stock at the payment; the order reserves nothing. */
+    /** False: the product takes its stock at payment, so the order reserves none. */
     stockTaken: z.boolean(),
   }),
   ...served,
@@ -59,7 +59,7 @@ export const claimAnswerSchema = z.strictObject({
   ...served,
 });
 
-/** `GET /api/buyer`, which also sets the cookie that proves it. */
+/** 200 of `GET /api/buyer`, which also sets the cookie that proves the id. */
 export const buyerAnswerSchema = z.strictObject({ buyerId: z.string() });
 
 export const productSchema = z.strictObject({
@@ -68,13 +68,13 @@ export const productSchema = z.strictObject({
   name: z.string(),
   description: z.string(),
   priceCents: count,
-  /** Units left, buckets included; below zero where an unsafe strategy oversold. */
+  /** Units left, including those in buckets. Negative if an unsafe strategy oversold. */
   stock: z.int(),
   limitPerUser: z.int().min(1).nullable(),
   stockOn: z.enum(["order", "payment"]),
   requiresPurchaseToken: z.boolean(),
   paymentWindowMs: count,
-  /** Null: open. */
+  /** Null: the sale is open. */
   opensAtEpochMs: epochMs.nullable(),
 });
 export type ShopProduct = z.infer<typeof productSchema>;
@@ -82,30 +82,30 @@ export type ShopProduct = z.infer<typeof productSchema>;
 /** `GET /api/products`. */
 export const productsAnswerSchema = z.strictObject({ products: z.array(productSchema) });
 
-/** A count that a strategy keeps outside of PostgreSQL, beside the row. */
+/** A stock counter outside PostgreSQL, compared with the row. */
 export const driftSchema = z.strictObject({
   keptIn: z.enum(["redis", "memcached"]),
   counter: z.int(),
   stock: z.int(),
-  /** Units between the counter and their orders. */
+  /** Units that left the counter and have no order yet. */
   pending: count,
-  /** counter - stock. Below zero: units that nobody can buy. */
+  /** counter - stock. Negative: units that cannot be sold. */
   drift: z.int(),
 });
 export type ShopDrift = z.infer<typeof driftSchema>;
 
-/** What became of a product's units. */
+/** Units of a product by the status of their orders. */
 export const productOrdersSchema = z.strictObject({
-  /** Off the stock for orders that are not paid yet: blocked for everybody else. */
+  /** Reserved by unpaid orders, so not available to other buyers. */
   pendingUnits: count,
-  /** In pending orders that took nothing yet: wished for, not reserved. */
+  /** In unpaid orders that reserve no stock. */
   waitingUnits: count,
   paidUnits: count,
   cancelledUnits: count,
   expiredUnits: count,
-  /** Payments that were tried and failed. */
+  /** Failed payment attempts. */
   failedPayments: count,
-  /** Orders cancelled because nothing was left when they were paid. */
+  /** Orders cancelled because the product was sold out at payment. */
   soldOutAtPayment: count,
 });
 
@@ -113,7 +113,7 @@ export const productOrdersSchema = z.strictObject({
 export const productAnswerSchema = z.strictObject({
   product: productSchema,
   orders: productOrdersSchema,
-  /** Empty where nothing is counted beside the row at the moment, or its server does not answer. */
+  /** Empty if no counter outside PostgreSQL exists, or its server does not answer. */
   drift: z.array(driftSchema),
 });
 
@@ -133,14 +133,14 @@ export const couponAnswerSchema = z.strictObject({ coupon: couponSchema });
 
 /** Body of `PUT /api/products/{id}/opening` and `PUT /api/coupons/{id}/opening`. */
 export const openingRequestSchema = z.strictObject({
-  /** From now on, by the lab's clock; 0: open at once. */
+  /** Milliseconds from now on the lab's clock; 0 opens the sale at once. */
   opensInMs: z
     .int()
     .min(0)
     .max(30 * 86_400_000),
 });
 
-/** When nobody could buy before; null: it is open. */
+/** When the sale opens; null: it is open. */
 export const openingAnswerSchema = z.strictObject({ opensAtEpochMs: epochMs.nullable() });
 
 /** `GET /api/coupons`. */
@@ -155,11 +155,11 @@ export const orderSchema = z.strictObject({
   status: z.enum(ORDER_STATUSES),
   stockTaken: z.boolean(),
   createdAtEpochMs: epochMs,
-  /** When it expires unless it is paid; null: never. */
+  /** Payment deadline; null: none. */
   expiresAtEpochMs: epochMs.nullable(),
   paidAtEpochMs: epochMs.nullable(),
   endedAtEpochMs: epochMs.nullable(),
-  /** buyer: cancelled by the buyer; sold_out: nothing was left when it was paid. */
+  /** `buyer`: the buyer cancelled the order. `sold_out`: the product was sold out at payment. */
   endReason: z.string().nullable(),
   failedPayments: count,
   ...served,
@@ -177,13 +177,13 @@ export const claimSchema = z.strictObject({
 });
 export type ShopClaim = z.infer<typeof claimSchema>;
 
-/** `GET /api/orders`: the visitor's own, newest first. */
+/** `GET /api/orders`: the visitor's orders, newest first. */
 export const ordersAnswerSchema = z.strictObject({ orders: z.array(orderSchema), claims: z.array(claimSchema) });
 
-/** `GET /api/orders/{id}`, and what paying and cancelling answer. */
+/** 200 of `GET /api/orders/{id}`, and of paying and cancelling. */
 export const orderAnswerSchema = z.strictObject({ order: orderSchema });
 
-/** Body of `POST /api/orders/{id}/pay`. The payment is simulated: the visitor says how it goes. */
+/** Body of `POST /api/orders/{id}/pay`. The payment is simulated: the visitor chooses its outcome. */
 export const payRequestSchema = z.strictObject({ outcome: z.enum(["succeed", "fail"]) });
 export type PayRequest = z.infer<typeof payRequestSchema>;
 
@@ -193,7 +193,7 @@ export const cancelRequestSchema = z.strictObject({});
 /** Body of `POST /api/purchase-tokens`. */
 export const purchaseTokenRequestSchema = z.strictObject({ productId: rowId });
 
-/** 201 of `POST /api/purchase-tokens`; 200 when the visitor had an unused one. */
+/** 201 of `POST /api/purchase-tokens`; 200 if the visitor already had an unused token. */
 export const purchaseTokenAnswerSchema = z.strictObject({
   purchaseToken: z.string(),
   productId: rowId,
@@ -204,9 +204,9 @@ const targetSchema = z.strictObject({ kind: z.enum(["product", "coupon"]), id: r
 
 /** Body of `POST /api/stock/reconcile`. */
 export const reconcileRequestSchema = z.strictObject({
-  /** Absent: whatever has a journal. */
+  /** Default: every target that has a journal. */
   target: targetSchema.optional(),
-  /** Younger entries are left alone, since their orders may be on their way; 0 where nobody is buying. */
+  /** Leaves out younger entries, whose orders may still be written. Use 0 only if no purchase is running. */
   olderThanMs: z.int().min(0).max(86_400_000).optional(),
 });
 export type ReconcileRequest = z.infer<typeof reconcileRequestSchema>;
@@ -222,7 +222,7 @@ export const reconcileAnswerSchema = z.strictObject({
       corrected: z.int(),
     }),
   ),
-  /** Counters that could not be looked at, each with the reason. */
+  /** Counters that could not be reconciled, each with the reason. */
   failed: z.array(z.string()),
 });
 export type ReconcileAnswer = z.infer<typeof reconcileAnswerSchema>;
@@ -234,11 +234,11 @@ export const driftQuerySchema = z.strictObject({
 });
 export const driftAnswerSchema = z.strictObject({ target: targetSchema, drift: z.array(driftSchema) });
 
-/** Body of `POST /api/locks/break`: deletes a lock that nobody would ever free, whoever holds it. */
+/** Body of `POST /api/locks/break`, which deletes a lock that has no expiry, even if its holder is alive. */
 export const breakLockRequestSchema = z.strictObject({ strategy: z.string().min(1).max(64), target: targetSchema });
 export const breakLockAnswerSchema = z.strictObject({
   strategy: z.string(),
   resource: z.string(),
-  /** False: nobody held it. */
+  /** False: the lock was free. */
   broken: z.boolean(),
 });

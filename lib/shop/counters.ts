@@ -7,75 +7,76 @@ import { returnOf } from "../stock/redis-journal";
 import { type ReconcileOptions, resourceOf, type StockStrategy, type StockTarget } from "../stock/types";
 import type { ReconcileAnswer, ReconcileRequest, ShopDrift } from "./api";
 
-/** The counts that strategies keep beside PostgreSQL's rows: how far apart they are, and how they come together again. */
+/** Stock counters that strategies keep outside PostgreSQL: their drift from the row, and their reconciliation with it. */
 
-/** One strategy a server: `redis-decrement` and `redis-watch` have one counter between them. */
-const KEEPERS = [
+/** One strategy per server: `redis-decrement` and `redis-watch` share a counter. */
+const COUNTER_STRATEGIES = [
   { keptIn: "redis", strategyId: redisDecrementTraits.id },
   { keptIn: "memcached", strategyId: memcachedCasTraits.id },
 ] as const;
 
-type KeptIn = (typeof KEEPERS)[number]["keptIn"];
+type KeptIn = (typeof COUNTER_STRATEGIES)[number]["keptIn"];
 type CountingStrategy = StockStrategy & Required<Pick<StockStrategy, "drift" | "reconcile">>;
 
-/** A look at a server that does not answer must not keep the page waiting. */
-const LOOK_LIMIT_MS = 1_500;
+/** A server that does not answer must not delay the product page. */
+const DRIFT_TIMEOUT_MS = 1_500;
 
-interface Keeper {
+interface CounterServer {
   readonly keptIn: KeptIn;
   readonly strategy: CountingStrategy;
 }
 
-function keepers(node: StoreNode): Keeper[] {
-  return KEEPERS.flatMap(({ keptIn, strategyId }) => {
+function counterServers(node: StoreNode): CounterServer[] {
+  return COUNTER_STRATEGIES.flatMap(({ keptIn, strategyId }) => {
     if (missingService(keptIn) !== null) return [];
     const strategy = node.strategy(strategyId);
     return strategy.drift && strategy.reconcile ? [{ keptIn, strategy: strategy as CountingStrategy }] : [];
   });
 }
 
-/** What is counted of a target at the moment; nothing of a server that does not answer in time. */
+/** The drift of each counter of the target. Leaves out servers that have no counter for it or do not answer in time. */
 export async function driftOf(node: StoreNode, target: StockTarget): Promise<ShopDrift[]> {
-  const looks = keepers(node).map(async ({ keptIn, strategy }): Promise<ShopDrift[]> => {
-    const { counter, stock, pending, drift } = await within(LOOK_LIMIT_MS, strategy.drift(target));
+  const reads = counterServers(node).map(async ({ keptIn, strategy }): Promise<ShopDrift[]> => {
+    const { counter, stock, pending, drift } = await withTimeout(DRIFT_TIMEOUT_MS, strategy.drift(target));
     return counter === null ? [] : [{ keptIn, counter, stock, pending, drift }];
   });
-  const seen = await Promise.allSettled(looks);
-  return seen.flatMap((look) => (look.status === "fulfilled" ? look.value : []));
+  const settled = await Promise.allSettled(reads);
+  return settled.flatMap((read) => (read.status === "fulfilled" ? read.value : []));
+}
+
+export interface ReconcileOrder extends ReconcileRequest {
+  /** True leaves out targets of running runs, so that a fault's damage is still there when the run is checked. */
+  readonly skipsRunningRuns?: boolean;
 }
 
 /**
- * Settles what crashes and lost replies have left between counters and orders. Entries of this node's former lives are
- * settled whatever their age: whoever made them is gone. With `sparesRuns` the targets of running runs are left alone, so that
- * a fault that a run is there to show is not put right before it is judged.
+ * Settles journal entries that crashes and lost replies left between counters and orders. Entries of earlier processes of
+ * this node are settled regardless of age, because those processes cannot complete them.
  */
-export async function reconcileCounters(
-  node: StoreNode,
-  request: ReconcileRequest & { readonly sparesRuns?: boolean } = {},
-): Promise<ReconcileAnswer> {
+export async function reconcileCounters(node: StoreNode, request: ReconcileOrder = {}): Promise<ReconcileAnswer> {
   const { olderThanMs } = request;
   const isDead = (opId: string) => isOfEarlierProcess(node.name, returnOf({ opId })?.opId ?? opId);
   const options = { isDead, ...(olderThanMs === undefined ? {} : { olderThanMs }) };
   const settled: ReconcileAnswer["settled"] = [];
   const failed: string[] = [];
-  const spared = request.sparesRuns ? await runningTargets() : new Set<string>();
-  const say = (keptIn: KeptIn) => (error: Error) => {
+  const skipped = request.skipsRunningRuns ? await runningTargets() : new Set<string>();
+  const reportFailure = (keptIn: KeptIn) => (error: Error) => {
     failed.push(`${keptIn}: ${error.message}`);
     return [];
   };
-  for (const { keptIn, strategy } of keepers(node)) {
-    const targets = request.target ? [request.target] : await targetsOf(strategy).catch(say(keptIn));
-    // What is wrong with one of them keeps none of the others waiting.
-    for (const target of targets.filter((each) => !spared.has(resourceOf(each)))) {
-      settled.push(...(await settleOne({ keptIn, strategy }, target, options).catch(say(keptIn))));
+  for (const { keptIn, strategy } of counterServers(node)) {
+    const targets = request.target ? [request.target] : await targetsOf(strategy).catch(reportFailure(keptIn));
+    // A failure with one target does not stop the others.
+    for (const target of targets.filter((each) => !skipped.has(resourceOf(each)))) {
+      settled.push(...(await settleTarget({ keptIn, strategy }, target, options).catch(reportFailure(keptIn))));
     }
   }
   return { settled, failed };
 }
 
-/** @returns nothing where there was nothing to do */
-async function settleOne(
-  { keptIn, strategy }: Keeper,
+/** @returns an empty array if there was nothing to settle */
+async function settleTarget(
+  { keptIn, strategy }: CounterServer,
   target: StockTarget,
   options: ReconcileOptions,
 ): Promise<ReconcileAnswer["settled"]> {
@@ -93,7 +94,7 @@ async function runningTargets(): Promise<ReadonlySet<string>> {
   return new Set(rows.map(({ resource }) => resource));
 }
 
-/** Those whose journals the server lists; else what the shop shows, and what runs have sold lately. */
+/** Targets with a journal. If the server cannot list them: the shop's targets and those of recent runs. */
 async function targetsOf(strategy: StockStrategy): Promise<readonly StockTarget[]> {
   if (strategy.journalledTargets) return strategy.journalledTargets();
   const { rows } = await postgresPool().query<StockTarget>(
@@ -106,10 +107,10 @@ async function targetsOf(strategy: StockStrategy): Promise<readonly StockTarget[
   return [...new Map(rows.map((target) => [resourceOf(target), target])).values()];
 }
 
-async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
+async function withTimeout<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs);
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
   });
-  return Promise.race([work, limit]).finally(() => clearTimeout(timer));
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }

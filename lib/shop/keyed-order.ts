@@ -2,7 +2,7 @@ import { postgresPool } from "../services/postgres";
 import { stockTables } from "../stock/stock-sql";
 import type { StockTarget } from "../stock/types";
 
-/** An order as its buyer was told of it, found by the key of his request. */
+/** The order behind an idempotency key, as its request was answered. */
 export interface KeyedOrder {
   readonly orderId: string;
   readonly quantity: number;
@@ -11,11 +11,11 @@ export interface KeyedOrder {
   readonly node: string;
 }
 
-/** Whether a product's order took its units when it was placed: one that is paid has them either way. */
+/** Whether a product's order took its units when it was placed. A paid order always has its units, so its product decides. */
 const TAKEN_AT_ORDER = `(paid_at IS NULL AND stock_taken OR EXISTS (
   SELECT 1 FROM products p WHERE p.id = product_id AND p.stock_on = 'order'))`;
 
-/** The order that a request with this key has written; null: none. */
+/** The order that a request with this key created; null if there is none. */
 export async function findKeyedOrder(target: StockTarget, buyerId: string, key: string): Promise<KeyedOrder | null> {
   const { orders, stockId } = stockTables(target.kind);
   const { rows } = await postgresPool().query<KeyedOrder>(

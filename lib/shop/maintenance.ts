@@ -4,13 +4,13 @@ import { reconcileCounters } from "./counters";
 import { expireDueOrders } from "./expiry";
 import { deleteOldKeys } from "./idempotency-keys";
 
-/** Longer than any entry may be under way; the shop's counters are looked at as often. */
+/** Longer than any order takes to follow its journal entry. */
 const RECONCILE_EVERY_MS = 30_000;
 const KEYS_KEPT_MS = 24 * 3_600_000;
 
 /**
- * What a store node does of itself, round after round: expire orders that are due, settle counters (at the start first of all),
- * forget old idempotency keys. One round at a time; each node does it, and none waits for another.
+ * Periodic jobs of a store node: expire due orders; at the start and every 30 s, reconcile counters and delete old idempotency
+ * keys. Rounds never overlap. Every node runs the jobs, without coordination.
  */
 export class ShopMaintenance {
   private timer: NodeJS.Timeout | null = null;
@@ -28,7 +28,7 @@ export class ShopMaintenance {
     if (this.everyMs > 0) this.schedule(0);
   }
 
-  /** Resolves when the round under way is over. */
+  /** Resolves when the current round has finished. */
   async stop(): Promise<void> {
     this.isStopped = true;
     if (this.timer) clearTimeout(this.timer);
@@ -44,7 +44,7 @@ export class ShopMaintenance {
     this.timer.unref();
   }
 
-  /** What fails is tried again in the next round, and said once. */
+  /** The next round retries failed jobs. The same failure is logged once. */
   private async run(): Promise<void> {
     const failures: string[] = [];
     const now = performance.now();
@@ -54,12 +54,12 @@ export class ShopMaintenance {
     if (now - this.reconciledAtMs >= RECONCILE_EVERY_MS) {
       this.reconciledAtMs = now;
       jobs.push(() => deleteOldKeys(KEYS_KEPT_MS));
-      jobs.push(async () => failures.push(...(await reconcileCounters(this.node, { sparesRuns: true })).failed));
+      jobs.push(async () => failures.push(...(await reconcileCounters(this.node, { skipsRunningRuns: true })).failed));
     }
     for (const job of jobs) await job().catch((error: Error) => failures.push(error.message));
     const failure = failures.join("; ");
     if (failure !== "" && failure !== this.lastFailure)
-      log().warn({ reason: failure }, "the upkeep of the shop failed");
+      log().warn({ reason: failure }, "shop maintenance failed; the next round retries");
     this.lastFailure = failure;
   }
 }

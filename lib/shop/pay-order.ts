@@ -12,10 +12,10 @@ export interface OrderOfBuyer {
 }
 
 /**
- * Pays an order. Where the product takes its stock at the payment, the units are taken by the strategy that sells it now, in
- * the statement that turns the order paid; where none are left nothing is paid, and the order is cancelled.
+ * Pays an order. If the product takes its stock at payment, the strategy that sells the product now takes the units, in the
+ * statement that marks the order as paid. If too few units are left, the payment is not taken and the order is cancelled.
  * @throws {ShopError} `order_not_found`, `order_not_pending`, `order_expired`, `payment_failed`, `sold_out`, `contended`
- * @throws {PurchaseFailure} when a server was lost, or the outcome is not known
+ * @throws {PurchaseFailure} if a server is unavailable or the outcome is unknown
  */
 export async function payOrder(
   node: StoreNode,
@@ -35,17 +35,17 @@ export async function payOrder(
 }
 
 /**
- * Cancels an order; the units it took go back on sale.
+ * Cancels an order and returns its units to the stock.
  * @throws {ShopError} `order_not_found`, `order_not_pending`, `sale_running`, `contended`
- * @throws {LockError} when a server was lost, or the outcome is not known
+ * @throws {LockError} if a server is unavailable or the outcome is unknown
  */
 export async function cancelOrder(node: StoreNode, { orderId, buyerId }: OrderOfBuyer): Promise<ShopOrder> {
   const order = await foundOrder(orderId, buyerId);
   if (order.status !== "pending") throw whyNotPending(order);
   const outcome = await endAs(node, order, { buyerId, reason: "buyer" });
-  if (outcome.status === "contended") throw busy();
+  if (outcome.status === "contended") throw contended();
   if (outcome.status === "sale_running") {
-    const message = "A run sells this product; the order can be cancelled when it is over.";
+    const message = "A run is selling this product. You can cancel the order when the run has finished.";
     throw new ShopError({ code: "sale_running", message, retryAfterSeconds: 5 });
   }
   const ended = await foundOrder(orderId, buyerId);
@@ -53,30 +53,30 @@ export async function cancelOrder(node: StoreNode, { orderId, buyerId }: OrderOf
   return ended;
 }
 
-/** The purchase of an order that reserved nothing: the same strategy, the same lock, the same section. */
+/** Purchases the units of an order that reserved none, with the same strategy and lock as any other purchase. */
 async function payAndTake(node: StoreNode, order: ShopOrder, buyerId: string): Promise<ShopOrder> {
   const { id: orderId, productId, quantity } = order;
   const target = { kind: "product", id: productId } as const;
   const input = { target, buyerId, quantity, order: { kind: "pending", orderId } as const };
-  const refusal = await purchase(node, node.plan(target), input).then(
+  const result = await purchase(node, node.plan(target), input).then(
     ({ outcome }) => outcome.status,
     (error: Error & { cause?: unknown }) => error,
   );
-  if (refusal === "sold") return foundOrder(orderId, buyerId);
-  if (refusal === "contended") throw busy();
+  if (result === "sold") return foundOrder(orderId, buyerId);
+  if (result === "contended") throw contended();
   const found = await foundOrder(orderId, buyerId);
-  // What looks like an empty shelf, or a stale fence, may be an order that was paid or ended meanwhile.
+  // A failed purchase may mean that another request paid or ended the order in the meantime.
   if (found.status !== "pending" || isOverdue(found)) throw whyNotPending(found);
-  if (typeof refusal !== "string") throw refusal;
+  if (typeof result !== "string") throw result;
   await endAs(node, found, { buyerId, reason: "sold_out" });
-  const message = "Nothing is left; the payment was not taken, and the order is cancelled.";
+  const message = "Sold out. The payment was not taken, and the order is cancelled.";
   throw new ShopError({ code: "sold_out", message, details: { orderId, status: "cancelled" } });
 }
 
 async function failedPayment({ id, productId }: ShopOrder): Promise<ShopError> {
   const text = "UPDATE orders SET failed_payments = failed_payments + 1 WHERE id = $1::bigint AND status = 'pending'";
   await postgresPool().query(text, [id]);
-  const message = "The payment failed; the order is still yours to pay until its deadline.";
+  const message = "The payment failed. You can retry until the order's payment deadline.";
   return new ShopError({ code: "payment_failed", message, details: { orderId: id, productId } });
 }
 
@@ -105,11 +105,12 @@ function isOverdue({ expiresAtEpochMs }: ShopOrder): boolean {
 function whyNotPending({ id, status, endReason }: ShopOrder): ShopError {
   const details = { orderId: id, status, ...(endReason === null ? {} : { reason: endReason }) };
   if (status === "pending" || status === "expired") {
-    return new ShopError({ code: "order_expired", message: "The time to pay this order is over.", details });
+    return new ShopError({ code: "order_expired", message: "The payment deadline of this order has passed.", details });
   }
-  return new ShopError({ code: "order_not_pending", message: `The order is ${status} already.`, details });
+  return new ShopError({ code: "order_not_pending", message: `The order is already ${status}.`, details });
 }
 
-function busy(): ShopError {
-  return new ShopError({ code: "contended", message: "Too many buyers at once; try again.", retryAfterSeconds: 1 });
+function contended(): ShopError {
+  const message = "Too many buyers at once. Nothing was changed; retry.";
+  return new ShopError({ code: "contended", message, retryAfterSeconds: 1 });
 }

@@ -26,15 +26,15 @@ export interface OrderConditions {
 }
 
 export interface PlacedOrder extends PurchaseResult {
-  /** Whether the order took its units, or will when it is paid. */
+  /** False: the order reserves no stock until it is paid. */
   readonly stockTaken: boolean;
 }
 
 /**
- * Places an order on the target's terms. Where they say that the payment takes the stock, it is written without taking any; a
- * run takes it with the order all the same, since that is what it measures.
- * @throws {ShopError} what the terms refuse before any lock is touched
- * @throws {PurchaseFailure} when a server was lost or the outcome is not known
+ * Places an order on the target's terms. If the target takes its stock at payment, the order reserves none, except in a run:
+ * a run measures taking the stock.
+ * @throws {ShopError} `not_open`, `purchase_token_...`: the terms reject the request before it touches a lock
+ * @throws {PurchaseFailure} if a server is unavailable or the outcome is unknown
  */
 export async function placeOrder(
   node: StoreNode,
@@ -42,7 +42,7 @@ export async function placeOrder(
   { terms, plan }: OrderConditions,
 ): Promise<PlacedOrder> {
   const { target, buyerId, quantity, idempotencyKey } = request;
-  refuseEarly(plan, terms);
+  rejectBeforeOpening(plan, terms);
   if (terms.requiresPurchaseToken) await checkPurchaseToken({ ...request, productId: target.id });
   const order = orderTerms(request, { terms, plan });
   if (terms.stockOn === "payment" && plan.run === null && order) {
@@ -55,19 +55,19 @@ export async function placeOrder(
   return { ...(await purchase(node, plan, input)), stockTaken: true };
 }
 
-/** A run opens the doors itself. */
-function refuseEarly(plan: PurchasePlan, { opensAtEpochMs }: TargetTerms): void {
+/** Does not apply inside a run, which decides itself when its load starts. */
+function rejectBeforeOpening(plan: PurchasePlan, { opensAtEpochMs }: TargetTerms): void {
   const leftMs = plan.run === null && opensAtEpochMs !== null ? opensAtEpochMs - Date.now() : 0;
   if (leftMs <= 0) return;
   throw new ShopError({
     code: "not_open",
-    message: "The sale has not begun.",
+    message: "The sale has not started yet. No stock was reserved.",
     details: { opensAtEpochMs: Math.round(opensAtEpochMs ?? 0) },
     retryAfterSeconds: Math.ceil(leftMs / 1_000),
   });
 }
 
-/** Absent for the load of a run on a target without terms: its statement writes an order and nothing else. */
+/** Undefined if the order needs none, as in a run on a target without terms: its statement then writes only an order. */
 function orderTerms(
   { target, idempotencyKey, purchaseToken }: OrderRequest,
   { terms, plan }: OrderConditions,
@@ -83,7 +83,7 @@ function orderTerms(
   };
 }
 
-interface Placing {
+interface OrderWithoutStock {
   readonly request: OrderRequest;
   readonly node: string;
   readonly opId: string;
@@ -91,40 +91,39 @@ interface Placing {
   readonly plan: PurchasePlan;
 }
 
-/** The order and the buyer's allowance, and nothing off the stock. */
-async function placeWithoutStock({ request, node, opId, order, plan }: Placing): Promise<StockOutcome> {
-  if (order.kind !== "shop") throw new TypeError("only a new order can be placed");
+/** Writes the order and counts it for the buyer's limit, and takes no stock. */
+async function placeWithoutStock({ request, node, opId, order, plan }: OrderWithoutStock): Promise<StockOutcome> {
+  if (order.kind !== "shop") throw new TypeError(`expected the terms of a new order, found "${order.kind}"`);
   const { target, buyerId, quantity } = request;
   const values = [target.id, buyerId, quantity, opId, null, node, plan.strategy.id];
   const extras = [order.idempotencyKey, order.paymentWindowMs, order.purchaseTokenId];
-  const failed = (error: Error, isDefinite: boolean) => postgresFailed(target, error, isDefinite);
   const client = await postgresPool()
     .connect()
     .catch((error: Error) => {
-      throw failed(error, true);
+      throw postgresFailed(target, error, true);
     });
-  let broken: Error | undefined;
+  let lostConnection: Error | undefined;
   try {
     const statement = { name: "place_without_stock", text: PLACE_WITHOUT_STOCK, values: [...values, ...extras] };
     const { rows } = await client.query<{ order_id: string }>(statement);
     return rows[0] ? { status: "sold", orderId: rows[0].order_id } : { status: "sold_out" };
   } catch (error) {
-    const refusal = rowRejectionOf(error);
-    if (refusal) return refusal;
-    if (!isRefusal(error)) broken = error as Error;
-    throw failed(error as Error, broken === undefined);
+    const rejection = rowRejectionOf(error);
+    if (rejection) return rejection;
+    if (!isRefusal(error)) lostConnection = error as Error;
+    throw postgresFailed(target, error as Error, lostConnection === undefined);
   } finally {
-    client.release(broken);
+    client.release(lostConnection);
   }
 }
 
-/** A statement that was refused, or never sent, wrote nothing; a lost reply leaves that open. */
+/** `isDefinite`: PostgreSQL rejected the statement or never received it. If the reply was lost, the order may exist. */
 function postgresFailed(target: StockTarget, error: Error, isDefinite: boolean): LockError {
   return new LockError({
     code: isDefinite ? "backend_unavailable" : "outcome_unknown",
     strategyId: "shop",
     resource: resourceOf(target),
-    message: `PostgreSQL failed at the order: ${error.message}`,
+    message: `PostgreSQL could not write the order: ${error.message}`,
     isDefinite,
     cause: error,
   });

@@ -11,10 +11,10 @@ export interface PurchaseInput {
   readonly target: StockTarget;
   readonly buyerId: string;
   readonly quantity: number;
-  /** What is written beside taking the units; absent: an order and nothing else. */
+  /** What the purchase writes besides taking the units. Default: an order without a payment deadline. */
   readonly order?: OrderTerms | undefined;
   readonly limitPerBuyer?: number | undefined;
-  /** By which its repetitions are known. */
+  /** Recorded in the run's history, so that checkers recognize repeated requests. */
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface PurchaseResult {
   readonly runId: string | null;
 }
 
-/** A purchase that failed, with the strategy it failed under. */
+/** A failed purchase, with the strategy that served it. */
 export class PurchaseFailure extends Error {
   override readonly name = "PurchaseFailure";
   constructor(
@@ -39,7 +39,7 @@ export class PurchaseFailure extends Error {
  * Makes one purchase: reduces the stock with the plan's strategy, then records the outcome.
  * @throws {ShopError} `contended` while the run that sold the target awaits its verdict, or if a run of the target
  *   started or ended after the plan was made
- * @throws {PurchaseFailure} when a server was lost or the outcome is not known; the cause is the LockError
+ * @throws {PurchaseFailure} if a server is unavailable or the outcome is unknown; its cause is the LockError
  */
 export async function purchase(node: StoreNode, plan: PurchasePlan, input: PurchaseInput): Promise<PurchaseResult> {
   if (plan.run === null) await rejectWhileAwaitingVerdict(node, input.target);
@@ -58,7 +58,7 @@ export async function purchase(node: StoreNode, plan: PurchasePlan, input: Purch
       trace,
     });
     const orderId = outcome.status === "sold" ? outcome.orderId : undefined;
-    finish(plan, trace, { buyerId, quantity, idempotencyKey, outcome: outcomeWord(outcome), orderId });
+    finish(plan, trace, { buyerId, quantity, idempotencyKey, outcome: recordedOutcome(outcome), orderId });
     return { outcome, strategyId: plan.strategy.id, runId: plan.run?.assignment.runId ?? null };
   } catch (error) {
     const outcome = isLockError(error) && !error.isDefinite ? "unknown" : "error";
@@ -82,7 +82,7 @@ function finish(plan: PurchasePlan, trace: OperationTrace, facts: OperationFacts
   plan.run?.recorder.record(trace, facts);
 }
 
-function outcomeWord(outcome: StockOutcome): OperationOutcome {
+function recordedOutcome(outcome: StockOutcome): OperationOutcome {
   switch (outcome.status) {
     case "already_claimed":
     case "limit_reached":

@@ -5,7 +5,7 @@ import type { StockTarget } from "../stock/types";
 import type { productOrdersSchema, ShopClaim, ShopCoupon, ShopOrder, ShopProduct } from "./api";
 import type { OrderStatus } from "./order-states";
 
-/** What the shop shows; rows that runs made for themselves are left out of lists. */
+/** Reads for the shop's pages. Lists leave out rows that belong to runs. */
 
 const productColumns = {
   id: true,
@@ -77,7 +77,7 @@ function toCoupon({
   return { ...row, opensAtEpochMs: opensAt?.getTime() ?? null };
 }
 
-/** While a run of `sql-buckets` sells it, part of a target's stock lies beside its row. */
+/** Adds the units in buckets: while a run of `sql-buckets` sells a target, part of its stock is not in its row. */
 async function withBuckets<Row extends { readonly id: number; readonly stock: number }>(
   kind: StockTarget["kind"],
   rows: readonly Row[],
@@ -93,7 +93,7 @@ async function withBuckets<Row extends { readonly id: number; readonly stock: nu
 
 export type ProductOrders = z.infer<typeof productOrdersSchema>;
 
-/** What became of a product's units, over all its orders. */
+/** Units of a product by order status, over all its orders. */
 export async function readProductOrders(productId: number): Promise<ProductOrders> {
   const units = (condition: string) => `coalesce(sum(quantity) FILTER (WHERE ${condition}), 0)::int`;
   const { rows } = await postgresPool().query<ProductOrders>(
@@ -105,7 +105,7 @@ export async function readProductOrders(productId: number): Promise<ProductOrder
      FROM orders WHERE product_id = $1::int`,
     [productId],
   );
-  if (!rows[0]) throw new Error("an aggregate has one row");
+  if (!rows[0]) throw new Error("expected one row of an aggregate query, found none");
   return rows[0];
 }
 
@@ -114,7 +114,7 @@ export async function listOrders(buyerId: string): Promise<ShopOrder[]> {
   return readOrders("o.user_id = $1 AND o.user_id LIKE 'visitor-%'", [buyerId]);
 }
 
-/** One of the buyer's orders; another's is not there. */
+/** An order of the buyer; null if it does not exist or belongs to another buyer. */
 export async function findOrder(orderId: string, buyerId: string): Promise<ShopOrder | null> {
   return (await readOrders("o.user_id = $1 AND o.id = $2::bigint", [buyerId, orderId]))[0] ?? null;
 }

@@ -3,7 +3,7 @@ import { postgresPool } from "../services/postgres";
 import { END_WITHOUT_STOCK } from "../stock/release-sql";
 import type { GiveBackRequest, HeldOrder } from "../stock/types";
 
-/** A pending order, as far as ending it needs to know it. */
+/** What `endOrders` needs of a pending order. */
 export interface PendingOrder extends HeldOrder {
   readonly productId: number;
   readonly stockTaken: boolean;
@@ -14,7 +14,7 @@ export interface Ending {
   readonly orders: readonly PendingOrder[];
   readonly as: GiveBackRequest["as"];
   readonly reason: string | null;
-  /** Only deadlines up to then; null: any. */
+  /** Ends only orders whose payment deadline is not later; null: all. */
   readonly dueBefore: Date | null;
   readonly waitTimeoutMs?: number;
 }
@@ -22,12 +22,12 @@ export interface Ending {
 export type EndOutcome =
   | { readonly status: "ended"; readonly orderIds: readonly string[] }
   | { readonly status: "contended" }
-  /** A run sells the product: its books must not move but by its own purchases. */
+  /** A run sells the product, and only its own purchases may change the stock. */
   | { readonly status: "sale_running" };
 
 /**
- * Ends pending orders of one product; units they had taken go back under the guard of the strategy that sells the product now.
- * @throws {LockError} when a server is lost or the outcome is not known
+ * Ends pending orders of one product. The strategy that sells the product now returns the units they had taken, under its lock.
+ * @throws {LockError} if a server is unavailable or the outcome is unknown
  */
 export async function endOrders(node: StoreNode, ending: Ending): Promise<EndOutcome> {
   const { productId, orders, as, reason, dueBefore } = ending;

@@ -1,4 +1,4 @@
-/** Why the shop said no, each with the status it is answered with. Nothing was sold, paid or ended by what was refused. */
+/** Why the shop rejects a request, with the HTTP status of each code. A rejected request changes no order and no stock. */
 export const SHOP_REFUSALS = {
   not_open: 409,
   limit_reached: 409,
@@ -30,7 +30,7 @@ export interface ShopErrorOptions {
   readonly retryAfterSeconds?: number;
 }
 
-/** Test `name`, not `instanceof`: the class exists once a bundle. */
+/** Compare `name` instead of using `instanceof`: every bundle has its own copy of the class. */
 export class ShopError extends Error {
   override readonly name = "ShopError";
   constructor(readonly options: ShopErrorOptions) {

@@ -3,46 +3,46 @@ import { postgresPool } from "../services/postgres";
 import { stockTables } from "../stock/stock-sql";
 import { resourceOf, type StockTarget } from "../stock/types";
 
-/** On what terms a target is sold. */
+/** The terms on which a target is sold. */
 export interface TargetTerms {
-  /** Units one buyer may have; null: as many as there are. */
+  /** Units that one buyer may have; null: no limit. */
   readonly limitPerBuyer: number | null;
   readonly stockOn: "order" | "payment";
   readonly requiresPurchaseToken: boolean;
-  /** Null: the shop's own. */
+  /** Null: the shop's default. */
   readonly paymentWindowMs: number | null;
   readonly opensAtEpochMs: number | null;
 }
 
-interface Remembered {
-  readonly askedAtMs: number;
+interface CachedTerms {
+  readonly readAtMs: number;
   readonly terms: Promise<TargetTerms | null>;
 }
 
-/** Terms may change at any time, and count within this. A crowd of a run is not made to wait for a look at them as often. */
-const FRESH_MS = 1_000;
-const FRESH_IN_RUN_MS = 30_000;
-const MAX_REMEMBERED = 10_000;
-const remembered = new Map<string, Remembered>();
+/** A change of terms takes effect within this time. Longer in a run, so that its purchases do not wait for the query. */
+const CACHED_MS = 1_000;
+const CACHED_IN_RUN_MS = 30_000;
+const MAX_CACHED = 10_000;
+const cache = new Map<string, CachedTerms>();
 
 /**
- * The terms of a target, or null when there is no such row. Askers at the same moment share one query.
- * @param forRun asked by the load of a run
+ * The terms of a target; null if it does not exist. Concurrent calls share one query.
+ * @param forRun true for the load of a run
  * @throws {LockError} `backend_unavailable`
  */
 export function targetTerms(target: StockTarget, forRun = false): Promise<TargetTerms | null> {
   const key = resourceOf(target);
-  const known = remembered.get(key);
-  const freshMs = forRun ? FRESH_IN_RUN_MS : FRESH_MS;
-  if (known && performance.now() - known.askedAtMs < freshMs) return known.terms;
-  if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-  const asked = { askedAtMs: performance.now(), terms: lookUp(target) };
-  remembered.set(key, asked);
-  const forget = () => {
-    if (remembered.get(key) === asked) remembered.delete(key);
+  const cached = cache.get(key);
+  const cachedMs = forRun ? CACHED_IN_RUN_MS : CACHED_MS;
+  if (cached && performance.now() - cached.readAtMs < cachedMs) return cached.terms;
+  if (cache.size >= MAX_CACHED) cache.clear();
+  const entry = { readAtMs: performance.now(), terms: readTerms(target) };
+  cache.set(key, entry);
+  const evict = () => {
+    if (cache.get(key) === entry) cache.delete(key);
   };
-  asked.terms.then((terms) => terms ?? forget(), forget);
-  return asked.terms;
+  entry.terms.then((terms) => terms ?? evict(), evict);
+  return entry.terms;
 }
 
 const COLUMNS: Readonly<Record<StockTarget["kind"], string>> = {
@@ -51,7 +51,7 @@ const COLUMNS: Readonly<Record<StockTarget["kind"], string>> = {
   coupon: `1 AS "limitPerBuyer", 'order' AS "stockOn", NULL::int AS "paymentWindowMs", false AS "requiresPurchaseToken"`,
 };
 
-async function lookUp(target: StockTarget): Promise<TargetTerms | null> {
+async function readTerms(target: StockTarget): Promise<TargetTerms | null> {
   const { stock } = stockTables(target.kind);
   try {
     const { rows } = await postgresPool().query<TargetTerms>({
