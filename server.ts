@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import next from "next";
+import { runViews } from "./app/_lib/run-views";
 import { FrontDoor } from "./lib/http/front-door";
 import { createHttpServer } from "./lib/http/http-server";
 import { drain } from "./lib/http/shutdown";
@@ -13,11 +14,11 @@ import { ShopMaintenance } from "./lib/shop/maintenance";
 import { traitsOf } from "./lib/stock/stock-strategies";
 
 /**
- * One store node (or the dashboard, which is the same process with another name): hot and control routes first,
- * then Next. See docs/architecture.md.
+ * One store node, or the dashboard, which is the same program with another name. The route table serves the API and Next serves
+ * the pages. See docs/architecture.md.
  */
 
-/** `lab down` kills after eight seconds; a purchase waits ten at most, by default, and a node is rarely that busy. */
+/** Below the eight seconds after which `lab down` kills the process. */
 const DRAIN_LIMIT_MS = 6_500;
 const SHUTDOWN_LIMIT_MS = 12_000;
 /** The process that coordinates runs. */
@@ -31,48 +32,46 @@ async function main(): Promise<void> {
   const app = next({ dev: isDevelopment, hostname: HOST, port: PORT });
   const handle = app.getRequestHandler();
   await app.prepare();
-  const door = new FrontDoor({ next: handle, isDevelopment });
+  const door = new FrontDoor({ next: handle, views: runViews, isDevelopment });
   const server = createHttpServer((request, response) => door.handle(request, response));
-  // Next is only needed for its own sockets in development; any other upgrade would hang for ever.
+  // Only Next's hot reload upgrades connections. In production an upgrade would stay open for ever.
   if (!isDevelopment) server.on("upgrade", (_request, socket) => socket.destroy());
   server.listen({ port: PORT, host: HOST, backlog: 4_096 }, () => {
     log().info({ url: `http://${HOST}:${PORT}`, strategy: LOCK_STRATEGY }, `${STORE_NODE} is ready`);
     if (LAB_ADMIN_TOKEN === undefined && !/^(127\.|::1$|localhost$)/.test(HOST)) {
-      log().warn("Whoever reaches this port may change the lab; LAB_ADMIN_TOKEN asks for a token first.");
+      log().warn("Every client that reaches this port can change the lab. To require a token, set LAB_ADMIN_TOKEN.");
     }
   });
   if (STORE_NODE === COORDINATING_NODE) {
     coordinator()
       .failOrphanedRuns()
-      .catch((error: Error) =>
-        log().error(`what the last dashboard left running could not be given up: ${error.message}`),
-      );
+      .catch((error: Error) => log().error(`The previous dashboard's runs could not be failed: ${error.message}`));
   }
-  const upkeep = new ShopMaintenance(currentNode(), servesSales() ? env().SHOP_MAINTENANCE_EVERY_MS : 0);
-  upkeep.start();
+  const maintenance = new ShopMaintenance(currentNode(), servesSales() ? env().SHOP_MAINTENANCE_EVERY_MS : 0);
+  maintenance.start();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.once(signal, () => void shutDown(signal, { server, door, upkeep }));
+    process.once(signal, () => void shutDown(signal, { server, door, maintenance }));
   }
 }
 
 interface Running {
   readonly server: Server;
   readonly door: FrontDoor;
-  readonly upkeep: ShopMaintenance;
+  readonly maintenance: ShopMaintenance;
 }
 
-/** Takes no new requests, lets running purchases end, then closes what was opened. */
-async function shutDown(signal: NodeJS.Signals, { server, door, upkeep }: Running): Promise<void> {
+/** Shuts down gracefully: rejects new requests, completes running ones, then closes clients and pools. */
+async function shutDown(signal: NodeJS.Signals, { server, door, maintenance }: Running): Promise<void> {
   const startedMs = performance.now();
   const elapsedMs = () => Math.round(performance.now() - startedMs);
   const limit = setTimeout(() => {
-    log().fatal({ elapsedMs: elapsedMs() }, "the shutdown did not end; giving up");
+    log().fatal({ elapsedMs: elapsedMs() }, "the shutdown exceeded its limit; exiting");
     process.exit(1);
   }, SHUTDOWN_LIMIT_MS);
   limit.unref();
   log().info({ signal, inFlight: door.inFlight }, "shutting down");
   const cutOff = await drain(server, door, { limitMs: DRAIN_LIMIT_MS });
-  await upkeep.stop();
+  await maintenance.stop();
   await coordinator().stop();
   await currentNode()[Symbol.asyncDispose]();
   await closeLockClients();

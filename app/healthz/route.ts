@@ -1,6 +1,3 @@
-import { asResponse, liveness } from "@/lib/http/probes";
+import { nextRoute } from "@/app/_lib/next-route";
 
-export const dynamic = "force-dynamic";
-
-/** Liveness: the process answers. */
-export const GET = () => asResponse(liveness());
+export const { GET } = nextRoute("/healthz");

@@ -1,6 +1,3 @@
-import { asResponse, metricsText } from "@/lib/http/probes";
+import { nextRoute } from "@/app/_lib/next-route";
 
-export const dynamic = "force-dynamic";
-
-/** What Prometheus scrapes. */
-export const GET = async () => asResponse(await metricsText());
+export const { GET } = nextRoute("/metrics");

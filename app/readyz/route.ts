@@ -1,6 +1,3 @@
-import { asResponse, readinessAnswer } from "@/lib/http/probes";
+import { nextRoute } from "@/app/_lib/next-route";
 
-export const dynamic = "force-dynamic";
-
-/** Readiness: the servers this node needs answer. */
-export const GET = async () => asResponse(await readinessAnswer());
+export const { GET } = nextRoute("/readyz");

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { answerAheadOfNext } from "../../lib/http/node-adapter";
+import { apiListener } from "../../lib/http/node-adapter";
 import { closeLockClients, lockDependencies } from "../../lib/node/lock-dependencies";
 import { Recorder } from "../../lib/node/recorder";
 import { HISTORY_CAPACITY, StoreNode } from "../../lib/node/store-node";
@@ -79,12 +79,7 @@ async function timeRecording(): Promise<number[]> {
   return rounds;
 }
 
-const server = createServer((request, response) => {
-  answerAheadOfNext(request, response).then(
-    (isAnswered) => isAnswered || response.writeHead(404).end(),
-    (error: Error) => response.destroy(error),
-  );
-});
+const server = createServer(apiListener);
 
 interface Message {
   readonly open?: BlockOrder;

@@ -1,4 +1,4 @@
-/** Tokens a buyer has: one a purchase, refilled steadily up to the burst. */
+/** A purchase takes one token. Tokens refill at a constant rate up to the burst. */
 interface Bucket {
   tokens: number;
   atMs: number;
@@ -6,18 +6,18 @@ interface Bucket {
 
 export interface BuyerLimitOptions {
   readonly ratePerSecond: number;
-  /** Purchases a buyer may send at once. */
+  /** Purchases that a buyer may send at once. */
   readonly burst: number;
-  /** Buyers remembered; the one not seen for longest is forgotten first, and starts afresh. */
+  /** Number of buckets kept. The least recently used one is dropped first, and its buyer then gets a full bucket. */
   readonly maxBuyers: number;
 }
 
 /**
- * A token bucket a buyer. A bucket untouched for `burst / ratePerSecond` seconds is full and forgetting it changes
- * nothing, so only more than `maxBuyers` different buyers within that time can wash one out.
+ * One token bucket per buyer. A bucket that was not used for `burst / ratePerSecond` seconds is full, so dropping it changes
+ * nothing. Only more than `maxBuyers` different buyers within that time can reset a bucket early.
  */
 export class BuyerLimits {
-  /** In the order in which buyers were last seen. */
+  /** Least recently used first. */
   readonly #buckets = new Map<string, Bucket>();
   readonly #options: BuyerLimitOptions;
 
@@ -29,7 +29,7 @@ export class BuyerLimits {
     return this.#buckets.size;
   }
 
-  /** Takes a token. @returns 0 when there was one, else after how many milliseconds there will be */
+  /** Takes a token. @returns 0 if there was one, else the milliseconds until there is one */
   take(buyerId: string, nowMs: number): number {
     const { ratePerSecond, burst } = this.#options;
     const bucket = this.#touch(buyerId, nowMs);
@@ -43,13 +43,13 @@ export class BuyerLimits {
   #touch(buyerId: string, nowMs: number): Bucket {
     const known = this.#buckets.get(buyerId);
     if (known) this.#buckets.delete(buyerId);
-    else if (this.#buckets.size >= this.#options.maxBuyers) this.#forgetOldest();
+    else if (this.#buckets.size >= this.#options.maxBuyers) this.#dropOldest();
     const bucket = known ?? { tokens: this.#options.burst, atMs: nowMs };
     this.#buckets.set(buyerId, bucket);
     return bucket;
   }
 
-  #forgetOldest(): void {
+  #dropOldest(): void {
     for (const oldest of this.#buckets.keys()) {
       this.#buckets.delete(oldest);
       return;

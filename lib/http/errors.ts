@@ -1,81 +1,87 @@
-import { isLockError, type LockErrorCode } from "../locks/errors";
+import { isLockError, type LockError, type LockErrorCode } from "../locks/errors";
+import { isLabError } from "../runs/lab-error";
 import { log } from "../services/log";
-import { isShopError, SHOP_REFUSALS, type ShopErrorOptions } from "../shop/shop-error";
-import { currentRequest } from "./request-context";
-
-/** The one error shape of every route. */
-export interface ErrorBody {
-  readonly error: {
-    readonly code: string;
-    readonly message: string;
-    readonly details?: Readonly<Record<string, unknown>>;
-  };
-}
+import { isShopError } from "../shop/shop-error";
+import { type ErrorCode, errorRow } from "./error-table";
 
 export interface HttpErrorOptions {
-  readonly status: number;
-  readonly code: string;
-  readonly message: string;
+  readonly code: ErrorCode;
+  /** Absent: the error table's. */
+  readonly message?: string | undefined;
   readonly details?: Readonly<Record<string, unknown>> | undefined;
+  /** Absent: the error table's. 0: no Retry-After. */
+  readonly retryAfterSeconds?: number | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** An error with the answer it deserves. Test `name`, not `instanceof`: the class exists once a bundle. */
+/** An error that the API answers with its code. Test `name`, not `instanceof`: each bundle has its own copy of the class. */
 export class HttpError extends Error {
   override readonly name = "HttpError";
-  constructor(readonly options: HttpErrorOptions) {
-    super(options.message);
+  readonly code: ErrorCode;
+  readonly details: HttpErrorOptions["details"];
+  readonly retryAfterSeconds: number | undefined;
+  readonly headers: HttpErrorOptions["headers"];
+
+  constructor({ code, message, details, retryAfterSeconds, headers }: HttpErrorOptions) {
+    super(message ?? errorRow(code).message);
+    this.code = code;
+    this.details = details;
+    this.retryAfterSeconds = retryAfterSeconds;
+    this.headers = headers;
   }
 }
 
 export function isHttpError(error: unknown): error is HttpError {
-  return error instanceof Error && error.name === "HttpError" && "options" in error;
+  return error instanceof Error && error.name === "HttpError" && "code" in error;
 }
 
-/** 400 that names the field. */
+/** `invalid_request` that names the field. */
 export function invalidField(field: string, message: string): HttpError {
-  return new HttpError({ status: 400, code: "invalid_request", message: `${field}: ${message}`, details: { field } });
+  return new HttpError({ code: "invalid_request", message: `${field}: ${message}`, details: { field } });
 }
 
 export function notFound(what: string): HttpError {
-  return new HttpError({ status: 404, code: "not_found", message: `There is no ${what}.` });
+  return new HttpError({ code: "not_found", message: `There is no ${what}.` });
 }
 
-/** What each lock error means to a caller; `Retry-After` where trying again makes sense. */
-const lockErrorStatus: Record<LockErrorCode, { status: number; code: string; retryAfterSeconds?: number }> = {
-  config_invalid: { status: 503, code: "backend_unavailable" },
-  backend_unavailable: { status: 503, code: "backend_unavailable", retryAfterSeconds: 1 },
-  quorum_failed: { status: 503, code: "backend_unavailable", retryAfterSeconds: 1 },
-  lease_lost: { status: 503, code: "lease_lost", retryAfterSeconds: 1 },
-  fence_stale: { status: 503, code: "fence_stale", retryAfterSeconds: 1 },
-  outcome_unknown: { status: 504, code: "outcome_unknown" },
-  aborted: { status: 503, code: "aborted", retryAfterSeconds: 1 },
+const codeOfLockError: Readonly<Record<LockErrorCode, ErrorCode>> = {
+  config_invalid: "backend_unavailable",
+  backend_unavailable: "backend_unavailable",
+  quorum_failed: "backend_unavailable",
+  lease_lost: "lease_lost",
+  fence_stale: "fence_stale",
+  outcome_unknown: "outcome_unknown",
+  aborted: "aborted",
 };
 
-/** Turns whatever was thrown into an answer. Unexpected errors are logged and say nothing of the inside. */
-export function toHttpError(error: unknown): HttpError {
+/** Converts any thrown value. An unexpected error goes to the log, and the answer says nothing of the lab's inside. */
+export function toHttpError(error: unknown, requestId: string | null): HttpError {
   if (isHttpError(error)) return error;
-  if (isShopError(error)) return fromShopError(error.options);
+  if (isShopError(error)) return new HttpError(error.options);
+  if (isLabError(error)) return new HttpError({ code: error.code, message: error.message, details: error.details });
   const cause = error instanceof Error && isLockError(error.cause) ? error.cause : error;
-  if (isLockError(cause)) {
-    const { status, code, retryAfterSeconds } = lockErrorStatus[cause.code];
-    return new HttpError({
-      status,
-      code,
-      message: cause.message,
-      details: { reason: cause.code, ...(cause.votes ? { votes: cause.votes } : {}) },
-      headers: retryAfterSeconds ? { "retry-after": String(retryAfterSeconds) } : undefined,
-    });
+  if (isLockError(cause)) return fromLockError(cause);
+  if (isLostDatabase(error)) {
+    return new HttpError({ code: "backend_unavailable", message: "PostgreSQL does not respond. Retry." });
   }
-  log().error({ requestId: currentRequest()?.requestId, err: error }, "unexpected error");
-  return new HttpError({ status: 500, code: "internal_error", message: "Something went wrong inside the lab." });
+  log().error({ requestId, err: error }, "unexpected error");
+  return new HttpError({ code: "internal_error" });
 }
 
-function fromShopError({ code, message, details, retryAfterSeconds }: ShopErrorOptions): HttpError {
-  const headers = retryAfterSeconds ? { "retry-after": String(retryAfterSeconds) } : undefined;
-  return new HttpError({ status: SHOP_REFUSALS[code], code, message, details, headers });
+function fromLockError({ code, message, votes }: LockError): HttpError {
+  return new HttpError({
+    code: codeOfLockError[code],
+    message,
+    details: { reason: code, ...(votes ? { votes } : {}) },
+    // A retry does not repair a configuration.
+    retryAfterSeconds: code === "config_invalid" ? 0 : undefined,
+  });
 }
 
-export function errorBody({ code, message, details }: HttpErrorOptions): ErrorBody {
-  return { error: details ? { code, message, details } : { code, message } };
+const LOST_DATABASE = /ECONNREFUSED|ECONNRESET|ETIMEDOUT|timeout|terminat|DatabaseNotReachable|P1001|P1017|P2024/i;
+
+/** True for what `pg` and Prisma throw when PostgreSQL is unreachable or drops the connection. */
+function isLostDatabase(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return LOST_DATABASE.test(`${error.message} ${(error as { code?: string }).code ?? ""}`);
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, it } from "node:test";
-import { Forwarder, type ForwarderOptions, type PassedRequest, type StoreAddress } from "./forwarder";
+import { type ForwardedRequest, Forwarder, type ForwarderOptions, type StoreAddress } from "./forwarder";
 
 const PATH = "/api/products/7/reduce-stock";
 const cleanups: (() => Promise<void> | void)[] = [];
@@ -15,7 +15,7 @@ interface FakeNode extends StoreAddress {
   readonly requests: { readonly body: string; readonly headers: IncomingMessage["headers"] }[];
 }
 
-/** A server on a port of its own that notes what it gets. */
+/** Starts a server that records the requests it receives. */
 async function startNode(name: string, answer: RequestListener): Promise<FakeNode> {
   const requests: FakeNode["requests"] = [];
   const server = createServer(async (request, response) => {
@@ -33,7 +33,7 @@ async function startNode(name: string, answer: RequestListener): Promise<FakeNod
   return { name, url: `http://127.0.0.1:${port}`, requests };
 }
 
-/** A port that refuses: something listened there a moment ago. */
+/** A port that refuses connections, because its server has just closed. */
 async function closedPort(name: string): Promise<StoreAddress> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -43,12 +43,12 @@ async function closedPort(name: string): Promise<StoreAddress> {
 }
 
 function forwarderTo(nodes: readonly StoreAddress[], options: Partial<ForwarderOptions> = {}): Forwarder {
-  const forwarder = new Forwarder({ nodes, maxInside: 10, connectLimitMs: 2_000, limitMs: 10_000, ...options });
+  const forwarder = new Forwarder({ nodes, maxInFlight: 10, connectLimitMs: 2_000, limitMs: 10_000, ...options });
   cleanups.push(() => forwarder.close());
   return forwarder;
 }
 
-function purchase(headers: PassedRequest["headers"] = {}): PassedRequest {
+function purchase(headers: ForwardedRequest["headers"] = {}): ForwardedRequest {
   return { method: "POST", path: PATH, headers, body: '{"userId":"ada"}' };
 }
 
@@ -60,7 +60,7 @@ const sells =
   };
 
 describe("forwarder", () => {
-  it("takes the nodes in turn and gives back what they answered", async () => {
+  it("sends to the nodes in turn and returns their answers", async () => {
     const nodes = await Promise.all(["a", "b", "c"].map((name) => startNode(name, sells(name))));
     const forwarder = forwarderTo(nodes);
     const served: string[] = [];
@@ -76,7 +76,7 @@ describe("forwarder", () => {
     assert.deepEqual(served, ["a", "b", "c", "a", "b", "c"]);
   });
 
-  it("passes the request's headers and body on", async () => {
+  it("forwards the request's headers and body", async () => {
     const node = await startNode("a", sells("a"));
     const sent = { "idempotency-key": "key-1", cookie: "shop_buyer=x", "x-request-id": "r-1" };
     await forwarderTo([node]).send(purchase({ ...sent, "x-run-id": null }));
@@ -87,23 +87,23 @@ describe("forwarder", () => {
     assert.equal(seen?.headers.host, new URL(node.url).host);
   });
 
-  it("tries the next node where one refuses the connection", async () => {
+  it("tries the next node if a node refuses the connection", async () => {
     const open = await startNode("b", sells("b"));
     const forwarder = forwarderTo([await closedPort("a"), open]);
     for (let count = 0; count < 4; count += 1) assert.ok("status" in (await forwarder.send(purchase())));
     assert.equal(open.requests.length, 4);
   });
 
-  it("tries the next node where one is shutting down", async () => {
+  it("tries the next node if a node is shutting down", async () => {
     const leaving = await startNode("a", (_request, response) => {
-      response.writeHead(503).end('{"error":{"code":"shutting_down","message":"bye"}}');
+      response.writeHead(503, { "x-error-code": "shutting_down" }).end("{}");
     });
     const open = await startNode("b", sells("b"));
     const answer = await forwarderTo([leaving, open]).send(purchase());
     assert.ok("status" in answer && answer.status === 201);
   });
 
-  it("says that no node is there when every one refuses", async () => {
+  it("answers backend_unavailable if every node refuses the connection", async () => {
     const answer = await forwarderTo([await closedPort("a"), await closedPort("b")]).send(purchase());
     assert.ok("reason" in answer);
     assert.equal(answer.reason, "backend_unavailable");
@@ -113,7 +113,7 @@ describe("forwarder", () => {
     );
   });
 
-  it("sends nothing twice when a connection breaks after the request went out", async () => {
+  it("sends no request twice if the connection breaks after the request was sent", async () => {
     const breaking = await startNode("a", (request) => request.socket.destroy());
     const other = await startNode("b", sells("b"));
     const answer = await forwarderTo([breaking, other]).send(purchase());
@@ -123,7 +123,7 @@ describe("forwarder", () => {
     assert.equal(other.requests.length, 0);
   });
 
-  it("does not know the outcome when the answer breaks off", async () => {
+  it("answers outcome_unknown if the answer is incomplete", async () => {
     const breaking = await startNode("a", (_request, response) => {
       response.writeHead(201, { "content-length": "100" });
       response.write("{");
@@ -133,7 +133,7 @@ describe("forwarder", () => {
     assert.ok("reason" in answer && answer.reason === "outcome_unknown");
   });
 
-  it("does not know the outcome when a node does not answer in time", async () => {
+  it("answers outcome_unknown if a node does not respond in time", async () => {
     const silent = await startNode("a", () => undefined);
     const other = await startNode("b", sells("b"));
     const answer = await forwarderTo([silent, other], { limitMs: 1_000 }).send(purchase());
@@ -141,10 +141,10 @@ describe("forwarder", () => {
     assert.equal(other.requests.length, 0);
   });
 
-  it("turns away what is over its bound, and takes more once there is room", async () => {
+  it("rejects requests above its limit, and accepts more when earlier ones have completed", async () => {
     const held: ServerResponse[] = [];
     const node = await startNode("a", (_request, response) => held.push(response));
-    const forwarder = forwarderTo([node], { maxInside: 2 });
+    const forwarder = forwarderTo([node], { maxInFlight: 2 });
     const inside = [forwarder.send(purchase()), forwarder.send(purchase())];
     const over = await forwarder.send(purchase());
     assert.ok("reason" in over && over.reason === "overloaded");

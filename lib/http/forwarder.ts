@@ -1,10 +1,10 @@
 import * as http from "node:http";
 import * as https from "node:https";
-import type { HotResponse } from "./hot-answer";
+import { type WholeAnswer, withCode } from "./answer";
 
 /**
- * Sends requests on to store nodes, in turn. None is ever sent twice: the next node is tried only where no connection came
- * about, or where the node says that it is shutting down and takes nothing. Whatever fails later has no known outcome.
+ * Sends requests to the store nodes in turn, and no request twice: the next node is tried only if no connection was made, or
+ * if the node answers `shutting_down`, which it does before it reads the request. Any later failure has an unknown outcome.
  */
 
 export interface StoreAddress {
@@ -12,63 +12,63 @@ export interface StoreAddress {
   readonly url: string;
 }
 
-/** One request as it came. */
-export interface PassedRequest {
+export interface ForwardedRequest {
   readonly method: string;
   readonly path: string;
-  /** Those that go on; null: the request had none. */
+  /** Null: the request had no such header. */
   readonly headers: Readonly<Record<string, string | null>>;
   readonly body: string;
 }
 
 export interface ForwarderOptions {
   readonly nodes: readonly StoreAddress[];
-  /** Requests on their way at once; more are turned away. */
-  readonly maxInside: number;
+  /** More requests than this at once are rejected. */
+  readonly maxInFlight: number;
   /** How long a node may take to accept a connection. */
   readonly connectLimitMs: number;
-  /** How long a request may take altogether. */
+  /** How long a request may take in total. */
   readonly limitMs: number;
 }
 
 /** No node answered. */
 export interface NoAnswer {
   readonly reason: "overloaded" | "backend_unavailable" | "outcome_unknown";
-  /** Each node that was tried, with what became of it. */
+  /** Each node that was tried, and why it did not answer. */
   readonly tried: readonly string[];
 }
 
-interface Lost {
+interface Failure {
   readonly why: string;
+  /** True if the node may have received the request. */
   readonly mayHaveArrived: boolean;
 }
 
 const MAX_SOCKETS_PER_NODE = 256;
-/** Far shorter than a node keeps an idle connection, so that none is used that the node is closing. */
+/** Far below the nodes' keep-alive timeout, so that no request uses a connection that the node is closing. */
 const IDLE_SOCKET_MS = 10_000;
-/** Much more than any answer of a hot route. */
+/** Far above any answer of a forwarded route. */
 const MAX_ANSWER_BYTES = 262_144;
 
-/** They belong to one connection, or are made anew. */
-const NOT_PASSED_BACK = new Set(["connection", "content-length", "date", "keep-alive", "transfer-encoding"]);
+/** Each connection has its own. */
+const HOP_BY_HOP = new Set(["connection", "content-length", "date", "keep-alive", "transfer-encoding"]);
 
 export class Forwarder {
   readonly #options: ForwarderOptions;
   readonly #agents = new Map<string, http.Agent>();
-  #inside = 0;
+  #inFlight = 0;
   #turn = 0;
 
   constructor(options: ForwarderOptions) {
     this.#options = options;
   }
 
-  async send(request: PassedRequest): Promise<HotResponse | NoAnswer> {
-    if (this.#inside >= this.#options.maxInside) return { reason: "overloaded", tried: [] };
-    this.#inside += 1;
+  async send(request: ForwardedRequest): Promise<WholeAnswer | NoAnswer> {
+    if (this.#inFlight >= this.#options.maxInFlight) return { reason: "overloaded", tried: [] };
+    this.#inFlight += 1;
     try {
       return await this.#sendInTurn(request);
     } finally {
-      this.#inside -= 1;
+      this.#inFlight -= 1;
     }
   }
 
@@ -76,23 +76,26 @@ export class Forwarder {
     for (const agent of this.#agents.values()) agent.destroy();
   }
 
-  async #sendInTurn(request: PassedRequest): Promise<HotResponse | NoAnswer> {
+  async #sendInTurn(request: ForwardedRequest): Promise<WholeAnswer | NoAnswer> {
     const { nodes } = this.#options;
     const first = this.#turn;
     this.#turn = (first + 1) % nodes.length;
-    const giveUpAtMs = performance.now() + this.#options.limitMs;
+    const deadlineMs = performance.now() + this.#options.limitMs;
     const tried: string[] = [];
     for (const node of [...nodes.slice(first), ...nodes.slice(0, first)]) {
-      const answer = await this.#sendTo(node, request, giveUpAtMs);
-      if ("status" in answer && !isShuttingDown(answer)) return answer;
-      if ("status" in answer) tried.push(`${node.name}: it is shutting down`);
-      else tried.push(`${node.name}: ${answer.why}`);
-      if ("why" in answer && answer.mayHaveArrived) return { reason: "outcome_unknown", tried };
+      const answer = await this.#sendTo(node, request, deadlineMs);
+      if ("status" in answer) {
+        if (answer.code !== "shutting_down") return answer;
+        tried.push(`${node.name}: it is shutting down`);
+        continue;
+      }
+      tried.push(`${node.name}: ${answer.why}`);
+      if (answer.mayHaveArrived) return { reason: "outcome_unknown", tried };
     }
     return { reason: "backend_unavailable", tried };
   }
 
-  #sendTo(node: StoreAddress, request: PassedRequest, giveUpAtMs: number): Promise<HotResponse | Lost> {
+  #sendTo(node: StoreAddress, request: ForwardedRequest, deadlineMs: number): Promise<WholeAnswer | Failure> {
     const url = new URL(node.url);
     const { connectLimitMs, limitMs } = this.#options;
     return new Promise((resolve) => {
@@ -103,14 +106,14 @@ export class Forwarder {
         agent: this.#agentFor(url),
       });
       const giveUp = (why: string) => outgoing.destroy(new Error(why));
-      const leftMs = Math.max(0, giveUpAtMs - performance.now());
-      const limit = setTimeout(giveUp, leftMs, `it did not answer within ${limitMs} ms`);
-      const end = (result: HotResponse | Lost) => {
+      const leftMs = Math.max(0, deadlineMs - performance.now());
+      const limit = setTimeout(giveUp, leftMs, `it did not respond within ${limitMs} ms`);
+      const end = (result: WholeAnswer | Failure) => {
         clearTimeout(limit);
         resolve(result);
       };
-      // A code where there is one: messages name addresses, which are nobody's business outside.
-      const lose = ({ code, message }: NodeJS.ErrnoException) => end({ why: code ?? message, mayHaveArrived });
+      // Prefers the code: messages contain internal addresses.
+      const fail = ({ code, message }: NodeJS.ErrnoException) => end({ why: code ?? message, mayHaveArrived });
       outgoing.once("socket", (socket) => {
         if (!socket.connecting) {
           mayHaveArrived = true;
@@ -122,8 +125,8 @@ export class Forwarder {
         });
         for (const event of ["connect", "close"]) socket.once(event, () => clearTimeout(late));
       });
-      outgoing.on("error", lose);
-      outgoing.once("response", (incoming) => readAnswer(incoming).then(end, lose));
+      outgoing.on("error", fail);
+      outgoing.once("response", (incoming) => readAnswer(incoming).then(end, fail));
       outgoing.end(request.body);
     });
   }
@@ -138,27 +141,23 @@ export class Forwarder {
   }
 }
 
-function headersOf({ headers, body }: PassedRequest): Record<string, string | number> {
+function headersOf({ headers, body }: ForwardedRequest): Record<string, string | number> {
   const present = Object.entries(headers).flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
   return { ...Object.fromEntries(present), "content-length": Buffer.byteLength(body) };
 }
 
-/** Answered before anything of the request was looked at. */
-function isShuttingDown({ status, body }: HotResponse): boolean {
-  return status === 503 && body.startsWith('{"error":{"code":"shutting_down"');
-}
-
-async function readAnswer(incoming: http.IncomingMessage): Promise<HotResponse> {
+async function readAnswer(incoming: http.IncomingMessage): Promise<WholeAnswer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) throw new Error("it answered with more than any answer has");
+    if (size > MAX_ANSWER_BYTES) throw new Error("its answer is too long");
     chunks.push(chunk);
   }
   const headers = Object.entries(incoming.headers).flatMap(([name, value]) =>
-    typeof value === "string" && !NOT_PASSED_BACK.has(name) ? [[name, value] as const] : [],
+    typeof value === "string" && !HOP_BY_HOP.has(name) ? [[name, value] as const] : [],
   );
-  const body = Buffer.concat(chunks).toString("utf8");
-  return { status: incoming.statusCode ?? 502, headers: Object.fromEntries(headers), body };
+  const { statusCode: status } = incoming;
+  if (status === undefined) throw new Error("its answer has no status");
+  return withCode({ status, headers: Object.fromEntries(headers), body: Buffer.concat(chunks).toString("utf8") });
 }

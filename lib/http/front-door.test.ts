@@ -5,11 +5,11 @@ import type { AddressInfo } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { type RawAnswer, RawClient, type RawRequest } from "../../tests/support/raw-request";
 import { FrontDoor } from "./front-door";
-import { currentRequest, type RequestContext } from "./request-context";
+import { NO_VIEWS } from "./run-views";
 
 // @alone: it sets the environment before anything reads it.
 Object.assign(process.env, {
-  DATABASE_URL: "postgresql://nobody@127.0.0.1:9/none",
+  DATABASE_URL: "postgresql://lab@127.0.0.1:9/none",
   LAB_HOSTS: "lab.example",
   STORE_NODES: "node-7=http://node-7:3000",
   LOG_LEVEL: "silent",
@@ -18,18 +18,15 @@ Object.assign(process.env, {
 const codeOf = ({ body }: RawAnswer) => (JSON.parse(body) as { error: { code: string } }).error.code;
 
 describe("the front door", () => {
-  /** What Next would have been handed. */
-  let seen: {
-    url: string | undefined;
-    headers: Record<string, unknown>;
-    context: RequestContext | undefined;
-  } | null = null;
+  /** The last request that reached Next. */
+  let seen: { url: string | undefined; headers: Record<string, unknown> } | null = null;
   let release: (() => void) | null = null;
   const door = new FrontDoor({
     isDevelopment: false,
+    views: NO_VIEWS,
     next: async (request, response) => {
       const { url, headers } = request;
-      seen = { url, headers: { ...headers }, context: currentRequest() };
+      seen = { url, headers: { ...headers } };
       if (request.url === "/slow") await new Promise<void>((resolve) => (release = resolve));
       response.end("page");
     },
@@ -46,15 +43,16 @@ describe("the front door", () => {
     server.close();
   });
 
+  const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const get = (path: string, headers: Record<string, string> = {}) => client.send({ method: "GET", path, headers });
 
   for (const host of ["localhost", "LOCALHOST:3000", "a.localhost:1", "127.0.0.1:3000", "[::1]:3000", "192.168.7.7"]) {
-    it(`answers to ${host}, which no other site can point here`, async () => {
+    it(`accepts the host ${host}, which no other site can resolve to this machine`, async () => {
       assert.equal((await get("/", { host })).status, 200);
     });
   }
 
-  it("answers to the names it was given, and to what its fellow nodes are called", async () => {
+  it("accepts the hosts of LAB_HOSTS and the names of the store nodes", async () => {
     for (const host of ["lab.example", "Lab.Example:443", "node-7:3000", "node-1"]) {
       assert.equal((await get("/", { host })).status, 200, host);
     }
@@ -70,7 +68,7 @@ describe("the front door", () => {
     "[x]",
   ];
   for (const host of strangers) {
-    it(`refuses the host "${host}" with 421 on every route, and names it`, async () => {
+    it(`rejects the host "${host}" with 421 on every route, and names it`, async () => {
       for (const path of ["/", "/api/strategy", "/healthz", "/api/node/strategy", "/api/products/1/reduce-stock"]) {
         const answer = await get(path, { host });
         assert.equal(answer.status, 421, path);
@@ -80,7 +78,7 @@ describe("the front door", () => {
     });
   }
 
-  it("gives every page a policy with a nonce of its own, and tells Next that one", async () => {
+  it("sends every page a policy with a new nonce, and passes the same policy to Next", async () => {
     const policies = [await get("/runs"), await get("/runs")].map(({ headers }) => headers["content-security-policy"]);
     assert.notEqual(policies[0], policies[1]);
     assert.equal(seen?.headers["content-security-policy"], policies[1]);
@@ -90,23 +88,24 @@ describe("the front door", () => {
     assert.match(String(policies[0]), /frame-ancestors 'none'/);
   });
 
-  it("lets no client choose the nonce", async () => {
+  it("ignores a nonce that the client sends", async () => {
     await get("/runs", { "content-security-policy": "script-src 'nonce-mine'" });
     assert.doesNotMatch(String(seen?.headers["content-security-policy"]), /mine/);
   });
 
-  it("keeps the headers of Next's router from API routes", async () => {
-    await get("/api/strategies", { rsc: "1", "next-action": "x", "x-middleware-subrequest": "a:a:a:a:a" });
-    assert.deepEqual(
-      Object.keys(seen?.headers ?? {}).filter((name) => /rsc|next|middleware/.test(name)),
-      [],
-    );
+  it("answers an unknown API path with 404 in the API's error shape, without Next", async () => {
+    seen = null;
+    const answer = await get("/api/nothing");
+    assert.equal(answer.status, 404);
+    assert.equal(codeOf(answer), "not_found");
+    assert.equal(answer.headers["x-error-code"], "not_found");
+    assert.equal(seen, null);
   });
 
-  it("hands a request's id on and back when it has the shape of one, and makes another otherwise", async () => {
+  it("passes a valid request id on and back, and replaces an invalid one", async () => {
     const own = await get("/", { "x-request-id": "trace-1.a_B" });
     assert.equal(own.headers["x-request-id"], "trace-1.a_B");
-    assert.equal(seen?.context?.requestId, "trace-1.a_B");
+    assert.equal(seen?.headers["x-request-id"], "trace-1.a_B");
     for (const odd of ["", "a b", '"}{', "x".repeat(65), "-a"]) {
       const id = String((await get("/", { "x-request-id": odd })).headers["x-request-id"]);
       assert.match(id, /^[0-9a-f-]{36}$/, `for "${odd}"`);
@@ -124,7 +123,7 @@ describe("the front door", () => {
     `/${"a".repeat(3_000)}`,
   ];
   for (const path of notPaths) {
-    it(`refuses ${path.slice(0, 30)} with 400 before Next sees it`, async () => {
+    it(`rejects ${path.slice(0, 30)} with 400 before it reaches Next`, async () => {
       seen = null;
       const answer = await get(path);
       assert.equal(answer.status, 400);
@@ -133,7 +132,7 @@ describe("the front door", () => {
     });
   }
 
-  it("refuses methods that a path does not have with 405 and the list of those it has", async () => {
+  it("rejects a method that the path does not support with 405 and the supported methods", async () => {
     const cases: [RawRequest, string][] = [
       [{ method: "POST", path: "/" }, "GET, HEAD"],
       [{ method: "DELETE", path: "/api/runs" }, "GET, POST, HEAD"],
@@ -148,14 +147,43 @@ describe("the front door", () => {
     assert.equal((await client.send({ method: "OPTIONS", path: "/api/runs" })).status, 204);
   });
 
-  it("refuses a body that says it is too long before anybody reads it", async () => {
+  it("rejects a body that is too long", async () => {
     seen = null;
     const answer = await client.send({ method: "POST", path: "/api/runs", body: "x".repeat(70_000) });
     assert.equal(answer.status, 413);
     assert.equal(seen, null);
   });
 
-  it("lets what runs come to its end when it closes, and turns away what comes after", async () => {
+  it("compresses a large answer if the client accepts gzip, and only then", async () => {
+    const path = "/api/openapi.json";
+    const plain = await get(path);
+    assert.equal(plain.headers["content-encoding"], undefined);
+    const response = await fetch(`${url()}${path}`, { headers: { "accept-encoding": "gzip" } });
+    assert.equal(response.headers.get("content-encoding"), "gzip");
+    assert.equal(response.headers.get("vary"), "accept-encoding");
+    assert.equal(await response.text(), plain.body);
+    assert.ok(Number(response.headers.get("content-length")) < plain.body.length / 4);
+    const small = await fetch(`${url()}/healthz`, { headers: { "accept-encoding": "gzip" } });
+    assert.equal(small.headers.get("content-encoding"), null);
+    await small.text();
+  });
+
+  it("answers HEAD as GET without a body", async () => {
+    const [plain, head] = [await get("/healthz"), await client.send({ method: "HEAD", path: "/healthz" })];
+    assert.equal(head.status, 200);
+    assert.equal(head.headers["content-length"], plain.headers["content-length"]);
+    assert.equal(head.body, "");
+  });
+
+  it("reads a body that is too long to its end, so that the client gets the 413", async () => {
+    const body = JSON.stringify({ userId: "a".repeat(300_000) });
+    const headers = { "content-type": "application/json" };
+    const answer = await client.send({ method: "POST", path: "/api/products/1/reduce-stock", headers, body });
+    assert.equal(answer.status, 413);
+    assert.equal(answer.headers["x-error-code"], "body_too_large");
+  });
+
+  it("completes running requests when it closes, and rejects later ones", async () => {
     const slow = get("/slow");
     while (release === null) await new Promise((resolve) => setImmediate(resolve));
     assert.equal(door.inFlight, 1);

@@ -1,27 +1,35 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { log } from "../services/log";
-import { errorBody, HttpError, invalidField, toHttpError } from "./errors";
+import { errorAnswer } from "./answer";
+import { CLIENT_CLOSED_STATUS, type ErrorCode } from "./error-table";
+import { HttpError, invalidField, toHttpError } from "./errors";
 import { guardHost } from "./host-guard";
-import { answerAheadOfNext, errorCodeOf, send } from "./node-adapter";
-import { requestIdOf, withRequest } from "./request-context";
+import { send, serveApi } from "./node-adapter";
+import { headerOf } from "./raw-request";
+import { requestIdOf } from "./request-id";
 import { noteAnswer } from "./request-log";
-import { matchRoute, type RouteMatch } from "./routes/match";
+import { matchRoute, type RouteMatch } from "./route-matcher";
+import type { RunViews } from "./run-views";
 import { API_HEADERS, pageHeaders } from "./security-headers";
-
-/** Every request of the process comes in here: what is refused for all routes alike, and what is noted of all. */
 
 export type NextHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 export interface FrontDoorOptions {
   readonly next: NextHandler;
+  readonly views: RunViews;
   readonly isDevelopment: boolean;
 }
 
 const MAX_URL_LENGTH = 2_048;
-const MAX_NEXT_BODY_BYTES = 65_536;
-const CLIENT_LEFT = 499;
+/** Pages take no body. */
+const MAX_PAGE_BODY_BYTES = 65_536;
+const PAGE_METHODS = ["GET", "HEAD"];
 
+/**
+ * Receives every request of the process: rejects what no route accepts, serves the API by the route table and gives pages to
+ * Next, and counts every answer.
+ */
 export class FrontDoor {
   readonly #open = new Set<ServerResponse>();
   readonly #options: FrontDoorOptions;
@@ -32,17 +40,17 @@ export class FrontDoor {
     this.#options = options;
   }
 
-  /** Requests that have no whole answer yet. */
+  /** Requests without a complete answer. */
   get inFlight(): number {
     return this.#open.size;
   }
 
-  /** How long nobody has asked for anything. */
+  /** Time since the last request arrived. */
   get quietForMs(): number {
     return performance.now() - this.#lastArrivalMs;
   }
 
-  /** From now on new requests are refused, and connections end with the answers that are under way. */
+  /** Rejects new requests from now on, and closes each connection with its current answer. */
   close(): void {
     this.#isClosing = true;
     for (const response of this.#open) if (!response.headersSent) response.shouldKeepAlive = false;
@@ -53,66 +61,60 @@ export class FrontDoor {
     this.#lastArrivalMs = startedMs;
     const requestId = requestIdOf(request.headers["x-request-id"]);
     request.headers["x-request-id"] = requestId;
-    const route = matchRoute(request.url ?? "/");
+    const match = matchRoute(request.url ?? "/");
+    let code: ErrorCode | null = null;
     this.#open.add(response);
     response.once("close", () => {
       this.#open.delete(response);
       noteAnswer({
         requestId,
         method: request.method ?? "GET",
-        route: route.label,
+        route: match.label,
         path: request.url ?? "/",
-        status: response.writableFinished ? response.statusCode : CLIENT_LEFT,
-        code: errorCodeOf(response),
+        status: response.writableFinished ? response.statusCode : CLIENT_CLOSED_STATUS,
+        code,
         durationMs: performance.now() - startedMs,
-        isStream: route.isStream,
+        isStream: match.routes?.isStream === true,
       });
     });
-    this.#answer(request, response, route).catch((error: unknown) => giveUp(request, response, error));
+    const failed = (error: unknown) => answerError(request, response, error);
+    this.#answer(request, response, match)
+      .catch(failed)
+      .then((answered) => {
+        code = answered;
+      });
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse, route: RouteMatch): Promise<void> {
+  async #answer(request: IncomingMessage, response: ServerResponse, match: RouteMatch): Promise<ErrorCode | null> {
     guardHost(request.headers.host);
-    if (this.#isClosing && route.label !== "/healthz" && route.label !== "/readyz") throw shuttingDown();
+    if (this.#isClosing && match.label !== "/healthz" && match.label !== "/readyz") throw shuttingDown();
     guardUrl(request.url ?? "");
-    if (route.allows !== null && !route.allows.includes(request.method ?? "")) {
-      if (answerOptions(request, response, route.allows)) return;
-      throw methodNotAllowed(request.method ?? "", route.allows);
-    }
-    if (await answerAheadOfNext(request, response)) return;
-    guardBody(request);
-    const headers = route.isPage ? this.#admitToPage(request) : admitToApi(request);
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    const requestId = String(request.headers["x-request-id"]);
-    response.setHeader("x-request-id", requestId);
-    await withRequest({ requestId }, () => this.#options.next(request, response));
+    if (match.kind === "api") return serveApi(request, response, { match, views: this.#options.views });
+    guardPageRequest(request);
+    if (match.kind === "page") this.#setPagePolicy(request, response);
+    else for (const [name, value] of Object.entries(API_HEADERS)) response.setHeader(name, value);
+    response.setHeader("x-request-id", String(request.headers["x-request-id"]));
+    await this.#options.next(request, response);
+    return null;
   }
 
-  /** Next takes the nonce for its scripts from the policy it finds in the request: ours, never the client's. */
-  #admitToPage(request: IncomingMessage): Readonly<Record<string, string>> {
+  /** Next takes the nonce for its scripts from the policy in the request's headers: this one, never the client's. */
+  #setPagePolicy(request: IncomingMessage, response: ServerResponse): void {
     const headers = pageHeaders(randomBytes(16).toString("base64"), this.#options.isDevelopment);
     request.headers["content-security-policy"] = headers["content-security-policy"];
     delete request.headers["content-security-policy-report-only"];
-    return headers;
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   }
 }
 
-/** Headers by which Next's own pages talk to Next: with them, its router answers in the place of a route handler. */
-const ROUTER_HEADERS = /^(rsc$|next-|x-middleware-|x-nextjs-|x-invoke-|x-matched-path$)/;
-
-function admitToApi(request: IncomingMessage): Readonly<Record<string, string>> {
-  for (const name of Object.keys(request.headers)) if (ROUTER_HEADERS.test(name)) delete request.headers[name];
-  return API_HEADERS;
-}
-
-/** @throws HttpError 400 for what is no path: forms for proxies, `//host`, broken encoding, control characters */
+/** @throws HttpError for absolute URLs, `//host`, dot segments, broken percent-encoding and control characters */
 function guardUrl(url: string): void {
-  if (url.length > MAX_URL_LENGTH) throw invalidField("path", `is longer than ${MAX_URL_LENGTH} characters`);
+  if (url.length > MAX_URL_LENGTH) throw invalidField("path", `must have at most ${MAX_URL_LENGTH} characters`);
   const path = url.split("?", 1)[0] ?? "";
   const decoded = decode(path);
   const segments = decoded.split("/");
   if (!path.startsWith("/") || path.includes("//") || segments.includes("..") || segments.includes("."))
-    throw invalidField("path", "is not a plain path");
+    throw invalidField("path", "must be a plain path");
   if ([...decoded].some((letter) => letter < " " || letter === "\x7f" || letter === "\\"))
     throw invalidField("path", "has characters that no path of the lab has");
 }
@@ -126,51 +128,29 @@ function decode(path: string): string {
   }
 }
 
-/** Routes of Next count what they read; what says itself that it is too long is not read at all. */
-function guardBody(request: IncomingMessage): void {
-  if (Number(request.headers["content-length"] ?? 0) <= MAX_NEXT_BODY_BYTES) return;
-  throw new HttpError({
-    status: 413,
-    code: "body_too_large",
-    message: `body: longer than ${MAX_NEXT_BODY_BYTES} bytes`,
-    details: { field: "body" },
-    headers: { connection: "close" },
-  });
-}
-
-function answerOptions(request: IncomingMessage, response: ServerResponse, allows: readonly string[]): boolean {
-  if (request.method !== "OPTIONS") return false;
-  send(request, response, { status: 204, headers: { allow: [...allows, "OPTIONS"].join(", ") }, body: "" });
-  return true;
-}
-
-function methodNotAllowed(method: string, allows: readonly string[]): HttpError {
-  const message = `${method} is not allowed here; use ${allows.join(" or ")}.`;
-  return new HttpError({ status: 405, code: "method_not_allowed", message, headers: { allow: allows.join(", ") } });
+function guardPageRequest({ method = "", headers }: IncomingMessage): void {
+  if (!PAGE_METHODS.includes(method)) {
+    const message = `Pages do not support ${method}. Use ${PAGE_METHODS.join(" or ")}.`;
+    throw new HttpError({ code: "method_not_allowed", message, headers: { allow: PAGE_METHODS.join(", ") } });
+  }
+  if (Number(headers["content-length"] ?? 0) <= MAX_PAGE_BODY_BYTES) return;
+  throw new HttpError({ code: "body_too_large", details: { field: "body" }, headers: { connection: "close" } });
 }
 
 function shuttingDown(): HttpError {
-  return new HttpError({
-    status: 503,
-    code: "shutting_down",
-    message: "This node is shutting down and takes no new requests; another one will.",
-    headers: { "retry-after": "1", connection: "close" },
-  });
+  return new HttpError({ code: "shutting_down", headers: { connection: "close" } });
 }
 
-/** Whatever was thrown becomes an answer in the one error shape, unless its client has left. */
-function giveUp(request: IncomingMessage, response: ServerResponse, error: unknown): void {
-  if (response.destroyed || request.socket.destroyed) return;
+/** Answers with the error, unless the client is gone or the answer has begun. */
+function answerError(request: IncomingMessage, response: ServerResponse, error: unknown): ErrorCode | null {
+  if (response.destroyed || request.socket.destroyed) return null;
+  const requestId = headerOf(request.headers, "x-request-id");
   if (response.headersSent) {
-    log().error({ requestId: request.headers["x-request-id"], err: error }, "an answer broke off");
+    log().error({ requestId, err: error }, "the answer failed after its headers were sent");
     response.destroy();
-    return;
+    return null;
   }
-  const { options } = toHttpError(error);
-  const headers = {
-    "content-type": "application/json; charset=utf-8",
-    "cache-control": "no-store",
-    ...options.headers,
-  };
-  send(request, response, { status: options.status, headers, body: JSON.stringify(errorBody(options)) });
+  const answer = errorAnswer(toHttpError(error, requestId));
+  send(request, response, answer);
+  return answer.code;
 }

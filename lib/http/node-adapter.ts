@@ -1,121 +1,119 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { Readable } from "node:stream";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { Readable, type Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { RequestOrigin } from "./admin-guard";
-import { handleHotRequest, MAX_BODY_BYTES, matchHotPath } from "./hot-path";
-import { handleControl } from "./node-control";
-import { liveness, metricsText, readinessAnswer, type TextAnswer } from "./probes";
+import { promisify } from "node:util";
+import { createGzip, gzip } from "node:zlib";
+import type { Answer, WholeAnswer } from "./answer";
+import { dispatch } from "./dispatch";
+import type { ErrorCode } from "./error-table";
+import type { RawRequest } from "./raw-request";
+import { matchRoute, type RouteMatch } from "./route-matcher";
+import { NO_VIEWS, type RunViews } from "./run-views";
 import { API_HEADERS } from "./security-headers";
 
-/** From node:http to the functions that answer, ahead of Next. */
+/** Connects node:http to the route table. */
 
-const CONTROL_PREFIX = "/api/node/";
-const MAX_CONTROL_BODY_BYTES = 16_384;
-/** Of a body that is too long so much is read and thrown away, so that its sender lives to see the answer. */
+/** A body that is too long is read and discarded up to here, so that its sender can still read the answer. */
 const MAX_DISCARDED_BYTES = 8 * 1_024 * 1_024;
+const MIN_COMPRESSED_LENGTH = 16_384;
+const gzipText = promisify(gzip);
 
-/**
- * Ahead of Next too: load generators connect by /healthz, and 500 of them would keep Next busy when the doors open;
- * and whoever watches the lab should see it best when it is busiest.
- */
-const probes: Readonly<Record<string, () => TextAnswer | Promise<TextAnswer>>> = {
-  "/healthz": liveness,
-  "/readyz": readinessAnswer,
-  "/metrics": metricsText,
-};
-
-/** Answers the request if it is a hot or a control route, or a probe. @returns false when it is Next's */
-export async function answerAheadOfNext(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
-  const url = request.url ?? "/";
-  const hot = matchHotPath(url);
-  if (hot) {
-    const answer = await handleHotRequest({
-      ...hot,
-      method: request.method ?? "GET",
-      contentType: request.headers["content-type"] ?? null,
-      runId: header(request, "x-run-id"),
-      runKey: header(request, "x-run-key"),
-      idempotencyKey: header(request, "idempotency-key"),
-      cookie: request.headers.cookie ?? null,
-      requestId: header(request, "x-request-id"),
-      body: await readBody(request, MAX_BODY_BYTES),
-    });
-    send(request, response, answer);
-    return true;
-  }
-  const probe = probes[url.split("?", 1)[0] ?? ""];
-  if (probe) {
-    send(request, response, await probe());
-    return true;
-  }
-  if (!url.startsWith(CONTROL_PREFIX)) return false;
-  await answerControl(request, response, url);
-  return true;
+/** Answers an API request. @returns the error code of the answer */
+export async function serveApi(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { match, views }: { readonly match: RouteMatch; readonly views: RunViews },
+): Promise<ErrorCode | null> {
+  const answer = await dispatch(new NodeRequest(request, response), match, views);
+  const isCompressed = isLarge(match) && /\bgzip\b/.test(String(request.headers["accept-encoding"] ?? ""));
+  if ("chunks" in answer) await sendChunks(request, response, { answer, isCompressed });
+  else if (isCompressed && answer.body.length >= MIN_COMPRESSED_LENGTH) await sendCompressed(request, response, answer);
+  else send(request, response, answer);
+  return answer.code;
 }
 
-async function answerControl(request: IncomingMessage, response: ServerResponse, url: string): Promise<void> {
-  const { status, headers, body } = await handleControl({
-    ...originOf(request),
-    method: request.method ?? "GET",
-    path: url.slice(CONTROL_PREFIX.length).split("?", 1)[0] ?? "",
-    body: await readBody(request, MAX_CONTROL_BODY_BYTES),
-  });
-  if (typeof body === "string") {
-    send(request, response, { status, headers, body });
-    return;
-  }
-  response.writeHead(status, { ...API_HEADERS, ...headers });
-  await pipeline(Readable.from(body), response);
+/** A request listener that serves the API and no pages. */
+export function apiListener(request: IncomingMessage, response: ServerResponse): void {
+  const match = matchRoute(request.url ?? "/");
+  serveApi(request, response, { match, views: NO_VIEWS }).catch((error: Error) => response.destroy(error));
 }
 
-/** Codes of the 5xx that this process wrote, for the log. */
-const codes = new WeakMap<ServerResponse, string>();
-
-export function errorCodeOf(response: ServerResponse): string | null {
-  return codes.get(response) ?? null;
+function isLarge({ routes }: RouteMatch): boolean {
+  return routes?.byMethod.get("GET")?.isLarge === true;
 }
 
-/** Writes a whole answer, with what every answer carries. */
-export function send(request: IncomingMessage, response: ServerResponse, { status, headers, body }: TextAnswer): void {
-  if (status >= 500) {
-    const code = /^\{"error":\{"code":"([a-z_]+)"/.exec(body)?.[1];
-    if (code !== undefined) codes.set(response, code);
+class NodeRequest implements RawRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    this.method = request.method ?? "GET";
+    this.url = request.url ?? "/";
+    this.headers = request.headers;
+    this.#request = request;
+    this.#response = response;
   }
-  const requestId = request.headers["x-request-id"];
+
+  async readBody(limitBytes: number): Promise<string | null> {
+    const request = this.#request;
+    let size = Number(this.headers["content-length"] ?? 0) > MAX_DISCARDED_BYTES ? Number.POSITIVE_INFINITY : 0;
+    if (size > limitBytes) return null;
+    const chunks: Buffer[] = [];
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size <= limitBytes) chunks.push(chunk);
+      else if (size > MAX_DISCARDED_BYTES) break;
+    }
+    return size > limitBytes ? null : Buffer.concat(chunks).toString("utf8");
+  }
+
+  closeSignal(): AbortSignal {
+    const controller = new AbortController();
+    this.#response.once("close", () => controller.abort());
+    return controller.signal;
+  }
+}
+
+/** Writes a whole answer with the headers that every answer has. */
+export function send(request: IncomingMessage, response: ServerResponse, answer: WholeAnswer): void {
+  const { status, headers, body } = answer;
   response
-    .writeHead(status, {
-      ...API_HEADERS,
-      ...(typeof requestId === "string" ? { "x-request-id": requestId } : {}),
-      ...headers,
-      "content-length": Buffer.byteLength(body),
-    })
+    .writeHead(status, headersOf(request, { ...headers, "content-length": String(Buffer.byteLength(body)) }))
     .end(request.method === "HEAD" ? undefined : body);
 }
 
-/** The whole body as text; null once it is longer than the limit. */
-async function readBody(request: IncomingMessage, limitBytes: number): Promise<string | null> {
-  const chunks: Buffer[] = [];
-  let size = Number(request.headers["content-length"] ?? 0) > MAX_DISCARDED_BYTES ? Number.POSITIVE_INFINITY : 0;
-  if (size > limitBytes) return null;
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size <= limitBytes) chunks.push(chunk);
-    else if (size > MAX_DISCARDED_BYTES) break;
+async function sendCompressed(request: IncomingMessage, response: ServerResponse, answer: WholeAnswer): Promise<void> {
+  const bytes = await gzipText(answer.body);
+  const encoded = { ...answer.headers, ...GZIP_HEADERS, "content-length": String(bytes.length) };
+  response.writeHead(answer.status, headersOf(request, encoded)).end(request.method === "HEAD" ? undefined : bytes);
+}
+
+const GZIP_HEADERS = { "content-encoding": "gzip", vary: "accept-encoding" };
+
+interface Streamed {
+  readonly answer: Extract<Answer, { readonly chunks: unknown }>;
+  readonly isCompressed: boolean;
+}
+
+async function sendChunks(request: IncomingMessage, response: ServerResponse, streamed: Streamed): Promise<void> {
+  const { answer, isCompressed } = streamed;
+  const headers = isCompressed ? { ...answer.headers, ...GZIP_HEADERS } : answer.headers;
+  response.writeHead(answer.status, headersOf(request, headers));
+  if (request.method === "HEAD") {
+    response.end();
+    return;
   }
-  return size > limitBytes ? null : Buffer.concat(chunks).toString("utf8");
+  response.flushHeaders();
+  const steps: Transform[] = isCompressed ? [createGzip()] : [];
+  await pipeline([Readable.from(answer.chunks), ...steps, response]);
 }
 
-export function originOf(request: IncomingMessage): RequestOrigin {
-  return {
-    host: request.headers.host ?? null,
-    origin: request.headers.origin ?? null,
-    secFetchSite: header(request, "sec-fetch-site"),
-    authorization: request.headers.authorization ?? null,
-    cookie: request.headers.cookie ?? null,
-  };
-}
-
-function header(request: IncomingMessage, name: string): string | null {
-  const value = request.headers[name];
-  return typeof value === "string" ? value : null;
+function headersOf({ headers }: IncomingMessage, answer: Readonly<Record<string, string>>): Record<string, string> {
+  const requestId = headers["x-request-id"];
+  return typeof requestId === "string"
+    ? { ...API_HEADERS, "x-request-id": requestId, ...answer }
+    : { ...API_HEADERS, ...answer };
 }

@@ -1,4 +1,4 @@
-/** What every answer tells a browser; docs/decisions/151-a-policy-with-a-nonce.md. */
+/** Headers that restrict what a browser does with an answer. */
 
 const everywhere = {
   "x-content-type-options": "nosniff",
@@ -9,19 +9,19 @@ const everywhere = {
   "cross-origin-resource-policy": "same-origin",
 } as const;
 
-/** For JSON, text and streams: nothing in them may run, load or be framed. */
+/** For JSON, text and streams: a browser must not run, load or frame anything in them. */
 export const API_HEADERS: Readonly<Record<string, string>> = {
   ...everywhere,
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
 };
 
-/** For pages. Next puts the nonce on its own scripts when it finds the policy among the request's headers. */
+/** For pages. Next puts the nonce on its own scripts if the request's headers carry the policy. */
 export function pageHeaders(nonce: string, isDevelopment: boolean): Readonly<Record<string, string>> {
   return { ...everywhere, "content-security-policy": pagePolicy(nonce, isDevelopment) };
 }
 
 function pagePolicy(nonce: string, isDevelopment: boolean): string {
-  // React's error overlay evaluates code, and pages that reload as you type are told so by a socket and inline styles.
+  // In development, React's error overlay evaluates code, and hot reload needs a socket and inline styles.
   const scripts = `'self' 'nonce-${nonce}' 'strict-dynamic'${isDevelopment ? " 'unsafe-eval'" : ""}`;
   const styles = isDevelopment ? "'self' 'unsafe-inline'" : `'self' 'nonce-${nonce}'`;
   return [
@@ -29,7 +29,7 @@ function pagePolicy(nonce: string, isDevelopment: boolean): string {
     `script-src ${scripts}`,
     "script-src-attr 'none'",
     `style-src ${styles}`,
-    // Widths of bars and colours of series are style attributes; no selector and no script can be put there.
+    // Widths of bars and colours of series are style attributes. A style attribute has no selectors and runs no scripts.
     "style-src-attr 'unsafe-inline'",
     "img-src 'self' data: blob:",
     "font-src 'self'",

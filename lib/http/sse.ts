@@ -1,13 +1,14 @@
 import { processSingleton } from "../services/singleton";
+import type { StreamedAnswer } from "./answer";
 
 export interface ServerSentEvent {
   readonly event: string;
   readonly id: string | null;
-  /** One line. */
+  /** Without line breaks. */
   readonly data: string;
 }
 
-/** Streams that are open now; they would keep the process alive, so shutting down ends them. */
+/** Open streams would keep the process alive, so the shutdown ends them. */
 function openStreams(): Set<AbortController> {
   return processSingleton("sse.open", () => new Set<AbortController>());
 }
@@ -16,38 +17,38 @@ export function endAllStreams(): void {
   for (const controller of openStreams()) controller.abort();
 }
 
-/** Serves events until they end, the client leaves, or the process shuts down. */
+/** Streams events until they end, the client closes the connection, or the process shuts down. */
 export function eventStream(
-  clientGone: AbortSignal,
-  events: (signal: AbortSignal) => AsyncGenerator<ServerSentEvent>,
-): Response {
-  const controller = new AbortController();
-  openStreams().add(controller);
-  clientGone.addEventListener("abort", () => controller.abort(), { once: true });
-  const iterator = events(controller.signal);
-  const encoder = new TextEncoder();
-  const end = () => {
-    openStreams().delete(controller);
-    controller.abort();
-  };
-  const stream = new ReadableStream<Uint8Array>({
-    async pull(sink) {
-      const next = await iterator.next();
-      if (next.done || controller.signal.aborted) {
-        end();
-        sink.close();
-        return;
-      }
-      const { event, id, data } = next.value;
-      sink.enqueue(encoder.encode(`event: ${event}\n${id === null ? "" : `id: ${id}\n`}data: ${data}\n\n`));
-    },
-    cancel: end,
-  });
-  return new Response(stream, {
+  clientClosed: AbortSignal,
+  events: (signal: AbortSignal) => AsyncIterable<ServerSentEvent>,
+): StreamedAnswer {
+  return {
+    status: 200,
     headers: {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-cache, no-transform",
       "x-accel-buffering": "no",
     },
-  });
+    chunks: frames(clientClosed, events),
+    code: null,
+  };
+}
+
+async function* frames(
+  clientClosed: AbortSignal,
+  events: (signal: AbortSignal) => AsyncIterable<ServerSentEvent>,
+): AsyncGenerator<string> {
+  const controller = new AbortController();
+  openStreams().add(controller);
+  clientClosed.addEventListener("abort", () => controller.abort(), { once: true });
+  if (clientClosed.aborted) controller.abort();
+  try {
+    for await (const { event, id, data } of events(controller.signal)) {
+      if (controller.signal.aborted) return;
+      yield `event: ${event}\n${id === null ? "" : `id: ${id}\n`}data: ${data}\n\n`;
+    }
+  } finally {
+    openStreams().delete(controller);
+    controller.abort();
+  }
 }

@@ -1,27 +1,22 @@
-/** Why the shop rejects a request, with the HTTP status of each code. A rejected request changes no order and no stock. */
-export const SHOP_REFUSALS = {
-  not_open: 409,
-  limit_reached: 409,
-  sold_out: 409,
-  purchase_token_missing: 403,
-  purchase_token_unknown: 403,
-  purchase_token_foreign: 403,
-  purchase_token_used: 409,
-  buyer_mismatch: 403,
-  buyer_required: 401,
-  idempotency_mismatch: 422,
-  idempotency_in_progress: 409,
-  order_not_found: 404,
-  product_not_found: 404,
-  order_not_pending: 409,
-  order_expired: 409,
-  payment_failed: 402,
-  sale_running: 409,
-  contended: 503,
-  lock_expires_by_itself: 409,
-} as const;
-
-export type ShopRefusal = keyof typeof SHOP_REFUSALS;
+/** Why the shop rejects a request. A rejected request changes no order and no stock. lib/http assigns the HTTP statuses. */
+export type ShopRefusal =
+  | "not_open"
+  | "limit_reached"
+  | "sold_out"
+  | "purchase_token_missing"
+  | "purchase_token_unknown"
+  | "purchase_token_foreign"
+  | "purchase_token_used"
+  | "idempotency_mismatch"
+  | "idempotency_in_progress"
+  | "order_not_found"
+  | "product_not_found"
+  | "order_not_pending"
+  | "order_expired"
+  | "payment_failed"
+  | "sale_running"
+  | "contended"
+  | "lock_expires_by_itself";
 
 export interface ShopErrorOptions {
   readonly code: ShopRefusal;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type { OpenApiDocument } from "../../lib/http/routes/openapi";
+import type { OpenApiDocument } from "../../lib/http/openapi";
 import { Contract } from "../support/contract";
 import { requireEnv } from "../support/lab-env";
 import { createOwnDatabase, type OwnDatabase } from "../support/own-database";
@@ -9,7 +9,7 @@ import { type RawAnswer, RawClient } from "../support/raw-request";
 import { waitUntil } from "../support/wait-until";
 
 requireEnv("DATABASE_URL", "REDIS_URL");
-const ADMIN_TOKEN = "the token of the lab under test";
+const ADMIN_TOKEN = "the admin token of the lab under test";
 const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
 
 interface Call {
@@ -27,7 +27,7 @@ describe("the OpenAPI document", () => {
   let node: OwnNode;
   let client: RawClient;
   let contract: Contract;
-  /** Successes that were seen, as `method path`. */
+  /** Routes that have answered successfully, as `method path`. */
   const succeeded = new Set<string>();
 
   before(async () => {
@@ -36,7 +36,7 @@ describe("the OpenAPI document", () => {
       DATABASE_URL: database.url,
       LAB_ADMIN_TOKEN: ADMIN_TOKEN,
       LOCK_STRATEGY: "sql-guarded",
-      // So slow that no busy machine refills it while somebody is hasty.
+      // So slow that no bucket refills during a test, however slow the machine is.
       BUYER_RATE_PER_SECOND: "0.01",
     });
     client = new RawClient(node.port, 8);
@@ -49,7 +49,7 @@ describe("the OpenAPI document", () => {
     await database?.[Symbol.asyncDispose]();
   });
 
-  /** Sends a call and holds the answer to the document. */
+  /** Sends a call and checks its answer against the document. */
   async function call({ method, path, params = {}, query = "", headers = {}, body }: Call): Promise<RawAnswer> {
     const filled = path.replace(/\{([a-zA-Z]+)\}/g, (_, name: string) => params[name] ?? "1");
     const json: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
@@ -64,7 +64,7 @@ describe("the OpenAPI document", () => {
   const json = <T>({ body }: RawAnswer) => JSON.parse(body) as T;
   const codeOf = (answer: RawAnswer) => json<{ error?: { code: string } }>(answer).error?.code;
 
-  it("is what a purchase and a claim answer, sold and refused", async () => {
+  it("describes the answers of purchases and claims", async () => {
     const { rows } = await database.pool.query<{ id: number }>(
       "INSERT INTO products (slug, name, price_cents, stock) VALUES ('one', 'one', 100, 1) RETURNING id",
     );
@@ -87,7 +87,7 @@ describe("the OpenAPI document", () => {
     await call({ method: "GET", path: "/api/coupons/{id}" });
   });
 
-  it("is what a visitor's own routes answer, from the cookie to the payment", async () => {
+  it("describes the answers of a visitor's routes, from the cookie to the payment", async () => {
     const { rows } = await database.pool.query<{ id: number }>(
       `INSERT INTO products (slug, name, price_cents, stock, requires_purchase_token)
        VALUES ('two', 'two', 100, 9, false), ('by-token', 'by token', 100, 9, true) RETURNING id`,
@@ -130,7 +130,7 @@ describe("the OpenAPI document", () => {
     assert.equal(codeOf(await call({ method: "GET", path: "/api/orders" })), "buyer_required");
   });
 
-  it("is what an operator's routes answer", async () => {
+  it("describes the answers of an operator's routes", async () => {
     const target = { kind: "product", id: 1 };
     await call({ method: "GET", path: "/api/stock/drift", query: "?kind=product&id=1" });
     await call({ method: "POST", path: "/api/stock/reconcile", headers: admin, body: { target } });
@@ -142,7 +142,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  it("is what the lab's own routes and the probes answer", async () => {
+  it("describes the answers of the lab's routes and of the probes", async () => {
     for (const path of ["/api/strategies", "/api/strategy", "/healthz", "/readyz", "/metrics", "/api/openapi.json"]) {
       assert.equal((await call({ method: "GET", path })).status, 200, path);
     }
@@ -157,19 +157,19 @@ describe("the OpenAPI document", () => {
     assert.equal((await call({ ...strategy, headers: { cookie }, body: { id: "sql-guarded" } })).status, 200);
   });
 
-  it("is what a run answers from its opening to its findings", async () => {
+  it("describes the answers of a run, from its start to its findings", async () => {
     const request = { strategy: "none", stock: 5, vus: 20, holdMs: 1, engine: "builtin", launch: true };
     const opened = await call({ method: "POST", path: "/api/runs", headers: admin, body: request });
     assert.match(String(opened.headers["x-run-key"]), /^[0-9a-f]{32}$/);
     const { id } = json<{ id: string }>(opened);
-    const hurt = {
+    const withFault = {
       method: "POST",
       path: "/api/runs",
       headers: admin,
       body: { ...request, faults: [{ id: "pause-holder" }] },
     };
-    assert.equal(codeOf(await call(hurt)), "fault_not_applicable");
-    const unknown = { ...hurt, body: { ...request, faults: [{ id: "no-such-fault" }] } };
+    assert.equal(codeOf(await call(withFault)), "fault_not_applicable");
+    const unknown = { ...withFault, body: { ...request, faults: [{ id: "no-such-fault" }] } };
     assert.equal(codeOf(await call(unknown)), "invalid_request");
     assert.equal(
       codeOf(await call({ method: "POST", path: "/api/runs", headers: admin, body: request })),
@@ -179,9 +179,9 @@ describe("the OpenAPI document", () => {
     for (const action of ["stats", "drift", "history"]) {
       await call({ method: "GET", path: `/api/node/runs/{id}/${action}`, params, headers: admin });
     }
-    const ended = async () =>
+    const hasEnded = async () =>
       json<{ status: string }>(await call({ method: "GET", path: "/api/runs/{id}", params })).status !== "running";
-    await waitUntil(ended, { what: "the run's end", withinMs: 60_000 });
+    await waitUntil(hasEnded, { what: "the run to finish", withinMs: 60_000 });
     for (const path of ["events", "history", "samples", "findings", "timeline", "series", "evidence"]) {
       await call({ method: "GET", path: `/api/runs/{id}/${path}`, params });
     }
@@ -191,7 +191,7 @@ describe("the OpenAPI document", () => {
     const list = await call({ method: "GET", path: "/api/runs/{id}/findings", params });
     const { findings } = json<{ findings: { name: string }[] }>(list);
     const name = findings[0]?.name;
-    assert.ok(name !== undefined, "twenty buyers without a lock leave something to find");
+    assert.ok(name !== undefined, "expected findings after twenty purchases without a lock, found none");
     await call({ method: "GET", path: "/api/runs/{id}/findings/{name}", params: { id, name } });
     await call({ method: "POST", path: "/api/runs/{id}/finish", params, headers: admin, body: {} });
     for (const path of ["/api/runs", "/api/runs/latest", "/api/sweeps"]) await call({ method: "GET", path });
@@ -199,7 +199,7 @@ describe("the OpenAPI document", () => {
     assert.equal(codeOf(await call({ method: "GET", path: "/api/sweeps/{id}", params: { id: "none" } })), "not_found");
   });
 
-  it("is what a sweep's run leaves", async () => {
+  it("describes the answers of a sweep", async () => {
     const sweep = { id: "contract", repeat: 1, repeats: 1, strategies: ["sql-guarded"] };
     const request = { strategy: "sql-guarded", stock: 1, vus: 1, engine: "external", sweep };
     const { id } = json<{ id: string }>(
@@ -209,7 +209,7 @@ describe("the OpenAPI document", () => {
     await call({ method: "GET", path: "/api/sweeps/{id}", params: { id: "contract" } });
   });
 
-  it("is what the node's control routes answer", async () => {
+  it("describes the answers of a node's control routes", async () => {
     await call({ method: "GET", path: "/api/node/strategy", headers: admin });
     await call({ method: "PUT", path: "/api/node/strategy", headers: admin, body: { id: "sql-guarded" } });
     const target = { kind: "product", id: 1 };
@@ -228,7 +228,7 @@ describe("the OpenAPI document", () => {
     assert.equal(codeOf(other), "invalid_request");
   });
 
-  it("has no route that the tests above have not seen succeed", () => {
+  it("has no route without a successful answer in the tests above", () => {
     const all = contract.operations.map(({ method, path }) => `${method} ${path}`);
     assert.deepEqual(
       all.filter((route) => !succeeded.has(route)),
@@ -236,7 +236,7 @@ describe("the OpenAPI document", () => {
     );
   });
 
-  it("asks for the admin token on every route that changes the lab, and refuses other sites there", async () => {
+  it("requires the admin token on every route that changes the lab, and rejects other sites there", async () => {
     const guarded = contract.operations.filter(({ operation }) => operation.security !== undefined);
     assert.ok(guarded.length >= 15, `${guarded.length} routes`);
     for (const { method, path } of guarded) {

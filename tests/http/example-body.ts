@@ -1,6 +1,6 @@
-import type { Operation } from "../../lib/http/routes/openapi";
+import type { Operation } from "../../lib/http/openapi";
 
-/** JSON Schema, as far as it is looked at here. */
+/** The part of JSON Schema that the example generator reads. */
 export type Schema = Readonly<Record<string, unknown>> & {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -11,7 +11,7 @@ export function exampleBody(operation: Operation): unknown {
   return example((operation.requestBody?.content["application/json"]?.schema ?? {}) as Schema);
 }
 
-/** The smallest value of a schema, as far as the lab's schemas go. */
+/** The smallest value of a schema. Supports the keywords that the lab's schemas use. */
 function example(schema: Schema): unknown {
   if ("const" in schema) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
 import { readPropertySeed } from "../../bin/testing/property-seed";
-import type { OpenApiDocument } from "../../lib/http/routes/openapi";
+import type { OpenApiDocument } from "../../lib/http/openapi";
 import { Contract } from "../support/contract";
 import { requireEnv } from "../support/lab-env";
 import { createOwnDatabase, type OwnDatabase } from "../support/own-database";
@@ -15,10 +15,10 @@ requireEnv("DATABASE_URL");
 
 const REQUESTS = 5_200;
 const CONNECTIONS = 24;
-/** How `redis-lock` takes its lock; the node's own housekeeping sends no SET. */
+/** `redis-lock` acquires its lock with SET. The node sends no other SET. */
 const LOCK_COMMAND = /^cmdstat_set:/m;
 const propertySeed = readPropertySeed();
-const ADMIN_TOKEN = "the token of the fuzzed lab";
+const ADMIN_TOKEN = "the admin token of the fuzzed lab";
 
 describe(`malformed requests (PROPERTY_SEED=${propertySeed})`, () => {
   let database: OwnDatabase;
@@ -28,14 +28,14 @@ describe(`malformed requests (PROPERTY_SEED=${propertySeed})`, () => {
 
   before(async () => {
     [database, redis] = await Promise.all([createOwnDatabase(), startOwnRedis()]);
-    // A lock in Redis under every purchase, so that one that was taken can be seen there.
+    // Every purchase acquires a lock in Redis, so that Redis shows whether one was acquired.
     node = await startOwnNode({
       DATABASE_URL: database.url,
       REDIS_URL: redis.url,
       LOCK_STRATEGY: "redis-lock",
       LAB_ADMIN_TOKEN: ADMIN_TOKEN,
     });
-    // Makes the secret that signs visitors' cookies: the one row that reading may write, once.
+    // Creates the secret that signs the buyer cookies: the only row that a read may write.
     await fetch(`${node.url}/api/buyer`);
     contract = new Contract((await (await fetch(`${node.url}/api/openapi.json`)).json()) as OpenApiDocument);
     await database.pool.query(
@@ -49,7 +49,7 @@ describe(`malformed requests (PROPERTY_SEED=${propertySeed})`, () => {
     await database[Symbol.asyncDispose]();
   });
 
-  /** @returns what is wrong with how a request was answered, or null */
+  /** @returns what is wrong with the answer, or null */
   async function problemWith({ route, request, mustBeRefused }: Malformed, client: RawClient): Promise<string | null> {
     let answer: RawAnswer;
     try {
@@ -58,12 +58,12 @@ describe(`malformed requests (PROPERTY_SEED=${propertySeed})`, () => {
       return `no answer: ${(error as Error).message}`;
     }
     if (/\bat .*\.(ts|js):\d+|node_modules|node:internal/.test(answer.body)) return "a stack trace";
-    if (mustBeRefused && answer.status < 400) return `${answer.status}: it was not refused`;
+    if (mustBeRefused && answer.status < 400) return `expected an error, found ${answer.status}`;
     if (answer.headers["x-content-type-options"] !== "nosniff") return "no security headers";
     return contract.problemOf(route, answer);
   }
 
-  it(`are answered with declared errors in the one shape, take no lock and change no row (${REQUESTS} of them)`, async () => {
+  it(`get declared errors in the API's error shape, acquire no lock and change no row (${REQUESTS} requests)`, async () => {
     const { operations } = contract;
     assert.ok(operations.length > 25, `${operations.length} routes`);
     const perRoute = Math.ceil(REQUESTS / operations.length);
@@ -79,16 +79,16 @@ describe(`malformed requests (PROPERTY_SEED=${propertySeed})`, () => {
     using client = new RawClient(node.port, CONNECTIONS);
     const queue = cases.values();
     const work = async () => {
-      for (const one of queue) {
-        const problem = await problemWith(one, client);
-        const { method, path } = one.request;
+      for (const sent of queue) {
+        const problem = await problemWith(sent, client);
+        const { method, path } = sent.request;
         if (problem !== null)
-          problems.set(`${one.route.path} ${one.what}`, `${method} ${path.slice(0, 80)}: ${problem}`);
+          problems.set(`${sent.route.path} ${sent.what}`, `${method} ${path.slice(0, 80)}: ${problem}`);
       }
     };
     await Promise.all(Array.from({ length: CONNECTIONS }, work));
     assert.deepEqual([...problems].slice(0, 10), []);
-    assert.deepEqual(await database.digest(), before, "a row has changed");
+    assert.deepEqual(await database.digest(), before, "expected no row to change");
     await assertNoLockWasTaken();
     assert.ok(!node.log().includes('"level":"error"'), node.log().slice(-2_000));
   });
@@ -97,19 +97,19 @@ describe(`malformed requests (PROPERTY_SEED=${propertySeed})`, () => {
 
   async function assertNoLockWasTaken(): Promise<void> {
     const metrics = await (await fetch(`${node.url}/metrics`)).text();
-    assert.match(metrics, /^http_request_duration_seconds_count\{/m, "the metrics are there");
-    assert.doesNotMatch(metrics, /^flash_sale_purchases_total\{/m, "a purchase got as far as the lock");
-    assert.doesNotMatch(await redisCommands(), LOCK_COMMAND, "Redis was asked for a lock");
+    assert.match(metrics, /^http_request_duration_seconds_count\{/m, "expected request metrics, found none");
+    assert.doesNotMatch(metrics, /^flash_sale_purchases_total\{/m, "a purchase reached the lock");
+    assert.doesNotMatch(await redisCommands(), LOCK_COMMAND, "Redis received a lock command");
   }
 
-  it("are the exception: a purchase that is well-formed takes the lock, so that the check above can fail", async () => {
+  it("would be detected: a valid purchase acquires the lock and fails the check above", async () => {
     const response = await fetch(`${node.url}/api/products/1/reduce-stock`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: '{"userId":"sound"}',
     });
     assert.equal(response.status, 201);
-    await assert.rejects(assertNoLockWasTaken, /got as far as the lock/);
+    await assert.rejects(assertNoLockWasTaken, /reached the lock/);
     assert.match(await redisCommands(), LOCK_COMMAND);
   });
 });

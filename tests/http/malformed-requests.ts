@@ -1,17 +1,17 @@
 import fc from "fast-check";
-import type { Operation } from "../../lib/http/routes/openapi";
+import type { Operation } from "../../lib/http/openapi";
 import type { Contract } from "../support/contract";
 import type { RawRequest } from "../support/raw-request";
 import { exampleBody, type Schema } from "./example-body";
 
-/** Requests that are wrong in one way each, made from the OpenAPI document: a valid example, and then a mutation. */
+/** Generates requests with one mistake each: a valid example from the OpenAPI document, and a mutation. */
 
 export interface Malformed {
   readonly route: { readonly method: string; readonly path: string };
-  /** What is wrong with it. */
+  /** The mistake. */
   readonly what: string;
   readonly request: RawRequest;
-  /** Wrong enough that only a 4xx, or a declared 5xx, can be the answer. */
+  /** True if only a 4xx or a declared 5xx is a correct answer. */
   readonly mustBeRefused: boolean;
 }
 
@@ -79,14 +79,14 @@ type Target = { method: string; path: string; operation: Operation };
 
 function badPath(route: Target, options: FuzzOptions): fc.Arbitrary<Malformed> {
   return badIds.map((id) => {
-    // A number that happens to be an id is not malformed.
+    // A generated number may be a valid id.
     const path = fill(route.path, wireSafe(/^[1-9][0-9]{0,9}$/.test(id) ? `-${id}` : id));
     const request = { ...valid(route, options), path };
-    return made(route, { what: `id ${id.slice(0, 30)}`, request, mustBeRefused: isBuyersRoute(route) });
+    return made(route, { what: `id ${id.slice(0, 30)}`, request, mustBeRefused: isSaleRoute(route) });
   });
 }
 
-/** Bodies that are no JSON of the right type at all. */
+/** Bodies that are not JSON, or not sent as JSON. */
 function badText(route: Target, options: FuzzOptions): fc.Arbitrary<Malformed> {
   const good = JSON.stringify(exampleBody(route.operation));
   const texts: fc.Arbitrary<{ what: string; body: string | Buffer; type?: string }> = fc.oneof(
@@ -106,7 +106,7 @@ function badText(route: Target, options: FuzzOptions): fc.Arbitrary<Malformed> {
       { what: "text/plain", body: good, type: "text/plain" },
       { what: "a form", body: "userId=a&quantity=1", type: "application/x-www-form-urlencoded" },
       { what: "no content type", body: good, type: "" },
-      { what: "a type that only begins right", body: good, type: "application/jsonp" },
+      { what: "a content type that starts with a valid one", body: good, type: "application/jsonp" },
       { what: "multipart", body: "--x\r\n\r\n--x--", type: "multipart/form-data; boundary=x" },
     ),
     fc.string({ unit: "binary", maxLength: 200 }).map((text) => ({ what: "noise", body: `{${text}` })),
@@ -121,21 +121,23 @@ function badText(route: Target, options: FuzzOptions): fc.Arbitrary<Malformed> {
   });
 }
 
-/** A valid body with one thing changed: a field of another type, missing, or too many; keys that reach for prototypes. */
+/** A valid body with one change: a field of another type, a missing or unknown field, or a key that targets a prototype. */
 function badValue(route: Target, options: FuzzOptions): fc.Arbitrary<Malformed> {
   const schema = (route.operation.requestBody?.content["application/json"]?.schema ?? {}) as Schema;
   const example = exampleBody(route.operation) as Record<string, unknown>;
   const fields = Object.keys(schema.properties ?? {});
   const required = schema.required ?? [];
-  const added = fc.tuple(fc.stringMatching(/^[a-z_]{1,12}$/), junk).map(([field, value]) => ({ [`${field}_`]: value }));
-  const reaching = fc.constantFrom(
+  const unknownField = fc
+    .tuple(fc.stringMatching(/^[a-z_]{1,12}$/), junk)
+    .map(([field, value]) => ({ [`${field}_`]: value }));
+  const prototypeKeys = fc.constantFrom(
     '"__proto__":{"isAdmin":true}',
     '"constructor":{"prototype":{"x":1}}',
     '"toString":1',
   );
   const edits: fc.Arbitrary<{ what: string; text: string }>[] = [
-    added.map((edit) => ({ what: "a field too many", text: JSON.stringify({ ...example, ...edit }) })),
-    reaching.map((text) => ({
+    unknownField.map((edit) => ({ what: "an unknown field", text: JSON.stringify({ ...example, ...edit }) })),
+    prototypeKeys.map((text) => ({
       what: "prototype",
       text: JSON.stringify(example).replace(/\}$/, `,${text}}`).replace("{,", "{"),
     })),
@@ -158,7 +160,7 @@ function badValue(route: Target, options: FuzzOptions): fc.Arbitrary<Malformed> 
     );
   }
   return fc.oneof(...edits).map(({ what, text }) => {
-    // Some junk is valid by chance; the schema knows, and such a request proves nothing but that it is answered.
+    // Junk that the schema accepts by chance is replaced by a body that it rejects.
     const isValid = options.contract.accepts(route.operation, JSON.parse(text)) && !text.includes("__proto__");
     const request = { ...valid(route, options), body: isValid ? "{" : text };
     return made(route, { what, request, mustBeRefused: true });
@@ -186,18 +188,18 @@ function brokenHeader(route: Target, options: FuzzOptions): fc.Arbitrary<Malform
   const broken = fc.constantFrom<{ what: string; headers: Record<string, string>; refuse?: true }>(
     { what: "another host", headers: { host: "evil.example" }, refuse: true },
     { what: "a host with a path", headers: { host: "127.0.0.1/../x" }, refuse: true },
-    { what: "a host that only begins right", headers: { host: "localhost.evil.example:3000" }, refuse: true },
+    { what: "a host that starts with a valid name", headers: { host: "localhost.evil.example:3000" }, refuse: true },
     { what: "another site", headers: { origin: "http://evil.example", "sec-fetch-site": "cross-site" } },
     { what: "an origin that is null", headers: { origin: "null" } },
     { what: "a wrong token", headers: { authorization: "Bearer wrong-wrong-wrong" } },
     { what: "another scheme", headers: { authorization: "Basic YTpi" } },
     { what: "a forged session", headers: { cookie: "lab_session=0; lab_session=1; __proto__=2" } },
-    { what: "an id to inject", headers: { "x-request-id": '"}{"level":"fatal"' } },
+    { what: "a request id that breaks the log line", headers: { "x-request-id": '"}{"level":"fatal"' } },
     { what: "a run that is not open", headers: { "x-run-id": "long-gone", "x-run-key": "00000000000000000000" } },
     { what: "a long header", headers: { "x-run-id": "r".repeat(6_000) } },
     { what: "a forwarded host", headers: { "x-forwarded-host": "evil.example", "x-forwarded-proto": "https" } },
     { what: "Next's own headers", headers: { "x-middleware-subrequest": "a:a:a:a:a", rsc: "1", "next-action": "x" } },
-    { what: "a policy of its own", headers: { "content-security-policy": "script-src 'nonce-<x>'" } },
+    { what: "a content security policy", headers: { "content-security-policy": "script-src 'nonce-<x>'" } },
     { what: "an odd accept", headers: { accept: "*/*;q=2,,,;", "accept-encoding": "br;q=x", range: "bytes=9-1" } },
   );
   return broken.map(({ what, headers, refuse = false }) => {
@@ -223,16 +225,16 @@ function made({ method, path }: Target, rest: Omit<Malformed, "route">): Malform
   return { route: { method, path }, ...rest };
 }
 
-/** Where the mutation alone need not be refused, a route with a body gets one that must be: nothing may be changed. */
+/** For a mutation that a route may accept: also breaks the body, if the route has one, so that nothing can change. */
 function withBrokenBody(route: Target, request: RawRequest): RawRequest {
   return route.operation.requestBody ? { ...request, body: "{" } : request;
 }
 
-function isBuyersRoute({ path }: Target): boolean {
+function isSaleRoute({ path }: Target): boolean {
   return path.includes("/products/") || path.includes("/coupons/");
 }
 
-/** A request that a lab without runs, products and coupons can only refuse with 404, or answer by reading. */
+/** A valid request. On a lab without runs, products and coupons it gets a 404 or reads something. */
 function valid(route: Target, { adminToken }: FuzzOptions): RawRequest {
   const { method, path, operation } = route;
   const headers: Record<string, string> = { authorization: `Bearer ${adminToken}` };
@@ -245,7 +247,7 @@ function fill(path: string, id: string): string {
   return path.replace(/\{[a-zA-Z]+\}/g, () => id);
 }
 
-/** Node's client refuses what HTTP cannot carry; everything else goes out as it is. */
+/** Encodes only the characters that Node's HTTP client cannot send. */
 function wireSafe(id: string): string {
   return id
     .replace(/[^\x21-\xff]/gu, (letter) => encodeURIComponent(letter))

@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020";
-import type { OpenApiDocument, Operation } from "../../lib/http/routes/openapi";
+import type { OpenApiDocument, Operation } from "../../lib/http/openapi";
 import type { RawAnswer } from "./raw-request";
 
 /** Holds answers to the OpenAPI document as it is served: by a validator that has nothing to do with what wrote it. */

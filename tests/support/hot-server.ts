@@ -1,15 +1,10 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { answerAheadOfNext } from "../../lib/http/node-adapter";
+import { apiListener } from "../../lib/http/node-adapter";
 
-/** A server with nothing but what `server.ts` answers ahead of Next. */
+/** A server that serves the API without Next. */
 export async function startHotServer(): Promise<{ url: string; close: () => Promise<void> }> {
-  const server: Server = createServer((request, response) => {
-    answerAheadOfNext(request, response).then(
-      (answered) => answered || response.writeHead(404).end(),
-      (error: Error) => response.destroy(error),
-    );
-  });
+  const server: Server = createServer(apiListener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const close = async () => {

@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import { answerAheadOfNext } from "../../lib/http/node-adapter";
+import { apiListener } from "../../lib/http/node-adapter";
 import { currentNode } from "../../lib/node/current-node";
 import { env } from "../../lib/services/current-env";
 import { driftOf, reconcileCounters } from "../../lib/shop/counters";
@@ -62,12 +62,7 @@ async function settle(how: "pay" | "cancel", order: { orderId: string; buyerId: 
 }
 
 function main(): void {
-  const server = createServer((request, response) => {
-    answerAheadOfNext(request, response).then(
-      (answered) => answered || response.writeHead(404).end(),
-      (error: Error) => response.destroy(error),
-    );
-  });
+  const server = createServer(apiListener);
   server.listen(env().PORT, "127.0.0.1", () => say({ type: "ready", port: env().PORT }));
   new ShopMaintenance(currentNode(), env().SHOP_MAINTENANCE_EVERY_MS).start();
   process.on("message", (errand) => {

@@ -1,13 +1,3 @@
-import { apiRoute } from "@/lib/http/api-route";
-import { notFound } from "@/lib/http/errors";
+import { nextRoute } from "@/app/_lib/next-route";
 
-export const dynamic = "force-dynamic";
-
-/** Whatever no other route takes: the API answers in its own shape, not with a page. */
-function answer(request: Request): Promise<Response> {
-  return apiRoute(async () => {
-    throw notFound(`${request.method} ${new URL(request.url).pathname.slice(0, 200)}`);
-  });
-}
-
-export { answer as DELETE, answer as GET, answer as PATCH, answer as POST, answer as PUT };
+export const { DELETE, GET, PATCH, POST, PUT } = nextRoute("/api/{...path}");

@@ -1,11 +1,3 @@
-import { apiRoute } from "@/lib/http/api-route";
-import { admitVisitor } from "@/lib/http/buyer-cookie";
+import { nextRoute } from "@/app/_lib/next-route";
 
-export const dynamic = "force-dynamic";
-
-/** Who the visitor is: anonymous, and the same as last time. */
-export const GET = (request: Request) =>
-  apiRoute(async () => {
-    const { buyerId, setCookie } = await admitVisitor(request.headers.get("cookie"));
-    return Response.json({ buyerId }, { headers: { "set-cookie": setCookie, "cache-control": "no-store" } });
-  });
+export const { GET } = nextRoute("/api/buyer");

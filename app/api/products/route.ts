@@ -1,6 +1,3 @@
-import { apiRoute } from "@/lib/http/api-route";
-import { listProducts } from "@/lib/shop/queries";
+import { nextRoute } from "@/app/_lib/next-route";
 
-export const dynamic = "force-dynamic";
-
-export const GET = () => apiRoute(async () => ({ products: await listProducts() }));
+export const { GET } = nextRoute("/api/products");

@@ -1,6 +1,3 @@
-import { apiRoute } from "@/lib/http/api-route";
-import { describeStrategies } from "@/lib/runs/lab-description";
+import { nextRoute } from "@/app/_lib/next-route";
 
-export const dynamic = "force-dynamic";
-
-export const GET = () => apiRoute(describeStrategies);
+export const { GET } = nextRoute("/api/strategies");

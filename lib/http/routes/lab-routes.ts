@@ -1,50 +1,55 @@
-import { activeStrategySchema, catalogueSchema, loggedInSchema, switchedSchema } from "./answers";
-import { sessionRequestSchema, strategyRequestSchema } from "./requests";
-import type { Route } from "./route";
+import { activeStrategies, switchAllNodes } from "../../runs/active-strategy";
+import { describeStrategies } from "../../runs/lab-description";
+import { json } from "../answer";
+import { type Route, route } from "../route";
+import { logIn } from "../session";
+import { activeStrategySchema, labDescriptionSchema, loggedInSchema, switchedSchema } from "./answer-schemas";
+import { sessionRequestSchema, strategyRequestSchema } from "./request-schemas";
 
+/** Strategies, and the dashboard's session. */
 export const labRoutes: readonly Route[] = [
-  {
+  route({
     method: "get",
     path: "/api/strategies",
-    summary: "The catalogue: strategies with traits and availability, servers, engines, nodes.",
+    summary: "Describes the lab: strategies with traits and availability, servers, load generators, nodes.",
     tag: "lab",
     access: "anyone",
-    served: "next",
-    answers: { 200: { description: "What the lab can do here.", schema: catalogueSchema } },
+    answers: { 200: { description: "What this lab can run.", schema: labDescriptionSchema } },
     errors: [],
-  },
-  {
+    handler: async () => json(await describeStrategies()),
+  }),
+  route({
     method: "get",
     path: "/api/strategy",
-    summary: "The strategy of purchases outside of runs, node by node.",
+    summary: "Returns the strategy of purchases outside runs, for each node.",
     tag: "lab",
     access: "anyone",
-    served: "next",
     answers: { 200: { description: "The active strategy.", schema: activeStrategySchema } },
     errors: [],
-  },
-  {
+    handler: async () => json(await activeStrategies()),
+  }),
+  route({
     method: "put",
     path: "/api/strategy",
-    summary: "Switches all nodes.",
+    summary: "Switches all nodes to a strategy.",
     tag: "lab",
     access: "admin",
-    served: "next",
     body: strategyRequestSchema,
-    answers: { 200: { description: "Every node has switched.", schema: switchedSchema } },
+    answers: { 200: { description: "All nodes have switched.", schema: switchedSchema } },
     errors: ["unknown_strategy", "strategy_unavailable", "node_unavailable"],
-  },
-  {
+    handler: async ({ body }) => json(await switchAllNodes(body.id)),
+  }),
+  route({
     method: "post",
     path: "/api/session",
-    summary: "Logs the dashboard in: the admin token for a cookie that scripts cannot read.",
+    summary: "Logs in to the dashboard: exchanges the admin token for a cookie that scripts cannot read.",
     tag: "lab",
-    access: "anyone",
-    served: "next",
+    access: "same-site",
     body: sessionRequestSchema,
     answers: {
       200: { description: "Logged in.", schema: loggedInSchema, headers: { "set-cookie": "The session." } },
     },
-    errors: ["admin_token_wrong", "cross_site", "rate_limited"],
-  },
+    errors: ["admin_token_wrong", "rate_limited"],
+    handler: ({ body }) => logIn(body.token),
+  }),
 ];

@@ -1,5 +1,10 @@
+import { currentNode } from "../../node/current-node";
 import { armedPauseSchema } from "../../node/holder-pauses";
 import { assignmentSchema, preparationSchema } from "../../node/run-assignment";
+import { stockStrategies } from "../../stock/stock-strategies";
+import { json } from "../answer";
+import { HttpError, invalidField, notFound } from "../errors";
+import { type Route, route } from "../route";
 import {
   armedSchema,
   driftSchema,
@@ -7,101 +12,157 @@ import {
   nodeStatsSchema,
   nodeStrategySchema,
   pauseOutcomesSchema,
-} from "./answers";
-import { runId } from "./params";
-import { strategyRequestSchema } from "./requests";
-import type { Route } from "./route";
+} from "./answer-schemas";
+import { runId } from "./fields";
+import { strategyRequestSchema } from "./request-schemas";
 
-/** What the coordinator asks of a store node. All of it is the lab's own business, reading included. */
-
-const control = { tag: "nodes", access: "admin", served: "control" } as const;
+const control = { tag: "nodes", access: "admin", maxBodyBytes: 16_384 } as const;
 const ofRun = { ...control, params: { id: runId } } as const;
 const done = { description: "Done.", schema: nodeRunSchema };
 
+/** What the coordinator calls on a store node. Reading requires the admin token too. */
 export const nodeRoutes: readonly Route[] = [
-  {
+  route({
     ...control,
     method: "get",
     path: "/api/node/strategy",
-    summary: "This node's active strategy.",
-    answers: { 200: { description: "Its id.", schema: nodeStrategySchema } },
+    summary: "Returns this node's active strategy.",
+    answers: { 200: { description: "The strategy's id.", schema: nodeStrategySchema } },
     errors: [],
-  },
-  {
+    handler: () => json(activeStrategy()),
+  }),
+  route({
     ...control,
     method: "put",
     path: "/api/node/strategy",
-    summary: "Switches this node.",
+    summary: "Switches this node to a strategy.",
     body: strategyRequestSchema,
-    answers: { 200: { description: "It has switched.", schema: nodeStrategySchema } },
+    answers: { 200: { description: "The node has switched.", schema: nodeStrategySchema } },
     errors: ["unknown_strategy"],
-  },
-  {
+    handler: ({ body }) => {
+      currentNode().switchStrategy(knownStrategy("id", body.id));
+      return json(activeStrategy());
+    },
+  }),
+  route({
     ...ofRun,
     method: "put",
     path: "/api/node/runs/{id}",
-    summary: "Takes a run on.",
+    summary: "Assigns a run to this node.",
     body: assignmentSchema,
     answers: { 200: done },
     errors: ["unknown_strategy"],
-  },
-  {
+    handler: ({ params: { id }, body }) => {
+      if (body.runId !== id) throw invalidField("runId", "must be the run of the path");
+      knownStrategy("strategy", body.strategy);
+      currentNode().assign(body);
+      return json({ runId: id, node: currentNode().name });
+    },
+  }),
+  route({
     ...ofRun,
     method: "post",
     path: "/api/node/runs/{id}/prepare",
-    summary: "Puts the target's stock where the strategy keeps it.",
+    summary: "Writes the target's stock to where the strategy keeps it.",
     body: preparationSchema,
     answers: { 200: done },
     errors: ["unknown_strategy"],
-  },
-  {
+    handler: async ({ params: { id }, body }) => {
+      knownStrategy("strategy", body.strategy);
+      await currentNode().prepare(body);
+      return json({ runId: id, node: currentNode().name });
+    },
+  }),
+  route({
     ...ofRun,
     method: "post",
     path: "/api/node/runs/{id}/close",
-    summary: "Counts no new purchase for the run.",
+    summary: "Stops counting new purchases for the run.",
     answers: { 200: done },
     errors: [],
-  },
-  {
+    handler: ({ params: { id } }) => json({ runId: id, node: currentNode().name, known: currentNode().close(id) }),
+  }),
+  route({
     ...ofRun,
     method: "put",
     path: "/api/node/runs/{id}/pauses",
-    summary: "Stops this node at the write of a holder of the run, once; it wakes by itself.",
+    summary:
+      "Arms a pause: this node stops once, at the write of one of the run's lock holders, and resumes on its own.",
     body: armedPauseSchema,
     answers: { 200: { description: "Armed.", schema: armedSchema } },
     errors: [],
-  },
-  {
+    handler: ({ params: { id }, body }) => {
+      const node = currentNode();
+      // Only closing the run disarms a pause, so a run that is not open must not arm one.
+      if (node.run(id)?.closed !== false) throw unknownRun(id);
+      return json({ runId: id, node: node.name, place: node.pauses.arm(id, body) });
+    },
+  }),
+  route({
     ...ofRun,
     method: "delete",
     path: "/api/node/runs/{id}/pauses",
-    summary: "Calls off the pauses that have not happened.",
-    answers: { 200: { description: "What became of each, in order.", schema: pauseOutcomesSchema } },
+    summary: "Disarms the pauses that have not started.",
+    answers: { 200: { description: "The outcome of each pause, in order.", schema: pauseOutcomesSchema } },
     errors: [],
-  },
-  {
+    handler: ({ params: { id } }) =>
+      json({ runId: id, node: currentNode().name, outcomes: currentNode().pauses.disarm(id) }),
+  }),
+  route({
     ...ofRun,
     method: "get",
     path: "/api/node/runs/{id}/stats",
-    summary: "How the run goes on this node.",
+    summary: "Returns what this node has measured of the run.",
     answers: { 200: { description: "Counts and histograms.", schema: nodeStatsSchema } },
     errors: [],
-  },
-  {
+    handler: ({ params: { id } }) => {
+      const stats = currentNode().stats(id);
+      if (!stats) throw unknownRun(id);
+      return json(stats);
+    },
+  }),
+  route({
     ...ofRun,
     method: "get",
     path: "/api/node/runs/{id}/drift",
-    summary: "What the run's strategy counts outside of PostgreSQL, beside the row.",
-    answers: { 200: { description: "Null where it counts nothing.", schema: driftSchema } },
+    summary: "Compares the counter that the run's strategy keeps outside PostgreSQL with the row.",
+    answers: { 200: { description: "Null if the strategy keeps no counter.", schema: driftSchema } },
     errors: [],
-  },
-  {
+    handler: async ({ params: { id } }) => json(await currentNode().drift(id)),
+  }),
+  route({
     ...ofRun,
     method: "get",
     path: "/api/node/runs/{id}/history",
-    summary: "This node's part of the history.",
-    answers: { 200: { description: "One JSON object a line.", contentType: "application/x-ndjson" } },
+    summary: "Returns the operations of the run that this node has recorded.",
+    answers: { 200: { description: "One JSON object per line.", contentType: "application/x-ndjson" } },
     errors: [],
     isStream: true,
-  },
+    handler: ({ params: { id } }) => {
+      const run = currentNode().run(id);
+      if (!run) throw unknownRun(id);
+      const headers = { "content-type": "application/x-ndjson", "cache-control": "no-store" };
+      return { status: 200, headers, chunks: ndjson(run.recorder.lines()), code: null };
+    },
+  }),
 ];
+
+function activeStrategy() {
+  const { activeStrategy: id, name: node } = currentNode();
+  return { id, node };
+}
+
+/** @throws HttpError `unknown_strategy` that names the field */
+function knownStrategy(field: string, id: string): string {
+  if (stockStrategies.has(id)) return id;
+  const message = `${field}: there is no strategy "${id}". GET /api/strategies lists the valid ids.`;
+  throw new HttpError({ code: "unknown_strategy", message, details: { field } });
+}
+
+function unknownRun(id: string): HttpError {
+  return notFound(`run ${id} on this node`);
+}
+
+function* ndjson(lines: Iterable<unknown>): Generator<string> {
+  for (const line of lines) yield `${JSON.stringify(line)}\n`;
+}

@@ -1,133 +1,108 @@
-import { z } from "zod";
 import {
-  breakLockAnswerSchema,
-  breakLockRequestSchema,
   buyerAnswerSchema,
   cancelRequestSchema,
-  driftAnswerSchema,
-  driftQuerySchema,
   orderAnswerSchema,
   ordersAnswerSchema,
   payRequestSchema,
   purchaseTokenAnswerSchema,
   purchaseTokenRequestSchema,
-  reconcileAnswerSchema,
-  reconcileRequestSchema,
 } from "../../shop/api";
-import type { ErrorCode } from "./error-codes";
-import { idempotencyHeaders } from "./params";
-import type { Route } from "./route";
+import { issuePurchaseToken } from "../../shop/purchase-tokens";
+import { findOrder, listClaims, listOrders } from "../../shop/queries";
+import { json } from "../answer";
+import { identifyVisitor, requireVisitor } from "../buyer-cookie";
+import { HttpError } from "../errors";
+import { cancelOwnOrder, payOwnOrder, storeNodeHeader } from "../order-action";
+import { type Route, route } from "../route";
+import { orderActionErrors } from "./error-lists";
+import { idempotencyHeaders, orderId } from "./fields";
 
-const mine = { tag: "shop", access: "anyone", served: "next" } as const;
-const operator = { tag: "operation", access: "admin", served: "next" } as const;
-const orderId = z
-  .string()
-  .regex(/^[1-9][0-9]{0,17}$/)
-  .describe("As the purchase answered it.");
-const cookie = { "set-cookie": "Proves for half a year that this is the same visitor." };
-const actionErrors: readonly ErrorCode[] = [
-  "buyer_required",
-  "cross_site",
-  "order_not_found",
-  "order_not_pending",
-  "order_expired",
-  "idempotency_mismatch",
-  "idempotency_in_progress",
-  "rate_limited",
-  "overloaded",
-  "contended",
-  "lease_lost",
-  "fence_stale",
-  "aborted",
-  "outcome_unknown",
-];
+const read = { method: "get", tag: "shop", access: "anyone" } as const;
+const write = { method: "post", tag: "shop", access: "same-site" } as const;
+const action = {
+  ...write,
+  runsAtStoreNode: true,
+  params: { id: orderId },
+  headers: idempotencyHeaders,
+  errorHeaders: storeNodeHeader,
+} as const;
 
-/** What a buyer does beside buying, and what an operator does about counters and locks. */
+/** What visitors do with their own orders. */
 export const orderRoutes: readonly Route[] = [
-  {
-    ...mine,
-    method: "get",
+  route({
+    ...read,
     path: "/api/buyer",
-    summary: "Who the visitor is: an anonymous id, the same as last time where the cookie comes along.",
-    answers: { 200: { description: "The visitor.", schema: buyerAnswerSchema, headers: cookie } },
+    summary: "Returns the visitor's anonymous id. It stays the same while the client sends the cookie.",
+    answers: {
+      200: {
+        description: "The visitor.",
+        schema: buyerAnswerSchema,
+        headers: { "set-cookie": "Proves the visitor's identity for half a year." },
+      },
+    },
     errors: [],
-  },
-  {
-    ...mine,
-    method: "get",
+    handler: async ({ raw }) => {
+      const { buyerId, setCookie } = await identifyVisitor(raw.headers.cookie ?? null);
+      return json({ buyerId }, { headers: { "set-cookie": setCookie } });
+    },
+  }),
+  route({
+    ...read,
     path: "/api/orders",
-    summary: "The visitor's orders and coupons, newest first.",
-    answers: { 200: { description: "His own.", schema: ordersAnswerSchema } },
+    summary: "Lists the visitor's orders and coupons, newest first.",
+    answers: { 200: { description: "The visitor's own.", schema: ordersAnswerSchema } },
     errors: ["buyer_required"],
-  },
-  {
-    ...mine,
-    method: "get",
+    handler: async ({ raw }) => {
+      const buyerId = await requireVisitor(raw.headers.cookie ?? null);
+      const [orders, claims] = await Promise.all([listOrders(buyerId), listClaims(buyerId)]);
+      return json({ orders, claims });
+    },
+  }),
+  route({
+    ...read,
     path: "/api/orders/{id}",
-    summary: "One of the visitor's orders.",
+    summary: "Reads one of the visitor's orders.",
     params: { id: orderId },
     answers: { 200: { description: "The order.", schema: orderAnswerSchema } },
     errors: ["buyer_required", "order_not_found"],
-  },
-  {
-    ...mine,
-    method: "post",
+    handler: async ({ params: { id }, raw }) => {
+      const order = await findOrder(id, await requireVisitor(raw.headers.cookie ?? null));
+      if (!order) throw new HttpError({ code: "order_not_found", message: `You have no order ${id}.` });
+      return json({ order });
+    },
+  }),
+  route({
+    ...action,
     path: "/api/orders/{id}/pay",
-    summary: "A simulated payment; where the product takes its stock at the payment, the purchase itself.",
-    params: { id: orderId },
-    headers: idempotencyHeaders,
+    summary: "Simulates the payment of an order. If the product's stock is taken at payment, this is the purchase.",
     body: payRequestSchema,
     answers: { 200: { description: "Paid.", schema: orderAnswerSchema } },
-    errors: [...actionErrors, "payment_failed", "sold_out"],
-  },
-  {
-    ...mine,
-    method: "post",
+    errors: [...orderActionErrors, "payment_failed", "sold_out"],
+    handler: payOwnOrder,
+  }),
+  route({
+    ...action,
     path: "/api/orders/{id}/cancel",
-    summary: "Cancels a pending order; its units go back on sale.",
-    params: { id: orderId },
-    headers: idempotencyHeaders,
+    summary: "Cancels a pending order. Its units go back on sale.",
     body: cancelRequestSchema,
     answers: { 200: { description: "Cancelled.", schema: orderAnswerSchema } },
-    errors: [...actionErrors, "sale_running"],
-  },
-  {
-    ...mine,
-    method: "post",
+    errors: [...orderActionErrors, "sale_running"],
+    handler: cancelOwnOrder,
+  }),
+  route({
+    ...write,
     path: "/api/purchase-tokens",
-    summary: "A one-time right to buy a product, issued before its sale.",
+    summary: "Issues the right to buy a product once, before its sale starts.",
     body: purchaseTokenRequestSchema,
     answers: {
-      200: { description: "The visitor has an unused one: this.", schema: purchaseTokenAnswerSchema },
-      201: { description: "A new one.", schema: purchaseTokenAnswerSchema },
+      200: { description: "The visitor's unused token.", schema: purchaseTokenAnswerSchema },
+      201: { description: "A new token.", schema: purchaseTokenAnswerSchema },
     },
-    errors: ["buyer_required", "cross_site", "product_not_found"],
-  },
-  {
-    ...mine,
-    method: "get",
-    path: "/api/stock/drift",
-    summary: "What is counted of a target beside PostgreSQL, and how far it is from the row.",
-    query: driftQuerySchema,
-    answers: { 200: { description: "One entry a counter.", schema: driftAnswerSchema } },
-    errors: [],
-  },
-  {
-    ...operator,
-    method: "post",
-    path: "/api/stock/reconcile",
-    summary: "Settles what crashes and lost replies have left between counters and orders.",
-    body: reconcileRequestSchema,
-    answers: { 200: { description: "What was settled.", schema: reconcileAnswerSchema } },
-    errors: [],
-  },
-  {
-    ...operator,
-    method: "post",
-    path: "/api/locks/break",
-    summary: "Deletes a lock that nobody would ever free, whoever holds it.",
-    body: breakLockRequestSchema,
-    answers: { 200: { description: "Whether there was one.", schema: breakLockAnswerSchema } },
-    errors: ["unknown_strategy", "lock_expires_by_itself"],
-  },
+    errors: ["buyer_required", "product_not_found"],
+    handler: async ({ body, raw }) => {
+      const buyerId = await requireVisitor(raw.headers.cookie ?? null);
+      const { isNew, ...token } = await issuePurchaseToken(body.productId, buyerId);
+      return json(token, { status: isNew ? 201 : 200 });
+    },
+  }),
 ];

@@ -1,46 +1,46 @@
 import { z } from "zod";
 import { finishRequestSchema, runDocumentSchema, runRequestSchema } from "../../runs/document";
-import {
-  evidenceSchema,
-  findingsSchema,
-  runsSchema,
-  samplesSchema,
-  seriesSchema,
-  sweepSchema,
-  sweepsSchema,
-  timelineSchema,
-} from "./answers";
-import { runId } from "./params";
-import { exportQuerySchema, runsQuerySchema, sweepsQuerySchema, timelineQuerySchema } from "./requests";
-import type { Route } from "./route";
+import { withGeneratorCpu } from "../../runs/engines/cpu-watch";
+import { coordinator, openRun } from "../../runs/lab";
+import { latestRunPerStrategy, listRuns, listSweeps, readSamples, readSweep } from "../../runs/queries";
+import { json } from "../answer";
+import { notFound } from "../errors";
+import { findRun } from "../find-run";
+import { headerOf } from "../raw-request";
+import { type Route, route } from "../route";
+import { runFeed } from "../run-feed";
+import { eventStream } from "../sse";
+import { runsSchema, samplesSchema, sweepSchema, sweepsSchema } from "./answer-schemas";
+import { runId, sweepId } from "./fields";
+import { runsQuerySchema, sweepsQuerySchema } from "./request-schemas";
 
-const read = { method: "get", tag: "runs", access: "anyone", served: "next" } as const;
-const one = { ...read, params: { id: runId } } as const;
+const read = { method: "get", tag: "runs", access: "anyone", isLarge: true } as const;
 const document = { description: "The run document.", schema: runDocumentSchema };
 
+/** A run's life, and the lists of runs and sweeps. */
 export const runRoutes: readonly Route[] = [
-  {
+  route({
     ...read,
     path: "/api/runs",
-    summary: "The newest runs.",
+    summary: "Lists the newest runs.",
     query: runsQuerySchema,
     answers: { 200: { description: "Newest first.", schema: runsSchema } },
     errors: [],
-  },
-  {
+    handler: async ({ query }) => json({ runs: await listRuns(query.limit) }),
+  }),
+  route({
     method: "post",
     path: "/api/runs",
-    summary: "Opens a run on every node; with `launch` the lab sends the load itself.",
+    summary: "Opens a run on every node. With `launch`, the lab also starts the load.",
     tag: "runs",
     access: "admin",
-    served: "next",
     body: runRequestSchema,
     answers: {
       201: {
         ...document,
         headers: {
-          location: "Where the run is.",
-          "x-run-key": "The key with which the run's load is held to no rate.",
+          location: "The run's URL.",
+          "x-run-key": "The key that exempts the run's load from the rate limit.",
         },
       },
     },
@@ -55,119 +55,93 @@ export const runRoutes: readonly Route[] = [
       "invalid_fault",
       "fault_not_applicable",
     ],
-  },
-  {
+    handler: async ({ body }) => {
+      const opened = await openRun(body);
+      const headers = { location: `/api/runs/${opened.id}`, "x-run-key": coordinator().runKey(opened.id) ?? "" };
+      return json(opened, { status: 201, headers });
+    },
+  }),
+  route({
     ...read,
     path: "/api/runs/latest",
-    summary: "The last finished run of every strategy that has one.",
-    answers: { 200: { description: "One a strategy.", schema: runsSchema } },
+    summary: "Returns the last finished run of each strategy.",
+    answers: { 200: { description: "One per strategy.", schema: runsSchema } },
     errors: [],
-  },
-  { ...one, path: "/api/runs/{id}", summary: "One run.", answers: { 200: document }, errors: [] },
-  {
+    handler: async () => json({ runs: await latestRunPerStrategy() }),
+  }),
+  route({
+    ...read,
+    path: "/api/runs/{id}",
+    summary: "Reads a run.",
+    params: { id: runId },
+    answers: { 200: document },
+    errors: [],
+    handler: async ({ params: { id } }) => json(await findRun(id)),
+  }),
+  route({
     method: "post",
     path: "/api/runs/{id}/finish",
-    summary: "The load is over: closes the run on every node, judges it.",
+    summary: "Ends a run whose load is over: closes it on every node, checks its history and draws the verdict.",
     tag: "runs",
     access: "admin",
-    served: "next",
     params: { id: runId },
     body: finishRequestSchema,
     answers: { 200: document },
     errors: ["run_not_found", "node_unavailable"],
-  },
-  {
-    ...one,
+    handler: async ({ params: { id }, body: { client, ...finish } }) =>
+      json(await coordinator().finish(id, { ...finish, ...(client ? { client: withGeneratorCpu(id, client) } : {}) })),
+  }),
+  route({
+    ...read,
     path: "/api/runs/{id}/events",
-    summary: "Server-sent events: `run`, then `sample`s, then `finished`. A late joiner gets the past first.",
+    summary:
+      "Streams the run as server-sent events: `run`, then `sample`s, then `finished`. A late client gets past samples too.",
+    params: { id: runId },
     headers: {
-      "last-event-id": { schema: z.string().max(32), description: "Samples up to this number have been seen." },
+      "last-event-id": { schema: z.string().max(32), description: "The client has the samples up to this number." },
     },
     answers: { 200: { description: "The live feed.", contentType: "text/event-stream" } },
     errors: [],
     isStream: true,
-  },
-  {
-    ...one,
-    path: "/api/runs/{id}/history",
-    summary: "The recorded operations (docs/history-format.md).",
-    answers: { 200: { description: "One JSON object a line.", contentType: "application/x-ndjson" } },
-    errors: ["run_running"],
-    isStream: true,
-  },
-  {
-    ...one,
+    handler: async ({ params, raw }) => {
+      const { id } = await findRun(params.id);
+      const lastId = Number.parseInt(headerOf(raw.headers, "last-event-id") ?? "0", 10);
+      const afterSeq = Number.isNaN(lastId) ? 0 : lastId;
+      return eventStream(raw.closeSignal(), (signal) => runFeed({ id, afterSeq, signal }));
+    },
+  }),
+  route({
+    ...read,
     path: "/api/runs/{id}/samples",
-    summary: "What the live feed has sent so far.",
+    summary: "Returns the samples that the live feed has sent so far.",
+    params: { id: runId },
     answers: { 200: { description: "In order.", schema: samplesSchema } },
     errors: [],
-  },
-  {
-    ...one,
-    path: "/api/runs/{id}/findings",
-    summary: "What the checkers find in the run's history.",
-    answers: { 200: { description: "Findings, each with the name it is linked to by.", schema: findingsSchema } },
-    errors: ["run_running"],
-  },
-  {
-    ...one,
-    path: "/api/runs/{id}/findings/{name}",
-    summary: "One finding and how it came about.",
-    params: { id: runId, name: z.string().max(64).describe("As the list of findings has it.") },
-    answers: { 200: { description: "Step by step.", schema: z.looseObject({}) } },
-    errors: ["run_running"],
-  },
-  {
-    ...one,
-    path: "/api/runs/{id}/timeline",
-    summary: "Who was inside, node by node, as columns.",
-    query: timelineQuerySchema,
-    answers: { 200: { description: "The spans.", schema: timelineSchema } },
-    errors: ["run_running"],
-  },
-  {
-    ...one,
-    path: "/api/runs/{id}/series",
-    summary: "The run over time, in steps of one length worked out of its history.",
-    answers: {
-      200: { description: "A value a step; null where nothing was recorded on one clock.", schema: seriesSchema },
+    handler: async ({ params }) => {
+      const { id } = await findRun(params.id);
+      return json({ samples: await readSamples(id) });
     },
-    errors: ["run_running"],
-  },
-  {
-    ...one,
-    path: "/api/runs/{id}/evidence",
-    summary: "What a page opens a run's evidence with: lanes, findings, and the first of them step by step.",
-    answers: { 200: { description: "The spans are at `timeline`.", schema: evidenceSchema } },
-    errors: ["run_running"],
-  },
-  {
-    ...one,
-    path: "/api/runs/{id}/export",
-    summary: "The run as a file: JSON, CSV, HdrHistogram's percentiles, or one HTML page (docs/exports.md).",
-    query: exportQuerySchema,
-    answers: {
-      200: {
-        description: "The file, of the content type of its format.",
-        contentType: ["application/json", "text/csv", "text/plain", "text/html"],
-      },
-    },
-    errors: ["run_running", "no_histogram"],
-    isStream: true,
-  },
-  {
+  }),
+  route({
     ...read,
     path: "/api/sweeps",
-    summary: "The newest sweeps, with how far each has come.",
+    summary: "Lists the newest sweeps with their progress.",
     query: sweepsQuerySchema,
     answers: { 200: { description: "Newest first.", schema: sweepsSchema } },
     errors: [],
-  },
-  {
-    ...one,
+    handler: async ({ query }) => json({ sweeps: await listSweeps(query.limit) }),
+  }),
+  route({
+    ...read,
     path: "/api/sweeps/{id}",
-    summary: "A sweep as its runs tell it.",
-    answers: { 200: { description: "Every cell.", schema: sweepSchema } },
+    summary: "Reads a sweep and its runs.",
+    params: { id: sweepId },
+    answers: { 200: { description: "Every cell, with its run if it has one.", schema: sweepSchema } },
     errors: [],
-  },
+    handler: async ({ params: { id } }) => {
+      const sweep = await readSweep(id);
+      if (sweep === null) throw notFound(`sweep ${id}`);
+      return json(sweep);
+    },
+  }),
 ];

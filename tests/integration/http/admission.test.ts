@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { purchasesInside } from "../../../lib/http/admission";
+import { purchasesInFlight } from "../../../lib/http/admission";
 import { currentNode } from "../../../lib/node/current-node";
 import { closeLockClients } from "../../../lib/node/lock-dependencies";
 import { metrics } from "../../../lib/services/metrics";
@@ -12,14 +12,14 @@ import { waitUntil } from "../../support/wait-until";
 
 requireEnv("DATABASE_URL");
 const BURST = 3;
-const MOST_INSIDE = 4;
+const MAX_IN_FLIGHT = 4;
 setEnv({
   STORE_NODE: "door",
   LOCK_STRATEGY: "sql-guarded",
-  // So slow that no loaded machine refills a token during a test.
+  // So slow that no token refills during a test, however slow the machine is.
   BUYER_RATE_PER_SECOND: "0.01",
   BUYER_RATE_BURST: String(BURST),
-  MAX_PURCHASES_PER_RESOURCE: String(MOST_INSIDE),
+  MAX_PURCHASES_PER_RESOURCE: String(MAX_IN_FLIGHT),
 });
 
 interface Answer {
@@ -28,7 +28,7 @@ interface Answer {
   readonly retryAfter: string | null;
 }
 
-describe("the door ahead of the locks", () => {
+describe("admission", () => {
   let server: Awaited<ReturnType<typeof startHotServer>>;
   before(async () => {
     server = await startHotServer();
@@ -53,7 +53,7 @@ describe("the door ahead of the locks", () => {
     currentNode().assign({ ...how, target: { kind: "product", id }, ttlMs: 5_000, waitTimeoutMs: 10_000 });
   }
 
-  it("sells a buyer a burst and answers 429 with Retry-After to the next, while others buy on", async () => {
+  it("sells a buyer a burst, then answers 429 with Retry-After, and still sells to other buyers", async () => {
     const id = await makeProduct(50);
     for (let i = 0; i < BURST; i += 1) assert.equal((await buy(id, "hasty")).status, 201);
     const refused = await buy(id, "hasty");
@@ -63,7 +63,7 @@ describe("the door ahead of the locks", () => {
     assert.deepEqual(await productFacts(id), { stock: 50 - BURST - 1, orders: BURST + 1 });
   });
 
-  it("lets a run's own load pass at any rate by the run's key, and by nothing less", async () => {
+  it("exempts a run's load from the rate limit only if it sends the run's key for the run's target", async () => {
     const [id, other] = [await makeProduct(50), await makeProduct(50)];
     const runKey = "0123456789abcdef0123456789abcdef";
     openRun(id, { runId: "keyed", runKey, strategy: "sql-guarded", holdMs: 0 });
@@ -83,24 +83,24 @@ describe("the door ahead of the locks", () => {
     assert.deepEqual(await statuses(id, "too-late", { "x-run-key": runKey }), limited);
   });
 
-  it("takes on so many purchases of one product and no more, refuses the rest with 503, and has room again", async () => {
+  it("rejects purchases above the limit per product with 503, and accepts more when earlier ones complete", async () => {
     const [id, other] = [await makeProduct(50), await makeProduct(50)];
     openRun(id, { runId: "slow", runKey: "slow-slow-slow-slow", strategy: "sql-guarded", holdMs: 0 });
     const refusedBefore = metrics().refusals.get("overloaded");
-    // Nobody inside gets on before the row is let go.
-    const keeper = await postgresPool().connect();
+    // Blocks the admitted purchases until the row lock is released.
+    const blocker = await postgresPool().connect();
     let first: Promise<Answer>[] = [];
     let late: Answer[] = [];
     try {
-      await keeper.query("BEGIN");
-      await keeper.query("SELECT FROM products WHERE id = $1 FOR UPDATE", [id]);
-      first = Array.from({ length: MOST_INSIDE }, (_, i) => buy(id, `early-${i}`));
-      await waitUntil(() => purchasesInside() === MOST_INSIDE, { what: "a full house" });
+      await blocker.query("BEGIN");
+      await blocker.query("SELECT FROM products WHERE id = $1 FOR UPDATE", [id]);
+      first = Array.from({ length: MAX_IN_FLIGHT }, (_, i) => buy(id, `early-${i}`));
+      await waitUntil(() => purchasesInFlight() === MAX_IN_FLIGHT, { what: "the maximum of purchases in flight" });
       late = await Promise.all(Array.from({ length: 6 }, (_, i) => buy(id, `late-${i}`)));
-      assert.equal((await buy(other, "next-door")).status, 201, "another product has a queue of its own");
+      assert.equal((await buy(other, "next-door")).status, 201, "expected another product to have its own limit");
     } finally {
-      await keeper.query("ROLLBACK");
-      keeper.release();
+      await blocker.query("ROLLBACK");
+      blocker.release();
     }
     for (const answer of late) {
       assert.deepEqual(answer, { status: 503, code: "overloaded", retryAfter: "1" });
@@ -110,9 +110,9 @@ describe("the door ahead of the locks", () => {
       first.map(() => 201),
     );
     assert.equal((await buy(id, "after")).status, 201);
-    assert.equal(purchasesInside(), 0);
+    assert.equal(purchasesInFlight(), 0);
     assert.equal(metrics().refusals.get("overloaded") - refusedBefore, late.length);
-    assert.deepEqual(await productFacts(id), { stock: 50 - MOST_INSIDE - 1, orders: MOST_INSIDE + 1 });
+    assert.deepEqual(await productFacts(id), { stock: 50 - MAX_IN_FLIGHT - 1, orders: MAX_IN_FLIGHT + 1 });
     currentNode().close("slow");
   });
 });

@@ -8,9 +8,9 @@ import { requireEnv, setEnv } from "../../support/lab-env";
 import { couponFacts, makeCoupon, makeProduct, productFacts } from "../../support/rows";
 
 requireEnv("DATABASE_URL");
-// Redlock's servers are not there: whatever touches a lock answers 503, so a 4xx proves that none was touched.
-const nobodyListens = Array.from({ length: 5 }, () => "redis://127.0.0.1:9").join();
-setEnv({ STORE_NODE: "parity", LOCK_STRATEGY: "redlock", REDLOCK_URLS: nobodyListens });
+// Redlock's servers are down, so a request that uses a lock answers 503. A 4xx proves that the request used none.
+const closedServers = Array.from({ length: 5 }, () => "redis://127.0.0.1:9").join();
+setEnv({ STORE_NODE: "parity", LOCK_STRATEGY: "redlock", REDLOCK_URLS: closedServers });
 
 interface Call {
   readonly what: string;
@@ -40,21 +40,20 @@ function requestOf(call: Call, base: string): Request {
   return new Request(`${base}${call.path}`, {
     method,
     headers,
-    // No empty body for the others: fetch of Node.js 20.9 cannot send a DELETE that has one.
+    // Only POST has a body: fetch of Node.js 20.9 cannot send a DELETE with an empty one.
     ...(method === "POST" ? { body: call.body ?? "" } : {}),
   });
 }
 
-/** The same call by Next's route handler. */
+/** Sends the call to Next's route handler. */
 async function byNext(call: Call): Promise<Seen> {
-  const [, , kind, id] = call.path.split("/");
+  const [, , kind] = call.path.split("/");
   const route =
     kind === "products"
       ? await import("../../../app/api/products/[id]/reduce-stock/route")
       : await import("../../../app/api/coupons/[id]/claim/route");
   const method = (call.method ?? "POST") as "GET" | "POST" | "PUT" | "DELETE" | "PATCH";
-  const context = { params: Promise.resolve({ id: decodeURIComponent(id ?? "") }) };
-  return seen(await route[method](requestOf(call, "http://127.0.0.1"), context));
+  return seen(await route[method](requestOf(call, "http://127.0.0.1")));
 }
 
 describe("hot routes", () => {
@@ -72,7 +71,7 @@ describe("hot routes", () => {
 
   const refusals: (Call & { status: number; code: string; field?: string })[] = [
     {
-      what: "a body that is no JSON",
+      what: "a body that is not JSON",
       path: "/api/products/1/reduce-stock",
       body: "{",
       status: 400,
@@ -88,7 +87,7 @@ describe("hot routes", () => {
       field: "body",
     },
     {
-      what: "a body that is no object",
+      what: "a body that is not an object",
       path: "/api/products/1/reduce-stock",
       body: "[]",
       status: 400,
@@ -120,7 +119,7 @@ describe("hot routes", () => {
       field: "userId",
     },
     {
-      what: "a userId with strange letters",
+      what: "a userId with invalid characters",
       path: "/api/coupons/1/claim",
       body: '{"userId":"a b"}',
       status: 400,
@@ -136,7 +135,7 @@ describe("hot routes", () => {
       field: "quantity",
     },
     {
-      what: "a quantity that is no whole number",
+      what: "a quantity that is not a whole number",
       path: "/api/products/1/reduce-stock",
       body: '{"userId":"a","quantity":1.5}',
       status: 400,
@@ -168,7 +167,7 @@ describe("hot routes", () => {
       field: "quantity",
     },
     {
-      what: "an id that is no number",
+      what: "an id that is not a number",
       path: "/api/products/abc/reduce-stock",
       body: '{"userId":"a"}',
       status: 400,
@@ -219,7 +218,7 @@ describe("hot routes", () => {
   ];
 
   for (const { status, code, field, ...call } of refusals) {
-    it(`refuses ${call.what} with ${status} by both ways in, naming the field`, async () => {
+    it(`rejects ${call.what} with ${status} by node:http and by Next alike, naming the field`, async () => {
       const node = await byNode(call);
       assert.equal(node.status, status);
       const { error } = node.body as { error: { code: string; message: string; details?: { field?: string } } };
@@ -230,7 +229,7 @@ describe("hot routes", () => {
     });
   }
 
-  it("answers 503 by both ways in when the lock's servers are lost, so that the refusals above mean something", async () => {
+  it("answers 503 by node:http and by Next if the lock's servers are down, which proves the 4xx above used no lock", async () => {
     const id = await makeProduct(1);
     const call = { what: "", path: `/api/products/${id}/reduce-stock`, body: '{"userId":"a"}' };
     const node = await byNode(call);
@@ -241,7 +240,7 @@ describe("hot routes", () => {
     assert.deepEqual(await productFacts(id), { stock: 1, orders: 0 });
   });
 
-  it("sells by both ways in with the same answer but for the order's id", async () => {
+  it("sells by node:http and by Next with equal answers except for the order id", async () => {
     currentNode().switchStrategy("sql-guarded");
     const id = await makeProduct(5);
     const call = { what: "", path: `/api/products/${id}/reduce-stock`, body: '{"userId":"buyer-1","quantity":2}' };
@@ -262,7 +261,7 @@ describe("hot routes", () => {
     assert.deepEqual(await productFacts(id), { stock: 1, orders: 2 });
   });
 
-  it("answers sold_out by both ways in and changes nothing", async () => {
+  it("answers sold_out by node:http and by Next and changes nothing", async () => {
     const id = await makeProduct(1);
     const call = { what: "", path: `/api/products/${id}/reduce-stock`, body: '{"userId":"b","quantity":2}' };
     const node = await byNode(call);
@@ -272,7 +271,7 @@ describe("hot routes", () => {
     assert.deepEqual(await productFacts(id), { stock: 1, orders: 0 });
   });
 
-  it("gives a user one coupon and answers already_claimed after that", async () => {
+  it("gives a user one coupon, then answers already_claimed", async () => {
     const id = await makeCoupon(3);
     const call = { what: "", path: `/api/coupons/${id}/claim`, body: '{"userId":"claimer"}' };
     assert.equal((await byNode(call)).status, 201);
@@ -283,7 +282,7 @@ describe("hot routes", () => {
     assert.deepEqual(await couponFacts(id), { stock: 2, claims: 1 });
   });
 
-  it("refuses a straggler of a run that is not open, and sells nothing", async () => {
+  it("rejects a late request of a run that is not open, and sells nothing", async () => {
     const id = await makeProduct(1);
     const headers = { "x-run-id": "long-gone" };
     const call = { what: "", path: `/api/products/${id}/reduce-stock`, body: '{"userId":"late"}', headers };

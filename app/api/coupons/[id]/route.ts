@@ -1,18 +1,3 @@
-import { apiRoute } from "@/lib/http/api-route";
-import { notFound } from "@/lib/http/errors";
-import { parseTargetId } from "@/lib/http/hot-path";
-import { findCoupon } from "@/lib/shop/queries";
+import { nextRoute } from "@/app/_lib/next-route";
 
-export const dynamic = "force-dynamic";
-
-interface Context {
-  readonly params: Promise<{ readonly id: string }>;
-}
-
-export const GET = (_request: Request, { params }: Context) =>
-  apiRoute(async () => {
-    const id = parseTargetId((await params).id);
-    const coupon = await findCoupon(id);
-    if (!coupon) throw notFound(`coupon ${id}`);
-    return { coupon };
-  });
+export const { GET } = nextRoute("/api/coupons/{id}");

@@ -1,6 +1,3 @@
-import { apiRoute } from "@/lib/http/api-route";
-import { latestRunPerStrategy } from "@/lib/runs/queries";
+import { nextRoute } from "@/app/_lib/next-route";
 
-export const dynamic = "force-dynamic";
-
-export const GET = () => apiRoute(async () => ({ runs: await latestRunPerStrategy() }));
+export const { GET } = nextRoute("/api/runs/latest");

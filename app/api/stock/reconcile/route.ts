@@ -1,13 +1,3 @@
-import { apiRoute, readJson, requireAdmin } from "@/lib/http/api-route";
-import { currentNode } from "@/lib/node/current-node";
-import { reconcileRequestSchema } from "@/lib/shop/api";
-import { reconcileCounters } from "@/lib/shop/counters";
+import { nextRoute } from "@/app/_lib/next-route";
 
-export const dynamic = "force-dynamic";
-
-/** Settles what crashes and lost replies have left between the counters and the orders. */
-export const POST = (request: Request) =>
-  apiRoute(async () => {
-    requireAdmin(request);
-    return reconcileCounters(currentNode(), await readJson(request, reconcileRequestSchema));
-  });
+export const { POST } = nextRoute("/api/stock/reconcile");

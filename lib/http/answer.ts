@@ -1,0 +1,59 @@
+import { type ErrorCode, errorRow, isErrorCode } from "./error-table";
+import type { HttpError } from "./errors";
+
+/** What a handler returns and the front door writes. */
+export type Answer = WholeAnswer | StreamedAnswer;
+
+export interface WholeAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Null: the answer is not an error. */
+  readonly code: ErrorCode | null;
+}
+
+export interface StreamedAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly chunks: Iterable<string> | AsyncIterable<string>;
+  readonly code: null;
+}
+
+export const JSON_HEADERS = {
+  "content-type": "application/json; charset=utf-8",
+  "cache-control": "no-store",
+} as const;
+
+/** Carries an error's code to the process that forwards the answer, so that it need not parse the body. */
+export const ERROR_CODE_HEADER = "x-error-code";
+
+export function json(body: object | null, init: Partial<Pick<WholeAnswer, "status" | "headers">> = {}): WholeAnswer {
+  const headers = init.headers ? { ...JSON_HEADERS, ...init.headers } : JSON_HEADERS;
+  return { status: init.status ?? 200, headers, body: JSON.stringify(body), code: null };
+}
+
+/** @param headers of the route, which its errors carry too */
+export function errorAnswer(error: HttpError, headers: Readonly<Record<string, string>> = {}): WholeAnswer {
+  const { code, details } = error;
+  const { status, retryAfterSeconds } = errorRow(code);
+  const { message } = error;
+  const retryAfter = error.retryAfterSeconds ?? retryAfterSeconds ?? 0;
+  return {
+    status,
+    headers: {
+      ...JSON_HEADERS,
+      ...headers,
+      [ERROR_CODE_HEADER]: code,
+      ...(retryAfter > 0 ? { "retry-after": String(retryAfter) } : undefined),
+      ...error.headers,
+    },
+    body: JSON.stringify({ error: details ? { code, message, details } : { code, message } }),
+    code,
+  };
+}
+
+/** Gives an answer that was stored, or that another process wrote, its code back. */
+export function withCode(answer: Omit<WholeAnswer, "code">): WholeAnswer {
+  const code = answer.headers[ERROR_CODE_HEADER] ?? "";
+  return { ...answer, code: isErrorCode(code) ? code : null };
+}
