@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { lab, said } from "../tests/integration/lab/lab-command";
+import { lab, outputOf } from "../tests/integration/lab/lab-command";
 
 /** The exit code of wrong usage; 1 stands for findings. */
 const CANNOT_RUN = 2;
@@ -26,14 +26,14 @@ describe("npm run lab", () => {
   for (const [does, args, expected] of cases) {
     it(`${does} (${args.join(" ")})`, async () => {
       const ended = await lab(args);
-      assert.equal(ended.code, CANNOT_RUN, said(ended));
+      assert.equal(ended.code, CANNOT_RUN, outputOf(ended));
       assert.match(ended.stderr, expected);
     });
   }
 
   it("lists its commands", async () => {
     const ended = await lab(["--help"]);
-    assert.equal(ended.code, 0, said(ended));
+    assert.equal(ended.code, 0, outputOf(ended));
     for (const name of ["up", "down", "doctor", "run", "k6", "test"])
       assert.match(ended.stdout, new RegExp(`^ +${name} `, "m"));
   });

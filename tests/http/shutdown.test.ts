@@ -13,19 +13,19 @@ requireEnv("DATABASE_URL");
 const BUYERS = 40;
 const EXIT_WITHIN_MS = 20_000;
 
-/** What one buyer saw before the node turned him away. */
-interface Seen {
+/** What a buyer received before the node rejected their request. */
+interface Received {
   readonly orderIds: string[];
   last: RawAnswer | null;
   failure: string | null;
 }
 
-describe("a node that gets SIGTERM in the middle of a sale", () => {
+describe("a node that receives SIGTERM during a sale", () => {
   let database: OwnDatabase;
   let node: OwnNode;
   before(async () => {
     database = await createOwnDatabase();
-    // One at a time and 3 ms each, so that a queue stands behind the purchase that runs.
+    // One purchase at a time and 3 ms each, so that others wait behind the running one.
     node = await startOwnNode({
       DATABASE_URL: database.url,
       LOCK_STRATEGY: "local-mutex",
@@ -40,21 +40,22 @@ describe("a node that gets SIGTERM in the middle of a sale", () => {
     await database?.[Symbol.asyncDispose]();
   });
 
-  /** Buys over one connection until there is an answer other than "sold". */
-  async function buyOn(client: RawClient, userId: string): Promise<Seen> {
-    const seen: Seen = { orderIds: [], last: null, failure: null };
+  /** Buys over one connection until an answer is not "sold". */
+  async function buyOn(client: RawClient, userId: string): Promise<Received> {
+    const received: Received = { orderIds: [], last: null, failure: null };
     const headers = { "content-type": "application/json" };
     const body = JSON.stringify({ userId });
-    while (seen.last === null && seen.failure === null) {
+    while (received.last === null && received.failure === null) {
       try {
         const answer = await client.send({ method: "POST", path: "/api/products/1/reduce-stock", headers, body });
-        if (answer.status === 201) seen.orderIds.push((JSON.parse(answer.body) as { order: { id: string } }).order.id);
-        else seen.last = answer;
+        if (answer.status === 201)
+          received.orderIds.push((JSON.parse(answer.body) as { order: { id: string } }).order.id);
+        else received.last = answer;
       } catch (error) {
-        seen.failure = (error as Error).message;
+        received.failure = (error as Error).message;
       }
     }
-    return seen;
+    return received;
   }
 
   async function openIdle(count: number): Promise<Socket[]> {
@@ -67,23 +68,23 @@ describe("a node that gets SIGTERM in the middle of a sale", () => {
   const orders = async () =>
     (await database.pool.query<{ id: string }>("SELECT id::text FROM orders ORDER BY id")).rows.map(({ id }) => id);
 
-  it("answers what it has begun, turns the rest away in words, loses no order and ends in time", async () => {
+  it("completes running purchases, answers shutting_down to the rest, loses no order and exits in time", async () => {
     const idle = await openIdle(5);
     const events = await fetch(`${node.url}/api/runs`, { headers: { connection: "keep-alive" } });
     await events.arrayBuffer();
     const clients = Array.from({ length: BUYERS }, () => new RawClient(node.port, 1));
     const sale = Promise.all(clients.map((client, index) => buyOn(client, `buyer-${index}`)));
     await waitUntil(async () => (await orders()).length > 3 * BUYERS, {
-      what: "a sale in full swing",
+      what: "three orders per buyer",
       withinMs: 30_000,
     });
     node.signal("SIGTERM");
-    const seen = await sale;
+    const received = await sale;
     const code = await node.exited(EXIT_WITHIN_MS);
-    const answered = seen.filter(({ failure }) => failure === null);
-    assert.ok(answered.length > 0, "nobody was turned away in words");
-    // Whoever comes when the node is gone finds a closed door; that he has bought nothing is shown below.
-    for (const { failure } of seen) assert.match(failure ?? "", /^$|ECONNREFUSED|ECONNRESET|EPIPE|socket hang up/);
+    const answered = received.filter(({ failure }) => failure === null);
+    assert.ok(answered.length > 0, "expected answers to later requests, found only broken connections");
+    // After the exit connections fail. The comparison of orders below proves that those requests bought nothing.
+    for (const { failure } of received) assert.match(failure ?? "", /^$|ECONNREFUSED|ECONNRESET|EPIPE|socket hang up/);
     for (const { last } of answered) {
       assert.equal(last?.status, 503, last?.body);
       assert.match(last?.body ?? "", /"code":"shutting_down"/);
@@ -91,8 +92,12 @@ describe("a node that gets SIGTERM in the middle of a sale", () => {
       assert.equal(last?.headers.connection, "close");
     }
     assert.equal(code, 0, node.log().slice(-1_000));
-    const acknowledged = seen.flatMap(({ orderIds }) => orderIds).sort();
-    assert.deepEqual((await orders()).sort(), acknowledged, "orders in the database and orders that buyers know of");
+    const acknowledged = received.flatMap(({ orderIds }) => orderIds).sort();
+    assert.deepEqual(
+      (await orders()).sort(),
+      acknowledged,
+      "expected the orders in the database to be those that buyers got",
+    );
     assert.match(node.log(), /"signal":"SIGTERM".*"msg":"shutting down"/);
     assert.match(node.log(), /"cutOff":0,"msg":"shut down"/);
     for (const socket of idle) socket.destroy();

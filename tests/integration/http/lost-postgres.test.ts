@@ -8,10 +8,10 @@ import { startTcpRelay, type TcpRelay } from "../../support/tcp-relay";
 
 requireEnv("DATABASE_URL");
 const WAIT_LIMIT_MS = 1_500;
-/** A purchase whose turn came at the last moment still gets this long to read and write (lib/stock/stock-store.ts). */
+/** A purchase that gets its connection just before the wait limit has this long to read and write (lib/stock/stock-store.ts). */
 const LAST_STATEMENT_MS = 2_000;
 
-describe("a PostgreSQL that goes silent", () => {
+describe("a PostgreSQL that stops responding", () => {
   let relay: TcpRelay;
   let server: Awaited<ReturnType<typeof startHotServer>>;
   let productId: number;
@@ -48,25 +48,25 @@ describe("a PostgreSQL that goes silent", () => {
     return { status: response.status, code: body.error?.code, tookMs: performance.now() - startedMs };
   };
 
-  it("answers 504 outcome_unknown for the statements in flight and 503 for those that got no connection, in time", async () => {
+  it("answers 504 outcome_unknown for statements in flight and 503 for requests without a connection, in time", async () => {
     assert.equal((await buy(productId)).status, 201);
     relay.freeze();
     const answers = await Promise.all(Array.from({ length: 6 }, () => buy(productId)));
-    // Nothing else would end them: generous beyond that, for a machine that is busy.
+    // A generous margin for a busy machine: without a limit these requests would never end.
     const limitMs = WAIT_LIMIT_MS + LAST_STATEMENT_MS + 10_000;
     for (const { status, code, tookMs } of answers) {
-      assert.ok(tookMs < limitMs, `an answer took ${tookMs} ms`);
+      assert.ok(tookMs < limitMs, `expected an answer within ${limitMs} ms, found ${tookMs} ms`);
       assert.ok(
         (status === 504 && code === "outcome_unknown") || (status === 503 && code === "backend_unavailable"),
         `${status} ${code}`,
       );
     }
-    // The pool has two connections: their two statements may have happened, the others were never sent.
+    // The pool has two connections. Their two statements may have run, the others were never sent.
     assert.ok(answers.some(({ status }) => status === 504));
     assert.ok(answers.some(({ status }) => status === 503));
   });
 
-  it("answers 503 backend_unavailable for a row it has to look up first", async () => {
+  it("answers 503 backend_unavailable if it must look the row up first", async () => {
     const { status, code } = await buy(2_000_000_000);
     assert.deepEqual({ status, code }, { status: 503, code: "backend_unavailable" });
   });

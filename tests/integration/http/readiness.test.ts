@@ -49,7 +49,7 @@ describe("/readyz", () => {
   const becomes = (what: string, isSo: (ready: Ready) => boolean) =>
     waitUntil(async () => isSo(await ask()), { what, withinMs: 20_000 });
 
-  it("is ready while PostgreSQL and the active strategy's server answer, whatever else is away", async () => {
+  it("is ready while PostgreSQL and the active strategy's server respond, even if other servers do not", async () => {
     const { status, ready, strategy, postgres, away } = await ask();
     assert.deepEqual(
       { status, ready, strategy, postgres, away },
@@ -63,9 +63,9 @@ describe("/readyz", () => {
     );
   });
 
-  it("is not ready while the strategy's server is away, names it, and is alive all the same", async () => {
+  it("is not ready but alive while the strategy's server is down, and names that server", async () => {
     await redis.kill();
-    await becomes("the loss of Redis to be seen", ({ ready }) => !ready);
+    await becomes("readiness to show that Redis is down", ({ ready }) => !ready);
     const { status, retryAfter, postgres, away } = await ask();
     assert.deepEqual(
       { status, retryAfter, postgres, away },
@@ -73,12 +73,12 @@ describe("/readyz", () => {
     );
     assert.equal((await fetch(`${server.url}/healthz`)).status, 200);
     await redis.start();
-    await becomes("Redis to be seen again", ({ ready }) => ready);
+    await becomes("readiness to show that Redis is up", ({ ready }) => ready);
   });
 
-  it("is not ready while PostgreSQL swallows what it is sent", async () => {
+  it("is not ready while PostgreSQL accepts requests but does not respond", async () => {
     relay.freeze();
-    await becomes("the silence of PostgreSQL to be seen", ({ ready, postgres }) => !ready && postgres === "down");
+    await becomes("readiness to show that PostgreSQL is down", ({ ready, postgres }) => !ready && postgres === "down");
     assert.equal((await ask()).status, 503);
   });
 });

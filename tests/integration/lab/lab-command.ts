@@ -13,7 +13,7 @@ export interface Ended {
 
 const LIMIT_MS = 90_000;
 
-/** Runs `npm run lab -- …` as a user does, with servers of its own: none of this process's are passed on. */
+/** Runs `npm run lab -- …` as a user does. Removes this process's server URLs from the environment, so that it starts servers. */
 export function lab(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
   const inherited: Record<string, string | undefined> = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(.*_URLS?|ZOOKEEPER_HOSTS|NODE_TEST_CONTEXT|LAB_.*)$/.test(name)),
@@ -40,7 +40,7 @@ export function lab(args: readonly string[], env: Record<string, string> = {}): 
   });
 }
 
-export const said = ({ code, stdout, stderr }: Ended) => `exit code ${code}\n${stdout}\n${stderr}`;
+export const outputOf = ({ code, stdout, stderr }: Ended) => `exit code ${code}\n${stdout}\n${stderr}`;
 
 export function stateOf(instance: string): LabState {
   const state = readState(instancePaths(instance));
@@ -48,7 +48,7 @@ export function stateOf(instance: string): LabState {
   return state;
 }
 
-/** The names of those of a lab's processes that are alive, its supervisor included. */
+/** Names of the lab's processes that are alive, including the supervisor. */
 export function aliveOf(state: LabState): string[] {
   const all = [{ name: "supervisor", ...state.supervisor }, ...state.processes];
   return all.filter((entry) => isSameProcess(entry)).map(({ name }) => name);

@@ -9,11 +9,11 @@ import { startOf } from "../../../bin/shared/process-identity.mjs";
 import { instancePaths } from "../../../bin/supervisor/paths";
 import { readLiveState, writeState } from "../../../bin/supervisor/state";
 import { waitFor } from "../../../bin/supervisor/wait-for";
-import { aliveOf, lab, said, stateOf, supervisorLog } from "./lab-command";
+import { aliveOf, lab, outputOf, stateOf, supervisorLog } from "./lab-command";
 
-/** A lab of these tests' own, beside the one that runs them; without the shop, which other tests start. */
+/** A separate lab instance, so that the lab that runs the tests stays up. Without the shop, which other tests start. */
 const INSTANCE = "up-down-test";
-/** Another checkout may run these tests at the same time: hardly ever in the same hundred. */
+/** Depends on the pid, so that two checkouts rarely use the same ports at the same time. */
 const PORT_BASE = 25_000 + 100 * (process.pid % 50);
 const paths = instancePaths(INSTANCE);
 const UP = ["up", "--instance", INSTANCE, "--port-base", String(PORT_BASE), "--servers-only", "--detach"];
@@ -24,17 +24,17 @@ const REDIS_PORT = PORT_BASE + 20;
 
 async function up(env?: Record<string, string>) {
   const ended = await lab(UP, env);
-  assert.equal(ended.code, 0, said(ended));
+  assert.equal(ended.code, 0, outputOf(ended));
   return { ended, state: stateOf(INSTANCE) };
 }
 
-describe("npm start and its end", () => {
+describe("npm start and npm run lab -- down", () => {
   after(async () => {
     await lab(DOWN);
     rmSync(paths.dir, { recursive: true, force: true });
   });
 
-  it("brings every server up, says so again when asked again, and leaves no process behind", async () => {
+  it("starts every server, reports them on a second call, and leaves no process running after down", async () => {
     const { ended, state } = await up();
     const postgres = `127\\.0\\.0\\.1:${PORT_BASE + 10}`;
     assert.match(
@@ -45,7 +45,7 @@ describe("npm start and its end", () => {
     assert.deepEqual(aliveOf(state).sort(), EVERYTHING);
 
     const again = await lab(UP);
-    assert.equal(again.code, 0, said(again));
+    assert.equal(again.code, 0, outputOf(again));
     assert.match(again.stdout, /is up already/);
     assert.match(again.stdout, new RegExp(`DATABASE_URL=postgresql://lab@${postgres}/flash_sale_lab`));
     assert.deepEqual(aliveOf(stateOf(INSTANCE)).sort(), EVERYTHING);
@@ -57,17 +57,18 @@ describe("npm start and its end", () => {
     assert.match((await lab(DOWN)).stdout, /not running/);
   });
 
-  it("starts one lab when it is asked for twice at once", async () => {
+  it("starts one lab if two commands run at once", async () => {
     const [one, two] = await Promise.all([lab(UP), lab(UP)]);
-    assert.equal(one.code, 0, said(one));
-    assert.equal(two.code, 0, said(two));
+    assert.equal(one.code, 0, outputOf(one));
+    assert.equal(two.code, 0, outputOf(two));
     assert.deepEqual(aliveOf(stateOf(INSTANCE)).sort(), EVERYTHING);
     await lab(DOWN);
   });
 
-  it("starts a server again that was killed", async () => {
+  it("restarts a server that was killed", async () => {
     const { state } = await up();
-    const before = state.processes.find(({ name }) => name === "redis") ?? assert.fail("no Redis");
+    const before =
+      state.processes.find(({ name }) => name === "redis") ?? assert.fail("expected a Redis process, found none");
     process.kill(before.pid, "SIGKILL");
     const now = await waitFor(
       async () => {
@@ -81,11 +82,11 @@ describe("npm start and its end", () => {
     await lab(DOWN);
   });
 
-  it("ends what a lab that was killed left running, before it starts anew", async () => {
+  it("stops the processes of a killed lab before it starts a new one", async () => {
     const { state: crashed } = await up();
     process.kill(crashed.supervisor.pid, "SIGKILL");
     await waitFor(() => !readLiveState(paths), { what: "the supervisor to be gone", timeoutMs: 30_000 });
-    assert.ok(aliveOf(crashed).includes("postgres"), "its servers outlive a supervisor that is killed");
+    assert.ok(aliveOf(crashed).includes("postgres"), "expected the servers to outlive a killed supervisor");
 
     const { state } = await up();
     assert.match(supervisorLog(INSTANCE), /ended what a lab that crashed had left running: .*postgres/);
@@ -98,12 +99,12 @@ describe("npm start and its end", () => {
     assert.deepEqual(aliveOf(state), []);
   });
 
-  it("leaves a stranger alone that got the pid of one of its processes", async () => {
-    const stranger = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], {
+  it("does not stop another program that has the pid of one of the lab's processes", async () => {
+    const unrelated = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], {
       stdio: "ignore",
       detached: true,
     });
-    const pid = stranger.pid ?? assert.fail("no process");
+    const pid = unrelated.pid ?? assert.fail("expected a process, found none");
     try {
       const state = stateOf(INSTANCE);
       const process = { name: "redis", pid, start: "earlier", logFile: "", restarts: 0 };
@@ -111,14 +112,14 @@ describe("npm start and its end", () => {
       assert.match((await lab(DOWN)).stdout, /not running/);
       assert.notEqual(startOf(pid), null);
     } finally {
-      stranger.kill("SIGKILL");
-      await once(stranger, "exit");
+      unrelated.kill("SIGKILL");
+      await once(unrelated, "exit");
     }
   });
 
-  it("takes the next free port for a busy one, and does without a server that does not answer", async () => {
-    const squatter = createServer();
-    await new Promise<void>((resolve) => squatter.listen(PORT_BASE + 40, "127.0.0.1", () => resolve()));
+  it("uses the next free port if a port is busy, and starts without a server that does not respond", async () => {
+    const occupant = createServer();
+    await new Promise<void>((resolve) => occupant.listen(PORT_BASE + 40, "127.0.0.1", () => resolve()));
     try {
       const { ended, state } = await up({ REDIS_URL: "redis://127.0.0.1:1" });
       const [busy, next] = [PORT_BASE + 40, PORT_BASE + 41];
@@ -136,13 +137,13 @@ describe("npm start and its end", () => {
       assert.match(state.env.REDLOCK_URLS ?? "", /^redis:/);
     } finally {
       await lab(DOWN);
-      await new Promise((resolve) => squatter.close(resolve));
+      await new Promise((resolve) => occupant.close(resolve));
     }
   });
 
-  it("does not start without PostgreSQL, and leaves nothing running then", async () => {
-    const ended = await lab(UP, { DATABASE_URL: "postgresql://nobody@127.0.0.1:1/none" });
-    assert.equal(ended.code, 1, said(ended));
+  it("does not start without PostgreSQL, and leaves no process running", async () => {
+    const ended = await lab(UP, { DATABASE_URL: "postgresql://lab@127.0.0.1:1/none" });
+    assert.equal(ended.code, 1, outputOf(ended));
     assert.match(ended.stderr, /nothing works without PostgreSQL: DATABASE_URL is set, but .*ECONNREFUSED/);
     assert.deepEqual(aliveOf(stateOf(INSTANCE)), []);
     assert.equal(await answers(REDIS_PORT), false);
