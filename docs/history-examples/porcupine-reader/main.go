@@ -1,5 +1,6 @@
-// Reads exports of `npm run lab -- check <history> --export porcupine` and asks Porcupine whether a mutex could have
-// granted these holds. Usage: go run . ../one-holder.porcupine.json; one line a file; exits 0 when it could, 1 when not.
+// Reads exports of `npm run lab -- check <history> --export porcupine` and checks with Porcupine whether a mutex could have
+// granted these holds. Usage: go run . ../one-holder.porcupine.json. Prints one line per file; exits 1 if any file
+// has holds that a mutex could not have granted.
 package main
 
 import (
@@ -43,7 +44,7 @@ func main() {
 		if couldBeMutex(file) {
 			fmt.Println("a mutex could have granted these holds")
 		} else {
-			fmt.Println("no mutex grants these holds: two were inside at once")
+			fmt.Println("no mutex grants these holds: two holders at the same time")
 			code = 1
 		}
 	}
@@ -61,7 +62,7 @@ func couldBeMutex(file string) bool {
 	}
 	var operations []porcupine.Operation
 	for _, op := range exported.Operations {
-		returned := int64(math.MaxInt64) // never seen to return: may take effect at any time
+		returned := int64(math.MaxInt64) // no recorded return: it may take effect at any time
 		if op.Return != nil {
 			returned = *op.Return
 		}
