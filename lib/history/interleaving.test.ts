@@ -140,7 +140,6 @@ describe("firstServedInterleaving", () => {
       seller(node, { grantedNs: at, readNs: at + 1, readValue: value, releasedNs: at + 4 });
     const shown = firstServedInterleaving(
       history({ ops: [served(50, "c", 8), served(10, "a", 10), served(30, "b", 9)] }),
-      2,
     );
     assert.deepEqual(lines(shown), [
       "+0 a acquire lock",

@@ -130,7 +130,7 @@ function mergeSteps(
   ops: readonly Operation[],
   { fields, marked }: MergeOptions,
 ): Omit<Interleaving, "remarks"> {
-  const all = ops.flatMap((op) => stepsOf(history, op, ALL_TIME_FIELDS));
+  const all = ops.flatMap((op) => stepsOf(history, op));
   const shown = all.filter(({ field }) => fields.includes(field));
   const firstNs = Math.min(...(shown.length > 0 ? shown : all).map(({ atNs }) => atNs));
   const steps = all
@@ -197,14 +197,17 @@ function omittedRemark(count: number): string[] {
   return count > 0 ? [`${plural(count, "more purchase")} ${count === 1 ? "is" : "are"} not shown.`] : [];
 }
 
+/** Two purchases show that one starts after the other ends. */
+const MAX_SERVED = 2;
+
 /** The steps of the first purchases served: an example of a run without violations. */
-export function firstServedInterleaving(history: History, count = 2): Interleaving {
+export function firstServedInterleaving(history: History): Interleaving {
   const served: Operation[] = [];
   for (const op of history.soldOps) {
     if ((op.writeNs ?? servedNs(op)) === undefined) continue;
     const index = served.findIndex((other) => byServiceOrder(op, other) < 0);
     served.splice(index === -1 ? served.length : index, 0, op);
-    if (served.length > count) served.pop();
+    if (served.length > MAX_SERVED) served.pop();
   }
   return { ...mergeSteps(history, served, { fields: CRITICAL_SECTION_FIELDS, marked: new Map() }), remarks: [] };
 }

@@ -153,14 +153,14 @@ class HistoryReader {
   }
 
   private keepRun(line: HistoryRunLine): Problem | null {
-    if (this.run) return this.mixed("run");
+    if (this.run) return this.secondLine("run");
     this.run = line;
     const isFirst = this.ops.size === 0 && !this.end;
     return isFirst ? null : misplaced("has type run but is not the first line");
   }
 
   private keepEnd(line: HistoryEndLine): Problem | null {
-    if (this.end) return this.mixed("end");
+    if (this.end) return this.secondLine("end");
     const ids = new Set(line.orders.map((order) => order.orderId));
     // A table cannot return a row twice, so this list did not come from the database.
     if (ids.size < line.orders.length) return unreadable("lists an order twice");
@@ -169,7 +169,7 @@ class HistoryReader {
   }
 
   /** With two runs in one file, no operation can be assigned to its run. */
-  private mixed(type: string): Problem {
+  private secondLine(type: string): Problem {
     this.isMixed = true;
     return misplaced(`is a second line of type ${type}: the file contains more than one history`);
   }
@@ -209,7 +209,8 @@ class HistoryReader {
     for (const [kind, count] of this.doubtCounts) {
       const more = count - MAX_FINDINGS_PER_KIND;
       if (more <= 0) continue;
-      this.doubts.push({ kind, opIds: [], atNs: null, sentence: `${more} more findings of this kind are not listed.` });
+      const sentence = `${plural(more, "more finding")} of this kind ${more === 1 ? "is" : "are"} not listed.`;
+      this.doubts.push({ kind, opIds: [], atNs: null, sentence });
     }
   }
 }

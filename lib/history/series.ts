@@ -3,7 +3,8 @@ import { flightsOf, lastSeenNs, waitsOf } from "./intervals";
 import { memoize } from "./memoize";
 import type { Operation } from "./operation";
 import { PHASES, type Phase, phaseDurationsOf } from "./phases";
-import { gridOf, peaksIn, type StepGrid, sorted } from "./step-grid";
+import { quantile, sorted } from "./quantile";
+import { gridOf, peaksIn, type StepGrid } from "./step-grid";
 
 /**
  * A run over time, in steps of equal length. Step i covers the time from i * stepUs (exclusive) to (i + 1) * stepUs
@@ -149,9 +150,4 @@ function quantityOf({ quantity }: { readonly quantity: number }): number {
 
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
-}
-
-/** The smallest value that is not exceeded by this share of the values; null if there are none. */
-function quantile(ascending: Float64Array, share: number): number | null {
-  return ascending[Math.ceil(share * ascending.length) - 1] ?? null;
 }

@@ -2,6 +2,7 @@ import type { History } from "./history";
 import { type Interval, lastSeenNs } from "./intervals";
 import { memoize } from "./memoize";
 import type { Operation } from "./operation";
+import { sorted } from "./quantile";
 
 /** The shortest step that needs no more than this many; a run of 120 us or longer then has at least 48. */
 const MAX_STEPS = 120;
@@ -83,9 +84,4 @@ export function peaksIn(intervals: readonly Interval[], grid: StepGrid): number[
     }
     return peak;
   });
-}
-
-/** In ascending order. */
-export function sorted(values: readonly number[]): Float64Array {
-  return Float64Array.from(values).sort();
 }

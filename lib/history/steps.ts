@@ -70,9 +70,9 @@ function answerText({ outcome, orderId, buyerId }: Operation): string {
   return `answer "${ANSWERS[outcome]}" to ${buyerId}${order}`;
 }
 
-/** The recorded steps of an operation, in the order of `fields`. */
-export function stepsOf(history: History, op: Operation, fields: readonly TimeField[]): Step[] {
-  return fields.flatMap((field) => {
+/** The recorded steps of an operation, from request to answer. */
+export function stepsOf(history: History, op: Operation): Step[] {
+  return ALL_TIME_FIELDS.flatMap((field) => {
     const atNs = field === "readNs" && isAtomic(op) ? undefined : op[field];
     return atNs === undefined ? [] : [{ opId: op.opId, field, atNs, text: TEXTS[field](op, history) }];
   });

@@ -2,6 +2,7 @@ import { holdsOf } from "../holds";
 import { byHost } from "../intervals";
 import { memoize } from "../memoize";
 import type { Operation } from "../operation";
+import { quantile, sorted } from "../quantile";
 
 export interface HandOff {
   /** The number of releases after which a purchase that was already waiting got the next grant. */
@@ -27,7 +28,11 @@ export const handOffOf = memoize((ops: readonly Operation[]): HandOff => {
       if (freedNs === null || hold.toNs > freedNs) freedNs = hold.toNs;
     }
   }
-  delaysMs.sort((a, b) => a - b);
-  const at = (share: number) => delaysMs[Math.max(0, Math.ceil(delaysMs.length * share) - 1)] ?? null;
-  return { count: delaysMs.length, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
+  const ascending = sorted(delaysMs);
+  return {
+    count: delaysMs.length,
+    p50Ms: quantile(ascending, 0.5),
+    p99Ms: quantile(ascending, 0.99),
+    maxMs: quantile(ascending, 1),
+  };
 });

@@ -129,8 +129,10 @@ describe("checkOverlappingHolds", () => {
 
         const sorted = spans.map(([from, length]) => ({ from, to: from + length }));
         sorted.sort((a, b) => a.from - b.from || a.to - b.to);
-        const inside = sorted.filter(({ from }, index) => sorted.slice(0, index).some((earlier) => from < earlier.to));
-        assert.equal(check(...sorted.map(({ from, to }) => hold(from, to))).count, inside.length);
+        const overlapping = sorted.filter(({ from }, index) =>
+          sorted.slice(0, index).some((earlier) => from < earlier.to),
+        );
+        assert.equal(check(...sorted.map(({ from, to }) => hold(from, to))).count, overlapping.length);
       }),
     );
   });

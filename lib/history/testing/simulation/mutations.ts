@@ -55,7 +55,7 @@ export const ROW_MUTATIONS: readonly Mutation[] = [
     apply: mutateStock(({ end }) => -end.final - 1),
   },
   {
-    name: "an acknowledged order is gone",
+    name: "an acknowledged order is missing",
     expectedKinds: ["acknowledgedRows"],
     apply: mutateOne(isSold, (op, sale) =>
       setRows(
@@ -122,7 +122,7 @@ export const ROW_MUTATIONS: readonly Mutation[] = [
     }),
   },
   {
-    name: "a buyer goes over the limit",
+    name: "a buyer exceeds the limit",
     expectedKinds: ["duplicateClaims"],
     apply: (sale) => {
       (sale.run as Mutable<Sale["run"]>).limitPerBuyer = 1;
