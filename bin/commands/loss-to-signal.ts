@@ -1,10 +1,14 @@
-import { writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import type { Command } from "commander";
-import { isMeasurable, type LossSeries, lossPage } from "../loss/loss-page";
+import { z } from "zod";
+import { type LossOrder, type LossSeries, lossSeriesSchema } from "../loss/loss-measurement";
+import { lossPage } from "../loss/loss-page";
 import { wholeNumber } from "../runs/options";
 import { Lab, SERVER_ENV_NAMES } from "../supervisor/lab";
 import { instancePaths, ROOT } from "../supervisor/paths";
+import { runChild } from "../supervisor/run-child";
 import { currentCommit } from "../supervisor/version";
 
 interface LossFlags {
@@ -13,27 +17,31 @@ interface LossFlags {
   readonly out: string;
 }
 
-/** Servers of its own, apart from those of `npm start` and `npm test`. */
+/** The command has separate servers, so it can run beside `npm start` and `npm test`. */
 const INSTANCE = "loss";
 const PORT_BASE = 27_000;
+const LIMIT_MS = 60 * 60_000;
+/** Measures with the clients and relays of the conformance suite, so it is a test program. */
+const MEASURING_PROGRAM = join("tests", "conformance", "measure-loss-main.ts");
 
-/** `npm run lab -- loss-to-signal`: takes holds away on real servers, times the signal, writes docs/loss-to-signal.md. */
+/** `npm run lab -- loss-to-signal`: ends holds on real servers, times the signal, writes docs/loss-to-signal.md. */
 export function addLossToSignalCommand(program: Command): void {
   program
     .command("loss-to-signal")
-    .description("time how long a holder takes to learn that its hold is lost, for every lock that can lose one")
-    .option("--repeats <n>", "losses of each", wholeNumber(1, 1_000), 15)
-    .option("--ttl <ms>", "length of a lease", wholeNumber(1_000, 60_000), 3_000)
-    .option("--out <file>", "where the page is written", join(ROOT, "docs", "loss-to-signal.md"))
-    .action(async (flags: LossFlags) => {
-      const page = await withServers(() => measureAll(flags));
-      await writeFile(flags.out, page);
+    .description("measure for every lock with a lease or session how soon its holder detects that the hold is lost")
+    .option("--repeats <n>", "losses per strategy", wholeNumber(1, 1_000), 15)
+    .option("--ttl <ms>", "lease length", wholeNumber(1_000, 60_000), 3_000)
+    .option("--out <file>", "output file", join(ROOT, "docs", "loss-to-signal.md"))
+    .action(async ({ repeats, ttl: ttlMs, out }: LossFlags) => {
+      const series = await withServers((signal) => measureAll({ repeats, ttlMs }, signal));
+      const page = lossPage({ series, repeats, ttlMs, commit: await currentCommit() });
+      await writeFile(out, page);
       console.log(page);
-      console.error(`written to ${relative(process.cwd(), flags.out)}`);
+      console.error(`wrote ${relative(process.cwd(), out)}`);
     });
 }
 
-async function withServers<T>(work: () => Promise<T>): Promise<T> {
+async function withServers<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   for (const name of SERVER_ENV_NAMES) delete process.env[name];
   const lab = await Lab.claim({
     paths: instancePaths(INSTANCE),
@@ -41,31 +49,35 @@ async function withServers<T>(work: () => Promise<T>): Promise<T> {
     onStep: () => {},
     onNote: (sentence) => console.error(sentence),
   });
-  const interrupt = () => void lab.stop().finally(() => process.exit(130));
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, interrupt);
+  const interrupted = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => interrupted.abort());
   try {
     await lab.startServers();
     Object.assign(process.env, lab.state.env);
-    return await work();
+    return await work(interrupted.signal);
   } finally {
     await lab.stop();
   }
 }
 
-async function measureAll({ repeats, ttl: ttlMs }: LossFlags): Promise<string> {
-  // Only now: they read the environment.
-  const { stockStrategies } = await import("../../lib/stock/stock-strategies");
-  const { LockUnderTest } = await import("../../tests/conformance/suite/strategy-under-test");
-  const { measureLoss } = await import("../../tests/conformance/suite/measure-loss");
-  const series: LossSeries[] = [];
-  for (const { traits } of stockStrategies.values()) {
-    if (!isMeasurable(traits)) continue;
-    const plug = { strategyId: traits.id };
-    await using subject = new LockUnderTest(plug, { traits, foreign: null });
-    const losses = [];
-    for (let turn = 0; turn < repeats; turn += 1) losses.push(await measureLoss(subject, ttlMs));
-    series.push({ strategyId: traits.id, losses });
-    console.error(`${traits.id}: ${losses.map(({ toSignalMs }) => Math.round(toSignalMs)).join(" ")} ms`);
+async function measureAll(
+  { repeats, ttlMs }: Pick<LossOrder, "repeats" | "ttlMs">,
+  signal: AbortSignal,
+): Promise<LossSeries[]> {
+  const folder = await mkdtemp(join(tmpdir(), "loss-to-signal-"));
+  const order: LossOrder = { repeats, ttlMs, resultFile: join(folder, "series.json") };
+  try {
+    const { code, endedBecause } = await runChild({
+      command: process.execPath,
+      args: ["--import", "tsx", MEASURING_PROGRAM, JSON.stringify(order)],
+      env: process.env,
+      limitMs: LIMIT_MS,
+      signal,
+    });
+    if (endedBecause !== null || code !== 0)
+      throw new Error(`${MEASURING_PROGRAM} failed: ${endedBecause ?? `exit code ${code}`}; see its output above`);
+    return z.array(lossSeriesSchema).parse(JSON.parse(await readFile(order.resultFile, "utf8")));
+  } finally {
+    await rm(folder, { recursive: true });
   }
-  return lossPage({ series, repeats, ttlMs, commit: await currentCommit() });
 }

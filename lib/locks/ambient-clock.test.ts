@@ -39,11 +39,7 @@ before(() => {
   mkdirSync(locks, { recursive: true });
   for (const file of ["biome.json", ...lintPlugins()]) cpSync(path.join(repository, file), path.join(folder, file));
   violations.forEach((source, index) => {
-    writeFileSync(
-      path.join(locks, `violation-${index}.ts`),
-      `${source}
-`,
-    );
+    writeFileSync(path.join(locks, `violation-${index}.ts`), `${source}\n`);
   });
   for (const [name, source] of Object.entries(allowed)) writeFileSync(path.join(locks, name), `${source}\n`);
   const options = ["lint", "--vcs-enabled=false", "--reporter=json", "--max-diagnostics=none", "lib/locks"];

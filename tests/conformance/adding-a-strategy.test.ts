@@ -15,13 +15,13 @@ import { after, before, describe, it } from "node:test";
 import { ROOT } from "../../bin/supervisor/paths";
 
 interface Block {
-  /** A whole new file, or a line for one that is there. */
+  /** A complete new file, or a line to append to an existing one. */
   readonly kind: "file" | "line";
   readonly target: string;
   readonly text: string;
 }
 
-/** The page's blocks that say where they belong. */
+/** The page's code blocks that name a target file. */
 function readBlocks(): Block[] {
   const page = readFileSync(path.join(ROOT, "docs/adding-a-strategy.md"), "utf8");
   const found = page.matchAll(/```ts (file|line)=(\S+)\n([\s\S]*?)```/g);
@@ -35,11 +35,12 @@ describe("docs/adding-a-strategy.md", () => {
   let copy: string;
 
   before(() => {
-    // Inside the repository, where its packages are found, and out of git's sight.
+    // Inside the repository, so that packages resolve, in a folder that git ignores.
     mkdirSync(path.join(ROOT, ".lab"), { recursive: true });
     copy = mkdtempSync(path.join(ROOT, ".lab/adding-"));
     for (const part of [
       "lib",
+      "servers",
       "bin",
       "generated",
       "tests/support",
@@ -55,11 +56,11 @@ describe("docs/adding-a-strategy.md", () => {
   });
   after(() => rmSync(copy, { recursive: true, force: true }));
 
-  /** @returns the exit code and all that was said */
+  /** @returns the exit code and the output */
   function run(args: readonly string[]) {
     const { NODE_TEST_CONTEXT: _ours, ...env } = process.env;
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: copy, env, encoding: "utf8" });
-    return { status, said: `${stdout}${stderr}` };
+    return { status, output: `${stdout}${stderr}` };
   }
 
   it("costs one file, one registry line and a test file under 20 lines", () => {
@@ -72,23 +73,23 @@ describe("docs/adding-a-strategy.md", () => {
     assert.ok(Number(test?.[2]) < 20, `the test file has ${test?.[2]} lines`);
   });
 
-  it("shows code that is well typed", () => {
+  it("shows code that type-checks", () => {
     const config = {
       extends: "./tsconfig.json",
       include: ["lib/**/*.d.ts", ...blocks.map(({ target }) => target)],
       exclude: [],
     };
     writeFileSync(path.join(copy, "tsconfig.example.json"), JSON.stringify(config));
-    const { status, said } = run([path.join(ROOT, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.example.json"]);
-    assert.equal(status, 0, said);
+    const { status, output } = run([path.join(ROOT, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.example.json"]);
+    assert.equal(status, 0, output);
   });
 
-  it("shows a strategy that passes the conformance suite as it stands", { timeout: 240_000 }, () => {
+  it("shows a strategy that passes the conformance suite", { timeout: 240_000 }, () => {
     const tests = ["redis-stamp.test.ts", "coverage.test.ts"].map((name) => path.join("tests/conformance", name));
-    const { status, said } = run(["--import", "tsx", "--test", "--test-reporter=tap", ...tests]);
-    assert.equal(status, 0, said);
-    const passed = Number(/^# pass (\d+)$/m.exec(said)?.[1]);
+    const { status, output } = run(["--import", "tsx", "--test", "--test-reporter=tap", ...tests]);
+    assert.equal(status, 0, output);
+    const passed = Number(/^# pass (\d+)$/m.exec(output)?.[1]);
     assert.ok(passed >= 20, `${passed} cases passed`);
-    assert.match(said, /ok \d+ - redis-stamp gives fencing tokens that rise/);
+    assert.match(output, /ok \d+ - redis-stamp gives fencing tokens that rise/);
   });
 });

@@ -8,11 +8,11 @@ import { createSqlRowLock } from "../../lib/locks/postgres/sql-row-lock";
 import { createSqlTableLock } from "../../lib/locks/postgres/sql-table-lock";
 import { systemRandom } from "../../lib/locks/random";
 import type { LockRequest, LockStrategy } from "../../lib/locks/types";
+import { type HeldLock, holdLock } from "./hold-lock";
 import { requireEnv } from "./lab-env";
 import { openPgWatch, type PgWatch } from "./pg-watch";
 import { openTestPostgres, type TestPostgres, type TestPostgresOptions } from "./postgres-for-tests";
 import { relayService } from "./relayed-servers";
-import { type Stay, stayIn } from "./stay";
 
 /** What the tests of the locks in PostgreSQL work on. Whatever a test opens here is closed when it ends. */
 
@@ -61,8 +61,8 @@ export const fresh = (overrides: Partial<LockRequest> = {}): LockRequest => ({
 });
 
 /** Holds until told to let go; also after a failed assertion, since the lock's disposal waits for its holders. */
-export async function holdIn(lock: LockStrategy, request: LockRequest): Promise<Stay> {
-  const stay = await stayIn(lock, request);
+export async function holdIn(lock: LockStrategy, request: LockRequest): Promise<HeldLock> {
+  const stay = await holdLock(lock, request);
   toDispose.push(stay);
   return stay;
 }

@@ -12,13 +12,17 @@ import type { LockStrategy, StrategyTraits } from "../../../lib/locks/types";
  * other processes, and inherit it.
  */
 
+/**
+ * A Redis lock with the traits of `redis-lock` and one defect. `BROKEN_LOCK` names the defect, because workers are
+ * separate processes and inherit the environment.
+ */
 const acquire: AcquireCommand = async (calls, { resource, holderId, ttlMs }) => {
   const reply = await calls.call("SET", resource, holderId, "NX", "PX", ttlMs);
   return { status: reply === "OK" ? "granted" : "held" };
 };
 
-interface Fault {
-  /** The part of a case's name that is to fail, and no other. */
+interface Defect {
+  /** Part of the name of the only case that must fail. */
   readonly caughtBy: string;
   readonly acquire?: AcquireCommand;
   readonly handle?: (own: LockHandle, work: { calls: RedisCalls; context: HandleContext }) => Partial<LockHandle>;
@@ -29,9 +33,9 @@ interface Fault {
 /** Resources whose section has thrown. */
 const thrown = new Set<string>();
 
-export const FAULTS: Readonly<Record<string, Fault>> = {
+export const DEFECTS: Readonly<Record<string, Defect>> = {
   "release without owner check": {
-    caughtBy: "frees nobody else's hold after a pause",
+    caughtBy: "does not release another hold after a pause",
     handle: (own, { calls, context }) => ({
       release: async () => {
         await calls.call("DEL", context.resource);
@@ -54,7 +58,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     }),
   },
   "no exclusion": {
-    caughtBy: "lets one in at a time",
+    caughtBy: "grants one holder at a time",
     acquire: async (calls, { resource, holderId, ttlMs }) => {
       await calls.call("SET", resource, holderId, "PX", ttlMs);
       return { status: "granted" };
@@ -68,8 +72,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     },
     handle: () => ({ renew: async () => "renewed" }),
   },
-  "a late grant is kept": {
-    caughtBy: "gives back what it is granted after it has stopped waiting",
+  "a late grant that is kept": {
+    caughtBy: "releases a lock that is granted after the caller stopped waiting",
     handle: (own) => {
       let isGranted = false;
       let isReleased = false;
@@ -79,16 +83,16 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
           isGranted = reply.status === "granted";
           return reply;
         },
-        // Only what it knows of, and only once.
+        // Releases only a grant that it has seen, and only once.
         release: async () => {
-          const isToDo = isGranted && !isReleased;
+          const mustRelease = isGranted && !isReleased;
           isReleased = true;
-          return isToDo ? own.release() : "released";
+          return mustRelease ? own.release() : "released";
         },
       };
     },
   },
-  "the same token for all": {
+  "the same token for every hold": {
     caughtBy: "gives fencing tokens that rise",
     traits: { fencingSource: "a constant" },
     acquire: async (calls, context) => {
@@ -96,12 +100,12 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       return reply.status === "granted" ? { ...reply, fencingToken: 7n } : reply;
     },
   },
-  "deaf to the loss of its lease": {
-    caughtBy: "tells its holder that the hold is lost",
+  "no loss detection": {
+    caughtBy: "signals the loss to its holder",
     handle: () => ({ renew: async () => "renewed" }),
   },
-  "a lost server passes for contention": {
-    caughtBy: "tells a waiter of a lost server",
+  "contention reported for a lost server": {
+    caughtBy: "reports a lost server to a waiter",
     strategy: (own) => async (request, section) => {
       try {
         return await own.runGuarded(request, section);
@@ -111,8 +115,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       }
     },
   },
-  "a timer that stays": {
-    caughtBy: "leaves no timer behind when a call is over",
+  "a leaked timer": {
+    caughtBy: "leaves no timer behind after a call",
     strategy:
       (own, { clock }) =>
       (request, section) => {
@@ -122,8 +126,8 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
 };
 
-const fault = FAULTS[process.env.BROKEN_LOCK ?? ""];
-const traits: StrategyTraits = { ...redisLockTraits, id: "broken-lock", ...fault?.traits };
+const defect = DEFECTS[process.env.BROKEN_LOCK ?? ""];
+const traits: StrategyTraits = { ...redisLockTraits, id: "broken-lock", ...defect?.traits };
 
 export const entry: LockEntry = { traits, create: createBroken };
 
@@ -131,19 +135,19 @@ function createBroken(dependencies: LockDependencies): LockStrategy {
   const client = dependencies.redis();
   const createHandle = (context: HandleContext): LockHandle => {
     const calls = new RedisCalls(client, { strategyId: traits.id, resource: context.resource });
-    const own = new OwnedLockHandle(calls, context, fault?.acquire ?? acquire);
+    const own = new OwnedLockHandle(calls, context, defect?.acquire ?? acquire);
     const whole: LockHandle = {
       tryAcquire: () => own.tryAcquire(),
       renew: () => own.renew() as Promise<"renewed" | "lost">,
       release: () => own.release() as Promise<"released" | "not_held">,
     };
-    return { ...whole, ...fault?.handle?.(whole, { calls, context }) };
+    return { ...whole, ...defect?.handle?.(whole, { calls, context }) };
   };
   const runner = new LeaseRunner({ traits, leaseKind: "ttl", createHandle }, dependencies);
   return {
     id: runner.id,
     traits,
-    runGuarded: fault?.strategy?.(runner, dependencies) ?? ((request, section) => runner.runGuarded(request, section)),
+    runGuarded: defect?.strategy?.(runner, dependencies) ?? ((request, section) => runner.runGuarded(request, section)),
     [Symbol.asyncDispose]: () => runner[Symbol.asyncDispose](),
   };
 }

@@ -6,30 +6,30 @@ import { type LockClients, lockServers } from "../../support/lock-clients";
 import { openPgWatch } from "../../support/pg-watch";
 import type { RelayedServers } from "../../support/relayed-servers";
 
-/** A way to take a hold away from its holder, on its real server. */
+/** A way to end a hold on its real server. */
 export interface HoldBreaker {
-  /** How, for people. */
+  /** Description for the report. */
   readonly how: string;
-  /** The holder's link goes through a relay. */
+  /** The holder connects through a relay. */
   readonly needsRelay: boolean;
-  /** What ends with the hold, and gives the time to the signal its measure where it has a length. */
+  /** What the time until the signal is compared with. */
   readonly against: "lease" | "session" | "connection";
-  /** The design's share of that: when at the latest the holder is told, but for delays. */
+  /** Maximum share of that by design, without delays. */
   readonly share: number;
-  /** The hold of `resource` is over when this returns. @returns when the server was told, on the monotonic clock */
+  /** Resolves when the hold has ended. @returns when the command was sent, on the monotonic clock */
   breakHold(held: BrokenHold): Promise<number>;
 }
 
 export interface BrokenHold {
   readonly resource: string;
-  /** The holder's own, for what only they know. */
+  /** The clients of the holder. */
   readonly holders: LockClients;
-  /** Of somebody else. */
+  /** The clients of another process. */
   readonly clients: LockClients;
   readonly relayed: RelayedServers | null;
 }
 
-/** @returns when it began */
+/** @returns the start time */
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const startedMs = systemClock.nowMs();
   await work();
@@ -43,7 +43,7 @@ export function holdBreakerOf(id: string): HoldBreaker {
   throw new Error(`tests/conformance/suite/break-hold.ts has no way to break a hold on ${id}`);
 }
 
-/** The watchdog asks at a third of the lease, and hears that the hold is gone. */
+/** The watchdog renews at a third of the lease and gets the answer that the hold is lost. */
 const RENEWAL = { needsRelay: false, against: "lease", share: 1 / 3 } as const;
 
 const holdBreakers: Record<ServerId, HoldBreaker> = {
@@ -60,7 +60,7 @@ const holdBreakers: Record<ServerId, HoldBreaker> = {
   },
   memcached: {
     ...RENEWAL,
-    how: "the item is replaced by one that is over",
+    how: "the item is replaced by an expired one",
     breakHold: ({ clients, resource }) =>
       timed(() => clients.memcached().set({ key: resource, value: randomUUID(), expirySeconds: -1 })),
   },
@@ -75,9 +75,10 @@ const holdBreakers: Record<ServerId, HoldBreaker> = {
   zookeeper: {
     needsRelay: true,
     against: "session",
-    // The link is given up after two thirds of the session without an answer, and a ping may have just been answered.
+    // The client drops the connection after two thirds of the session without an answer, and a ping may just have been
+    // answered.
     share: 1,
-    how: "the link swallows everything, until the server ends the session",
+    how: "the connection stops carrying data until the server ends the session",
     breakHold: async ({ relayed }) => {
       for (const relay of relayed?.relays ?? []) relay.freeze();
       return systemClock.nowMs();

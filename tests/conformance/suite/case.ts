@@ -1,13 +1,13 @@
 import type { StrategyTraits } from "../../../lib/locks/types";
 import type { LockUnderTest, StrategyUnderTest } from "./strategy-under-test";
 
-/** One property, and how to see whether it holds. */
+/** One property and its test. */
 export interface Case<S extends StrategyUnderTest> {
-  /** In the present tense; where the traits declare a flaw, what is seen instead. */
+  /** In the present tense. If the traits declare a flaw, the name describes the flaw. */
   name(traits: StrategyTraits): string;
-  /** Why the traits leave nothing to test here. */
+  /** The reason why the case does not apply to a strategy with these traits, or null. */
   notApplicable?(traits: StrategyTraits): string | null;
-  run(subject: S): Promise<void>;
+  run(tested: S): Promise<void>;
 }
 
 export type LockCase = Case<LockUnderTest>;
@@ -15,8 +15,8 @@ export type StockCase = Case<StrategyUnderTest>;
 
 export const isSafe = ({ expected }: StrategyTraits) => expected.threeNodes === "safe";
 export const isSafeAlone = ({ expected }: StrategyTraits) => expected.alone === "safe";
-/** Why most cases do not apply to a strategy without a server. */
+/** Most cases do not apply to a strategy without a server. */
 export const withoutServer = ({ needs }: StrategyTraits) =>
-  needs.length === 0 ? "it has no server, and reaches no further than its process" : null;
+  needs.length === 0 ? "it has no server and works only within one process" : null;
 export const withoutExclusion = (traits: StrategyTraits) =>
-  isSafeAlone(traits) ? null : "its traits say that it keeps nobody out";
+  isSafeAlone(traits) ? null : "its traits send that it keeps nobody out";

@@ -2,47 +2,48 @@ import { after, describe, it } from "node:test";
 import { postgresPool } from "../../../lib/services/postgres";
 import type { Case } from "./case";
 import { lastLockCases, lockCases } from "./lock-cases/index";
-import { nothingLeft } from "./nothing-left";
+import { noResourcesLeft } from "./no-resources-left";
 import { stockCases } from "./stock-cases/index";
 import { LockUnderTest, StrategyUnderTest } from "./strategy-under-test";
-import { foreignEntry, isLock, nameOf, type TestSetup, traitsOf } from "./test-setup";
+import { externalEntry, isLock, nameOf, type TestSetup, traitsOf } from "./test-setup";
 import { endWorkers } from "./worker-pool";
 
 after(async () => {
-  // The rows of the tests are made on this process's own pool, which would keep it alive.
+  // The tests create rows through the pool of this process, which would keep it alive.
   await postgresPool().end();
   await endWorkers();
 });
 
-/** No case may take longer, whatever the strategy under test does. */
+/** Maximum duration of a case. */
 const CASE_LIMIT_MS = 90_000;
 
 export type ConformanceOptions = Omit<TestSetup, "strategyId">;
 
 /**
- * Registers every case that applies to the strategy with node:test: those of a lock, where it is one, and those of a
- * stock strategy. Which apply, and what is to be seen, follows from its traits. Cases that do not apply are skipped and say why.
+ * Registers every applicable case with node:test: the lock cases for a lock, and the stock cases for every strategy.
+ * The traits decide which cases apply and what they expect. Other cases are skipped with a reason.
  */
 export async function conformance(strategyId: string, options: ConformanceOptions = {}): Promise<void> {
-  const plug: TestSetup = { strategyId, ...options };
-  const foreign = await foreignEntry(plug);
-  const traits = traitsOf(plug, foreign);
-  describe(nameOf(plug), () => {
-    if (isLock(plug)) {
-      const subject = new LockUnderTest(plug, { traits, foreign });
-      after(() => subject[Symbol.asyncDispose]());
-      for (const one of [...lockCases, ...stockCases, ...lastLockCases, nothingLeft]) register(one, subject);
+  const setup: TestSetup = { strategyId, ...options };
+  const external = await externalEntry(setup);
+  const traits = traitsOf(setup, external);
+  describe(nameOf(setup), () => {
+    if (isLock(setup)) {
+      const tested = new LockUnderTest(setup, { traits, external });
+      after(() => tested[Symbol.asyncDispose]());
+      for (const testCase of [...lockCases, ...stockCases, ...lastLockCases, noResourcesLeft])
+        register(testCase, tested);
     } else {
-      const subject = new StrategyUnderTest(plug, { traits, foreign });
-      after(() => subject[Symbol.asyncDispose]());
-      for (const one of [...stockCases, nothingLeft]) register(one, subject);
+      const tested = new StrategyUnderTest(setup, { traits, external });
+      after(() => tested[Symbol.asyncDispose]());
+      for (const testCase of [...stockCases, noResourcesLeft]) register(testCase, tested);
     }
   });
 }
 
-function register<S extends StrategyUnderTest>(one: Case<S>, subject: S): void {
-  const { traits } = subject;
-  const reason = one.notApplicable?.(traits) ?? null;
+function register<S extends StrategyUnderTest>(testCase: Case<S>, tested: S): void {
+  const { traits } = tested;
+  const reason = testCase.notApplicable?.(traits) ?? null;
   const skip = reason === null ? false : `not applicable: ${reason}`;
-  it(`${subject.name} ${one.name(traits)}`, { skip, timeout: CASE_LIMIT_MS }, () => one.run(subject));
+  it(`${tested.name} ${testCase.name(traits)}`, { skip, timeout: CASE_LIMIT_MS }, () => testCase.run(tested));
 }

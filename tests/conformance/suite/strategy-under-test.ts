@@ -8,45 +8,45 @@ import { makeLock, nameOf, postgresOptions, type TestSetup } from "./test-setup"
 import type { Worker } from "./worker";
 import { openWorkers } from "./worker-pool";
 
-/** As short as every server can keep a lease: Memcached and etcd count whole seconds. */
+/** The shortest lease that every server supports: Memcached and etcd count whole seconds. */
 export const SHORT_TTL_MS = 1_000;
 
-/** Hardly a case wants a session of this process to end, however busy the machine. */
+/** Long enough that a busy machine does not end the sessions of this process. */
 const LONG_SESSION_MS = 10_000;
 
-/** What is being tested, with all that a case needs to test it. */
+/** The strategy under test, with clients, workers and settings. */
 export class StrategyUnderTest implements AsyncDisposable {
-  readonly plug: TestSetup;
-  /** A lock's are its own word: an option may change what it promises. */
+  readonly setup: TestSetup;
+  /** For a lock, the traits of the created lock: an option may change them. */
   traits: StrategyTraits;
-  readonly foreign: LockEntry | null;
+  readonly external: LockEntry | null;
   readonly clients: LockClients;
   readonly #once = new Map<string, Promise<unknown>>();
   #workers: Promise<readonly Worker[]> | null = null;
 
-  constructor(plug: TestSetup, known: { readonly traits: StrategyTraits; readonly foreign: LockEntry | null }) {
-    this.plug = plug;
+  constructor(setup: TestSetup, known: { readonly traits: StrategyTraits; readonly external: LockEntry | null }) {
+    this.setup = setup;
     this.traits = known.traits;
-    this.foreign = known.foreign;
-    this.clients = openLockClients({}, { postgres: postgresOptions(plug), sessionTimeoutMs: LONG_SESSION_MS });
+    this.external = known.external;
+    this.clients = openLockClients({}, { postgres: postgresOptions(setup), sessionTimeoutMs: LONG_SESSION_MS });
   }
 
   get name(): string {
-    return nameOf(this.plug);
+    return nameOf(this.setup);
   }
 
-  /** The server the strategy lives by; null where it needs none. */
+  /** The server that the strategy depends on; null if it needs none. */
   get service(): ServerId | null {
     return this.traits.needs[0] ?? null;
   }
 
-  /** Three processes with the strategy open in each. */
+  /** Three processes, each with the strategy open. */
   workers(): Promise<readonly Worker[]> {
-    this.#workers ??= openWorkers(this.plug);
+    this.#workers ??= openWorkers(this.setup);
     return this.#workers;
   }
 
-  /** What several cases look at is done once. */
+  /** Runs work whose result several cases share only once. */
   once<T>(name: string, work: () => Promise<T>): Promise<T> {
     const known = this.#once.get(name) ?? work();
     this.#once.set(name, known);
@@ -61,13 +61,13 @@ export class StrategyUnderTest implements AsyncDisposable {
   }
 }
 
-/** A lock, with the requests of a test. */
+/** A lock under test. */
 export class LockUnderTest extends StrategyUnderTest {
   readonly lock: LockStrategy;
 
   constructor(...args: ConstructorParameters<typeof StrategyUnderTest>) {
     super(...args);
-    this.lock = makeLock(this.plug, this.foreign, this.clients);
+    this.lock = makeLock(this.setup, this.external, this.clients);
     this.traits = this.lock.traits;
   }
 
@@ -75,15 +75,15 @@ export class LockUnderTest extends StrategyUnderTest {
     return { resource: `test:${randomUUID()}`, waitTimeoutMs: 10_000, ttlMs: 5_000, ...overrides };
   }
 
-  /** Takes the lock if it is free now. */
+  /** Acquires the lock if it is free now. */
   tryNow({ resource, ttlMs }: LockRequest): Promise<LockOutcome<string>> {
     return this.lock.runGuarded({ resource, ttlMs, waitTimeoutMs: 0 }, async () => "entered");
   }
 
-  /** The same lock on clients of its own, whose servers may be elsewhere. */
+  /** The same lock with separate clients, which may use other servers. */
   async open(servers: Partial<LockServers>, sessionTimeoutMs = LONG_SESSION_MS): Promise<OpenedLock> {
-    const clients = openLockClients(servers, { postgres: postgresOptions(this.plug), sessionTimeoutMs });
-    const lock = makeLock(this.plug, this.foreign, clients);
+    const clients = openLockClients(servers, { postgres: postgresOptions(this.setup), sessionTimeoutMs });
+    const lock = makeLock(this.setup, this.external, clients);
     const dispose = async () => {
       await lock[Symbol.asyncDispose]();
       await clients[Symbol.asyncDispose]();
@@ -108,12 +108,12 @@ export interface OpenedLock extends AsyncDisposable {
   readonly lock: LockStrategy;
 }
 
-/** Calls until the server serves: one that was started just now may need a while on a busy machine. */
+/** Calls until the server answers: it may have started just now on a busy machine. */
 async function connect(lock: LockStrategy, request: LockRequest): Promise<void> {
-  const isServed = async () => {
+  const isAnswering = async () => {
     const [settled] = await Promise.allSettled([lock.runGuarded(request, async () => {})]);
     if (settled.status === "rejected" && !isLockError(settled.reason)) throw settled.reason;
     return settled.status === "fulfilled" && settled.value.status === "completed";
   };
-  await waitUntil(isServed, { what: `${lock.id} to be served`, withinMs: 40_000 });
+  await waitUntil(isAnswering, { what: `the server of ${lock.id} to answer`, withinMs: 40_000 });
 }

@@ -7,45 +7,45 @@ import type { StockStrategy } from "../../../lib/stock/types";
 import type { LockClients } from "../../support/lock-clients";
 import type { TestPostgresOptions } from "../../support/postgres-for-tests";
 
-/** What is plugged into the suite. JSON, so that other processes can be told. */
+/** Names the strategy under test. Plain JSON, so it can be sent to other processes. */
 export interface TestSetup {
   readonly strategyId: string;
-  /** Settings of the locks in PostgreSQL. */
+  /** Settings of the PostgreSQL locks. */
   readonly postgres?: Pick<TestPostgresOptions, "rowLock" | "advisory">;
-  /** The URL of a module that exports `entry`, a LockEntry, for a lock that is not in the catalogue. */
+  /** URL of a module that exports `entry`, a LockEntry, for a lock that is not in all-locks.ts. */
   readonly module?: string;
 }
 
 export const nameOf = ({ strategyId, postgres = {} }: TestSetup) => [strategyId, ...Object.values(postgres)].join(" ");
 
-/** A table of rows of its own: one that locks a whole table would stop its neighbours. */
+/** Each strategy gets a separate table of rows: a lock on the whole table would block the tests of other strategies. */
 export function postgresOptions({ strategyId, postgres }: TestSetup): TestPostgresOptions {
   return { ...postgres, rowsTable: `test_rows_${strategyId.replaceAll("-", "_")}` };
 }
 
-/** The entry of a lock that is not in the catalogue; null where it is. */
-export async function foreignEntry({ module }: TestSetup): Promise<LockEntry | null> {
+/** The entry of a lock that is not in all-locks.ts; otherwise null. */
+export async function externalEntry({ module }: TestSetup): Promise<LockEntry | null> {
   return module === undefined ? null : ((await import(module)) as { entry: LockEntry }).entry;
 }
 
-export function traitsOf({ strategyId }: TestSetup, foreign: LockEntry | null): StrategyTraits {
-  const entry = foreign ?? stockStrategies.get(strategyId);
+export function traitsOf({ strategyId }: TestSetup, external: LockEntry | null): StrategyTraits {
+  const entry = external ?? stockStrategies.get(strategyId);
   if (entry) return entry.traits;
-  throw new Error(`there is no strategy "${strategyId}"; valid ids: ${[...stockStrategies.keys()].join(", ")}`);
+  throw new Error(`unknown strategy "${strategyId}"; valid ids: ${[...stockStrategies.keys()].join(", ")}`);
 }
 
-export function isLock(plug: TestSetup): boolean {
-  return plug.module !== undefined || lockEntries.has(plug.strategyId);
+export function isLock(setup: TestSetup): boolean {
+  return setup.module !== undefined || lockEntries.has(setup.strategyId);
 }
 
-export function makeLock(plug: TestSetup, foreign: LockEntry | null, dependencies: LockDependencies): LockStrategy {
-  return foreign ? foreign.create(dependencies) : createLock(plug.strategyId, dependencies);
+export function makeLock(setup: TestSetup, external: LockEntry | null, dependencies: LockDependencies): LockStrategy {
+  return external ? external.create(dependencies) : createLock(setup.strategyId, dependencies);
 }
 
-/** The strategy as the shop would use it. Its rows are in the clients' PostgreSQL. */
-export function makeStock(plug: TestSetup, foreign: LockEntry | null, clients: LockClients): StockStrategy {
+/** The strategy as the shop uses it. Its rows are in the PostgreSQL of the clients. */
+export function makeStock(setup: TestSetup, external: LockEntry | null, clients: LockClients): StockStrategy {
   const { pool } = clients.postgres();
   const node = `conformance-${process.pid}`;
-  if (foreign) return new LockedStock(foreign.create(clients), new StockStore(pool, node));
-  return createStockStrategy(plug.strategyId, { pool, node, locks: clients });
+  if (external) return new LockedStock(external.create(clients), new StockStore(pool, node));
+  return createStockStrategy(setup.strategyId, { pool, node, locks: clients });
 }

@@ -3,16 +3,16 @@ import { nowNs } from "../../../lib/services/monotonic";
 import type { StockStrategy } from "../../../lib/stock/types";
 import { type LockClients, openLockClients } from "../../support/lock-clients";
 import { waitUntil } from "../../support/wait-until";
-import { foreignEntry, isLock, makeLock, makeStock, postgresOptions, type TestSetup } from "./test-setup";
-import type { BuyOrder, HoldOrder, WorkerMessage, WorkerOrder } from "./worker-protocol";
+import { externalEntry, isLock, makeLock, makeStock, postgresOptions, type TestSetup } from "./test-setup";
+import type { BuyCommand, HoldCommand, WorkerCommand, WorkerMessage } from "./worker-protocol";
 
-/** The other end of `Worker`: a process that does what it is told, order after order. */
+/** The program that `Worker` starts. It executes commands one after the other. */
 
 const CLOSING_LIMIT_MS = 5_000;
-/** Outlives the stalls of a busy machine, and is looked at several times a second; cases wait for its end. */
+/** Longer than the stalls of a busy machine, but short: cases wait for its end. */
 const SESSION_MS = 4_000;
 
-/** A strategy, with what there was in the process before it. */
+/** An open strategy, and the resources that the process had before. */
 interface Opened {
   readonly clients: LockClients;
   readonly lock: LockStrategy | null;
@@ -20,76 +20,79 @@ interface Opened {
   readonly before: readonly string[];
 }
 
-function say(message: WorkerMessage): void {
+function send(message: WorkerMessage): void {
   process.send?.(message);
 }
 
 async function main(): Promise<void> {
-  const orders = inbox();
+  const nextCommand = receiveCommands();
   let opened: Opened | null = null;
-  say({ type: "ready" });
+  send({ type: "ready" });
   for (;;) {
-    const order = await orders();
-    if (order.kind === "end") return;
-    if (order.kind === "open") opened = await open(order.plug);
-    else if (opened === null) throw new Error(`nothing is open to ${order.kind}`);
-    else if (order.kind === "close") {
+    const command = await nextCommand();
+    if (command.kind === "end") return;
+    if (command.kind === "open") opened = await open(command.setup);
+    else if (opened === null) throw new Error(`no strategy is open for ${command.kind}`);
+    else if (command.kind === "close") {
       await close(opened);
       opened = null;
-    } else await work(opened, order);
+    } else await work(opened, command);
   }
 }
 
-async function open(plug: TestSetup): Promise<Opened> {
+async function open(setup: TestSetup): Promise<Opened> {
   const before = process.getActiveResourcesInfo();
-  const foreign = await foreignEntry(plug);
-  const clients = openLockClients({}, { postgres: postgresOptions(plug), sessionTimeoutMs: SESSION_MS });
-  const lock = isLock(plug) ? makeLock(plug, foreign, clients) : null;
-  const stock = makeStock(plug, foreign, clients);
-  // Connects before anything is measured.
+  const external = await externalEntry(setup);
+  const clients = openLockClients({}, { postgres: postgresOptions(setup), sessionTimeoutMs: SESSION_MS });
+  const lock = isLock(setup) ? makeLock(setup, external, clients) : null;
+  const stock = makeStock(setup, external, clients);
+  // Connect before any measurement.
   const warmUp = { resource: `warm:${process.pid}`, ttlMs: 5_000, waitTimeoutMs: 10_000 };
   await lock?.runGuarded(warmUp, async () => {});
   await clients.postgres().pool.query("SELECT 1");
-  say({ type: "opened" });
+  send({ type: "opened" });
   return { clients, lock, stock, before };
 }
 
-async function work({ lock, stock }: Opened, order: HoldOrder | BuyOrder): Promise<void> {
-  if (order.kind === "buy") await buyAll(stock, order);
-  else if (lock) await Promise.all(Array.from({ length: order.callers }, () => holdInTurn(lock, order)));
-  say({ type: "done" });
+async function work({ lock, stock }: Opened, command: HoldCommand | BuyCommand): Promise<void> {
+  if (command.kind === "buy") await buyAll(stock, command);
+  else if (lock) await Promise.all(Array.from({ length: command.callers }, () => holdInTurn(lock, command)));
+  send({ type: "done" });
 }
 
 async function close({ stock, lock, clients, before }: Opened): Promise<void> {
-  for (const one of [stock, lock, clients]) await one?.[Symbol.asyncDispose]();
-  // Sockets close a moment after they were told to.
-  const left = () => surplus(process.getActiveResourcesInfo(), before);
+  for (const part of [stock, lock, clients]) await part?.[Symbol.asyncDispose]();
+  // Sockets close a moment after disposal.
+  const left = () => added(process.getActiveResourcesInfo(), before);
   const [isQuiet] = await Promise.allSettled([
-    waitUntil(() => left().length === 0, { what: "nothing to be left", withinMs: CLOSING_LIMIT_MS }),
+    waitUntil(() => left().length === 0, {
+      what: "all timers and connections to be closed",
+      withinMs: CLOSING_LIMIT_MS,
+    }),
   ]);
-  say({ type: "closed", left: isQuiet.status === "fulfilled" ? [] : left() });
+  send({ type: "closed", left: isQuiet.status === "fulfilled" ? [] : left() });
 }
 
-async function holdInTurn(lock: LockStrategy, order: HoldOrder): Promise<void> {
-  const { resource, ttlMs, waitTimeoutMs } = order;
-  for (let turn = 0; turn < order.holdsEach; turn += 1) {
-    const outcome = await lock.runGuarded({ resource, ttlMs, waitTimeoutMs }, (grant) => hold(grant, order.holdMs));
-    if (outcome.status === "contended") say({ type: "contended" });
+async function holdInTurn(lock: LockStrategy, command: HoldCommand): Promise<void> {
+  const { resource, ttlMs, waitTimeoutMs } = command;
+  for (let turn = 0; turn < command.holdsEach; turn += 1) {
+    const outcome = await lock.runGuarded({ resource, ttlMs, waitTimeoutMs }, (grant) => hold(grant, command.holdMs));
+    if (outcome.status === "contended") send({ type: "contended" });
   }
 }
 
 async function hold({ holderId, fencingToken, signal }: Grant, holdMs: number): Promise<void> {
   const fromNs = nowNs();
-  say({ type: "granted" });
-  signal.addEventListener("abort", () => say({ type: "lost" }), { once: true });
+  send({ type: "granted" });
+  signal.addEventListener("abort", () => send({ type: "lost" }), { once: true });
   await new Promise((resolve) => setTimeout(resolve, holdMs));
   const token = fencingToken === null ? null : String(fencingToken);
-  say({ type: "hold", holderId, fromNs: String(fromNs), toNs: String(nowNs()), fencingToken: token });
+  send({ type: "hold", holderId, fromNs: String(fromNs), toNs: String(nowNs()), fencingToken: token });
 }
 
 let operations = 0;
 
-async function buyAll(strategy: StockStrategy, { target, buyerIds, holdMs }: BuyOrder): Promise<void> {
+async function buyAll(strategy: StockStrategy, { target, buyerIds, holdMs }: BuyCommand): Promise<void> {
   const limits = { holdMs, ttlMs: 5_000, waitTimeoutMs: 20_000 };
   const outcomes = await Promise.all(
     buyerIds.map((buyerId) => {
@@ -98,29 +101,29 @@ async function buyAll(strategy: StockStrategy, { target, buyerIds, holdMs }: Buy
       return strategy.reduceStock({ target, quantity: 1, buyerId, runId: null, ...limits, trace });
     }),
   );
-  say({ type: "bought", statuses: outcomes.map(({ status }) => status) });
+  send({ type: "bought", statuses: outcomes.map(({ status }) => status) });
 }
 
-/** Orders in the order they came, whether or not somebody was waiting for them. */
-function inbox(): () => Promise<WorkerOrder> {
-  const orders: WorkerOrder[] = [];
+/** Queues commands in arrival order, even if none is awaited. */
+function receiveCommands(): () => Promise<WorkerCommand> {
+  const commands: WorkerCommand[] = [];
   let wake = () => {};
-  process.on("message", (order) => {
-    orders.push(order as WorkerOrder);
+  process.on("message", (command) => {
+    commands.push(command as WorkerCommand);
     wake();
   });
   return async () => {
-    while (orders.length === 0) {
+    while (commands.length === 0) {
       await new Promise<void>((resolve) => {
         wake = resolve;
       });
     }
-    return orders.shift() as WorkerOrder;
+    return commands.shift() as WorkerCommand;
   };
 }
 
-/** What there is more of than before. */
-function surplus(now: readonly string[], before: readonly string[]): string[] {
+/** Resources that were added since `before`. */
+function added(now: readonly string[], before: readonly string[]): string[] {
   const known = [...before];
   return now.filter((resource) => {
     const index = known.indexOf(resource);
@@ -132,7 +135,7 @@ function surplus(now: readonly string[], before: readonly string[]): string[] {
 main().then(
   () => process.disconnect(),
   (error: unknown) => {
-    say({ type: "failed", message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    send({ type: "failed", message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     process.disconnect();
   },
 );

@@ -1,45 +1,45 @@
 import type { StockOutcome, StockTarget } from "../../../lib/stock/types";
 import type { TestSetup } from "./test-setup";
 
-/** Makes the strategy that the orders to come are about. */
-export interface OpenOrder {
+/** Opens the strategy that the next commands use. */
+export interface OpenCommand {
   readonly kind: "open";
-  readonly plug: TestSetup;
+  readonly setup: TestSetup;
 }
 
-/** Takes the lock so many times. */
-export interface HoldOrder {
+/** Acquires the lock repeatedly. */
+export interface HoldCommand {
   readonly kind: "hold";
   readonly resource: string;
   readonly ttlMs: number;
   readonly waitTimeoutMs: number;
-  /** Callers in the process at the same time, and holds by each. */
+  /** Concurrent callers in the process, and holds per caller. */
   readonly callers: number;
   readonly holdsEach: number;
   readonly holdMs: number;
 }
 
-/** One purchase for each buyer, all at once. */
-export interface BuyOrder {
+/** One concurrent purchase per buyer. */
+export interface BuyCommand {
   readonly kind: "buy";
   readonly target: StockTarget;
   readonly buyerIds: readonly string[];
   readonly holdMs: number;
 }
 
-/** Closes all that was opened for the strategy, and says what is left all the same. */
-export interface CloseOrder {
+/** Disposes the strategy and returns the resources that are left. */
+export interface CloseCommand {
   readonly kind: "close";
 }
 
-/** Stops listening: a process with nothing left to do ends. */
-export interface EndOrder {
+/** Stops listening, so that the idle process exits. */
+export interface EndCommand {
   readonly kind: "end";
 }
 
-export type WorkerOrder = OpenOrder | HoldOrder | BuyOrder | CloseOrder | EndOrder;
+export type WorkerCommand = OpenCommand | HoldCommand | BuyCommand | CloseCommand | EndCommand;
 
-/** What a worker says, as it happens. Times are nanoseconds of the host's monotonic clock, in decimals. */
+/** What a worker reports. Times are nanoseconds of the host's monotonic clock as decimal strings. */
 export type WorkerMessage =
   | { readonly type: "ready" }
   | { readonly type: "opened" }

@@ -2,11 +2,11 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { waitUntil } from "../../support/wait-until";
-import type { WorkerMessage, WorkerOrder } from "./worker-protocol";
+import type { WorkerCommand, WorkerMessage } from "./worker-protocol";
 
 const LIMIT_MS = 40_000;
 
-/** Another process that uses the strategy, for what can only be seen over several: exclusion, a crash, a pause. */
+/** Another process that uses the strategy, to test exclusion between processes, a crash or a pause. */
 export class Worker implements AsyncDisposable {
   readonly #child: ChildProcess;
   #messages: WorkerMessage[] = [];
@@ -17,26 +17,26 @@ export class Worker implements AsyncDisposable {
     this.#child = fork(script, { execArgv: ["--import", "tsx"] });
     this.#child.on("message", (message) => this.#messages.push(message as WorkerMessage));
     this.#child.on("exit", (code, signal) => {
-      if (code) this.#messages.push({ type: "failed", message: `the worker ended with ${code ?? signal}` });
+      if (code) this.#messages.push({ type: "failed", message: `the worker exited with ${code ?? signal}` });
     });
   }
 
-  /** Since the last order. */
+  /** Messages since the last command. */
   get messages(): readonly WorkerMessage[] {
     return this.#messages;
   }
 
-  /** @returns once it is on its way; `until` waits for what comes of it */
-  send(order: WorkerOrder): void {
-    if (order.kind === "open") this.#isClosed = false;
+  /** Sends a command and returns at once; `until` waits for its result. */
+  send(command: WorkerCommand): void {
+    if (command.kind === "open") this.#isClosed = false;
     this.#messages = [];
-    this.#child.send(order);
+    this.#child.send(command);
   }
 
-  /** @throws Error when the worker fails, or says nothing of the kind in time */
+  /** @throws Error if the worker fails or does not send the message in time */
   async until<T extends WorkerMessage["type"]>(type: T): Promise<Extract<WorkerMessage, { type: T }>> {
     await waitUntil(() => this.#messages.some((message) => message.type === type || message.type === "failed"), {
-      what: `a worker to say "${type}"`,
+      what: `the message "${type}" of a worker`,
       withinMs: LIMIT_MS,
     });
     const failure = this.#messages.find((message) => message.type === "failed");
@@ -44,7 +44,7 @@ export class Worker implements AsyncDisposable {
     return this.#messages.find((message) => message.type === type) as Extract<WorkerMessage, { type: T }>;
   }
 
-  /** Closes the strategy, once. @returns what is left of it all the same */
+  /** Disposes the strategy, once. @returns the resources that are left */
   async close(): Promise<readonly string[]> {
     if (this.#isClosed) return [];
     this.#isClosed = true;
@@ -56,12 +56,12 @@ export class Worker implements AsyncDisposable {
     this.#child.kill(name);
   }
 
-  /** @throws Error when the process, told that there is nothing more to do, does not end by itself */
+  /** @throws Error if the idle process does not exit */
   async end(): Promise<void> {
     if (this.isGone) return;
     this.send({ kind: "end" });
-    await waitUntil(() => this.isGone, { what: "a worker to end by itself", withinMs: LIMIT_MS });
-    if (this.#child.exitCode !== 0) throw new Error(`a worker ended with ${this.#child.exitCode}`);
+    await waitUntil(() => this.isGone, { what: "an idle worker to exit", withinMs: LIMIT_MS });
+    if (this.#child.exitCode !== 0) throw new Error(`a worker exited with ${this.#child.exitCode}`);
   }
 
   get isGone(): boolean {

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { isSafe, isSafeAlone, type LockCase } from "../case";
 import type { LockUnderTest } from "../strategy-under-test";
 
-/** What each of the three processes does. */
+/** The load of each of the three processes. */
 const RACE = { ttlMs: 5_000, waitTimeoutMs: 20_000, callers: 4, holdsEach: 8, holdMs: 3 };
 
 interface ObservedHold {
@@ -13,10 +13,10 @@ interface ObservedHold {
   readonly fencingToken: bigint | null;
 }
 
-/** Three processes contend for one resource. @returns their holds in the order of their start */
-export function race(subject: LockUnderTest): Promise<readonly ObservedHold[]> {
-  return subject.once("race", async () => {
-    const workers = await subject.workers();
+/** Three processes contend for one resource. @returns their holds, ordered by start */
+export function race(tested: LockUnderTest): Promise<readonly ObservedHold[]> {
+  return tested.once("race", async () => {
+    const workers = await tested.workers();
     const resource = `race:${randomUUID()}`;
     for (const worker of workers) worker.send({ kind: "hold", resource, ...RACE });
     await Promise.all(workers.map((worker) => worker.until("done")));
@@ -32,45 +32,45 @@ export function race(subject: LockUnderTest): Promise<readonly ObservedHold[]> {
   });
 }
 
-/** Holds that began before the one before them had ended. */
+/** Number of holds that began before the previous one ended. */
 const overlaps = (holds: readonly ObservedHold[]) =>
   holds.filter((hold, index) => index > 0 && hold.fromNs < (holds[index - 1]?.toNs ?? 0n)).length;
 
 export const exclusionOverProcesses: LockCase = {
   name: (traits) =>
     isSafe(traits)
-      ? "lets one in at a time while three processes contend"
-      : "lets processes in side by side: the flaw it is here to show",
-  async run(subject) {
-    const holds = await race(subject);
-    if (!isSafe(subject.traits)) return assert.ok(overlaps(holds) > 0, "nobody met anybody");
-    assert.equal(holds.length, 3 * RACE.callers * RACE.holdsEach, "somebody was never served");
-    assert.equal(overlaps(holds), 0, "two were in at once");
-    assert.equal(new Set(holds.map(({ holderId }) => holderId)).size, holds.length, "a holder's name came twice");
+      ? "grants one holder at a time while three processes contend"
+      : "grants several processes at once: the flaw it demonstrates",
+  async run(tested) {
+    const holds = await race(tested);
+    if (!isSafe(tested.traits)) return assert.ok(overlaps(holds) > 0, "expected overlapping holds, found none");
+    assert.equal(holds.length, 3 * RACE.callers * RACE.holdsEach, "a caller never got the lock");
+    assert.equal(overlaps(holds), 0, "expected no overlapping holds");
+    assert.equal(new Set(holds.map(({ holderId }) => holderId)).size, holds.length, "a holder id was used twice");
   },
 };
 
 export const exclusionInProcess: LockCase = {
   name: (traits) =>
     isSafeAlone(traits)
-      ? "lets one in at a time among the callers of one process"
-      : "lets the callers of one process in side by side: the flaw it is here to show",
+      ? "grants one holder at a time to the callers of one process"
+      : "grants several callers of one process at once: the flaw it demonstrates",
   async run({ lock, clients, traits }) {
     const request = { resource: `test:${randomUUID()}`, waitTimeoutMs: 20_000, ttlMs: 5_000 };
     let inside = 0;
-    let most = 0;
+    let maxInside = 0;
     const section = async () => {
       inside += 1;
-      most = Math.max(most, inside);
+      maxInside = Math.max(maxInside, inside);
       await clients.clock.sleep(2);
       inside -= 1;
     };
     const outcomes = await Promise.all(Array.from({ length: 12 }, () => lock.runGuarded(request, section)));
     assert.ok(
       outcomes.every(({ status }) => status === "completed"),
-      "somebody was never served",
+      "a caller never got the lock",
     );
-    if (isSafeAlone(traits)) assert.equal(most, 1);
-    else assert.ok(most > 1, "nobody met anybody");
+    if (isSafeAlone(traits)) assert.equal(maxInside, 1, `expected 1 holder at a time, found ${maxInside}`);
+    else assert.ok(maxInside > 1, "expected overlapping holds, found none");
   },
 };

@@ -10,24 +10,26 @@ import { type LockCase, withoutServer } from "../case";
 import type { LockUnderTest } from "../strategy-under-test";
 import { race } from "./exclusion";
 
-const withoutToken = ({ fencingSource }: StrategyTraits) =>
-  fencingSource === null ? "its traits name no source of a fencing token" : null;
+const withoutToken = ({ fencingSource }: StrategyTraits) => (fencingSource === null ? "it has no fencing token" : null);
 
 export const risingTokens: LockCase = {
-  name: () => "gives fencing tokens that rise from hold to hold over all processes",
+  name: () => "gives fencing tokens that rise with every hold, over all processes",
   notApplicable: withoutToken,
-  async run(subject) {
-    const tokens = (await race(subject)).map(({ fencingToken }) => fencingToken);
+  async run(tested) {
+    const tokens = (await race(tested)).map(({ fencingToken }) => fencingToken);
     for (const [index, token] of tokens.entries()) {
       assert.ok(token !== null, `hold ${index} has no token`);
       const before = tokens[index - 1] ?? -1n;
-      assert.ok(token > before, `hold ${index} has ${token}, after ${before}`);
+      assert.ok(token > before, `expected the token of hold ${index} to be above ${before}, found ${token}`);
     }
   },
 };
 
-/** A lock whose holds end before their sections: its holder was paused past the lease, and does not know yet. */
-function endsEarly(lock: LockStrategy): LockStrategy {
+/**
+ * A lock whose hold ends before its section, like a holder that was paused past its lease and has not detected the
+ * loss.
+ */
+function withExpiredHold(lock: LockStrategy): LockStrategy {
   return {
     id: lock.id,
     traits: lock.traits,
@@ -43,9 +45,11 @@ function endsEarly(lock: LockStrategy): LockStrategy {
   };
 }
 
-/** One buys, and in the middle of that another does. @returns what became of the first one's write */
-async function buyInTheMiddleOfAnother(subject: LockUnderTest) {
-  const { pool } = subject.clients.postgres();
+/**
+ * A second purchase completes while the first one is in progress. @returns the outcome of the first one, and the stock
+ */
+async function buyDuringAnotherPurchase(tested: LockUnderTest) {
+  const { pool } = tested.clients.postgres();
   const target: StockTarget = { kind: "product", id: await makeProduct(10) };
   const store = new StockStore(pool, "conformance");
   const buy = (strategy: LockedStock, buyerId: string) => {
@@ -53,9 +57,9 @@ async function buyInTheMiddleOfAnother(subject: LockUnderTest) {
     const trace = { opId: `f-${process.pid}-${target.id}-${buyerId}`, invokedNs: nowNs() };
     return strategy.reduceStock({ target, quantity: 1, buyerId, runId: null, ...limits, trace });
   };
-  const second = new LockedStock(subject.lock, store);
+  const second = new LockedStock(tested.lock, store);
   const work = async () => assert.equal((await buy(second, "second")).status, "sold");
-  const stale = new LockedStock(endsEarly(subject.lock), store, { work });
+  const stale = new LockedStock(withExpiredHold(tested.lock), store, { work });
   const [first] = await Promise.allSettled([buy(stale, "stale")]);
   return { first, ...(await productFacts(target.id)) };
 }
@@ -63,17 +67,17 @@ async function buyInTheMiddleOfAnother(subject: LockUnderTest) {
 export const staleWrite: LockCase = {
   name: ({ fencingSource }) =>
     fencingSource === null
-      ? "lets a holder write whose hold has ended: without a fencing token nobody can tell"
-      : "has the write of a holder refused whose hold has ended",
+      ? "accepts a write after the hold has ended: without a fencing token, the resource cannot detect it"
+      : "rejects a write after the hold has ended",
   notApplicable: (traits) => {
     if (traits.fencingSource !== null) return null;
-    if (traits.family === "sql") return "its section is a transaction, and ends with its hold";
+    if (traits.family === "sql") return "its section is a transaction that ends with the hold";
     return withoutServer(traits);
   },
-  async run(subject) {
-    const { first, stock, orders } = await buyInTheMiddleOfAnother(subject);
-    if (subject.traits.fencingSource === null) {
-      assert.equal(first.status, "fulfilled", "something refused the stale write");
+  async run(tested) {
+    const { first, stock, orders } = await buyDuringAnotherPurchase(tested);
+    if (tested.traits.fencingSource === null) {
+      assert.equal(first.status, "fulfilled", "expected the stale write to be accepted, but it was rejected");
       assert.deepEqual({ stock, orders }, { stock: 9, orders: 2 });
       return;
     }

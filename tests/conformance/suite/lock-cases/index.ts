@@ -11,7 +11,7 @@ import { silentServer } from "./silent-server";
 import { noTimerAfterACall } from "./timers";
 import { abortedWait, boundedWait, nestedSection, tryOnce } from "./waiting";
 
-/** What every lock promises. */
+/** The cases for every lock. */
 export const lockCases: readonly LockCase[] = [
   exclusionInProcess,
   exclusionOverProcesses,
@@ -32,5 +32,5 @@ export const lockCases: readonly LockCase[] = [
   noTimerAfterACall,
 ];
 
-/** They pause a worker, and use one up. */
+/** These pause and kill a worker, so they run last. */
 export const lastLockCases: readonly LockCase[] = [holderPaused, holderKilled];

@@ -3,25 +3,25 @@ import type { LockCase } from "../case";
 
 export const releaseAfterThrow: LockCase = {
   name: () => "is free again after a section that throws",
-  async run(subject) {
-    const request = subject.fresh();
+  async run(tested) {
+    const request = tested.fresh();
     const failure = new Error("out of paper");
     await assert.rejects(
-      subject.lock.runGuarded(request, () => Promise.reject(failure)),
+      tested.lock.runGuarded(request, () => Promise.reject(failure)),
       failure,
     );
-    assert.equal((await subject.tryNow(request)).status, "completed", "the hold has outlived its section");
+    assert.equal((await tested.tryNow(request)).status, "completed", "the lock is still held after its section");
   },
 };
 
 export const releaseAfterAbort: LockCase = {
-  name: () => "is freed although the caller's signal aborts during the section",
-  async run(subject) {
-    const request = subject.fresh();
+  name: () => "is released if the caller's signal aborts during the section",
+  async run(tested) {
+    const request = tested.fresh();
     const caller = new AbortController();
     const aborting = { ...request, signal: caller.signal };
-    const outcome = await subject.lock.runGuarded(aborting, async () => caller.abort());
+    const outcome = await tested.lock.runGuarded(aborting, async () => caller.abort());
     assert.ok(outcome.status === "completed" && outcome.lease !== "lost");
-    assert.equal((await subject.tryNow(request)).status, "completed", "the hold has outlived its section");
+    assert.equal((await tested.tryNow(request)).status, "completed", "the lock is still held after its section");
   },
 };

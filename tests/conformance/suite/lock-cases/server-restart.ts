@@ -1,21 +1,24 @@
 import assert from "node:assert/strict";
 import { isLockError } from "../../../../lib/locks/errors";
 import type { LockOutcome } from "../../../../lib/locks/types";
+import { holdLock } from "../../../support/hold-lock";
 import { startOwnService } from "../../../support/own-service";
-import { stayIn } from "../../../support/stay";
 import { waitUntil } from "../../../support/wait-until";
 import { type LockCase, withoutServer } from "../case";
 
-/** Longer than the case: no lease runs out by itself. */
+/** Longer than the case, so no lease expires. */
 const TTL_MS = 60_000;
 const SETTLED_MS = 30_000;
-/** Shorter than the outage, and long enough to notice it. */
-const HASTY_MS = 2_500;
+/** Shorter than the outage, but long enough to detect it. */
+const SHORT_WAIT_MS = 2_500;
 const UNREACHABLE = ["backend_unavailable", "quorum_failed"];
 
 const isUnreachable = (error: unknown) => isLockError(error) && UNREACHABLE.includes(error.code);
 
-/** Calls until the answer is one of those; while the server is not back, it is a typed error. */
+/**
+ * Repeats the call until it returns one of the statuses. While the server is down, the call must fail with a typed
+ * error.
+ */
 async function callUntil(answers: readonly string[], call: () => Promise<LockOutcome<void>>): Promise<void> {
   let latest = "nothing";
   const isAnswered = async () => {
@@ -25,45 +28,49 @@ async function callUntil(answers: readonly string[], call: () => Promise<LockOut
     if (!isUnreachable(settled.reason)) throw settled.reason;
     return false;
   };
-  const what = `the server to serve again: ${answers.join(" or ")}`;
+  const what = `the restarted server to answer ${answers.join(" or ")}`;
   const [waited] = await Promise.allSettled([waitUntil(isAnswered, { what, withinMs: SETTLED_MS })]);
-  if (waited.status === "rejected") throw new Error(`the last answer was: ${latest}`, { cause: waited.reason });
+  if (waited.status === "rejected")
+    throw new Error(`the last answer of the restarted server was: ${latest}`, { cause: waited.reason });
 }
 
 export const serverRestart: LockCase = {
   name: ({ survives }) =>
     survives.serverRestart === "breaks"
-      ? "tells a waiter of a lost server, and lets a second in after the restart: the flaw it is here to show"
-      : "tells a waiter of a lost server, and lets nobody in after the restart whom the holder does not know of",
+      ? "reports a lost server to a waiter, and grants a second holder after the restart: the flaw it demonstrates"
+      : "reports a lost server to a waiter, and grants no second holder after the restart unless the first one was signalled",
   notApplicable: withoutServer,
-  async run(subject) {
-    if (!subject.service) return;
-    await using own = await startOwnService(subject.service);
-    await using opened = await subject.open(own.servers);
-    // Another client: the holder's may be the last to see its server again.
-    await using other = await subject.open(own.servers);
-    const request = subject.fresh({ ttlMs: TTL_MS });
-    await using holder = await stayIn(opened.lock, request);
-    /** Of each who got in beside the holder: did the holder know by then that its hold was over? */
-    const intrusions: ("known" | "unknown")[] = [];
+  async run(tested) {
+    if (!tested.service) return;
+    await using own = await startOwnService(tested.service);
+    await using opened = await tested.open(own.servers);
+    // A separate client, because the holder's client may reconnect last.
+    await using other = await tested.open(own.servers);
+    const request = tested.fresh({ ttlMs: TTL_MS });
+    await using holder = await holdLock(opened.lock, request);
+    /** For each second holder: whether the first one had been signalled the loss. */
+    const secondHolders: ("known" | "unknown")[] = [];
     let isHolderIn = true;
     const enter = async () => {
-      if (isHolderIn) intrusions.push(holder.grant.signal.aborted ? "known" : "unknown");
+      if (isHolderIn) secondHolders.push(holder.grant.signal.aborted ? "known" : "unknown");
     };
-    const hasty = opened.lock.runGuarded({ ...request, waitTimeoutMs: HASTY_MS }, enter);
-    const patient = opened.lock.runGuarded({ ...request, waitTimeoutMs: 20_000 }, enter);
-    const waiting = Promise.allSettled([hasty, patient]);
+    const shortWait = opened.lock.runGuarded({ ...request, waitTimeoutMs: SHORT_WAIT_MS }, enter);
+    const longWait = opened.lock.runGuarded({ ...request, waitTimeoutMs: 20_000 }, enter);
+    const waiting = Promise.allSettled([shortWait, longWait]);
     await own.kill();
-    await assert.rejects(hasty, isUnreachable);
+    await assert.rejects(shortWait, isUnreachable);
     await own.start();
-    const isBroken = subject.traits.survives.serverRestart === "breaks";
+    const isBroken = tested.traits.survives.serverRestart === "breaks";
     const tryAgain = () => other.lock.runGuarded({ ...request, waitTimeoutMs: 0 }, enter);
     await callUntil(isBroken ? ["completed"] : ["completed", "contended"], tryAgain);
     isHolderIn = false;
     await Promise.allSettled([holder.leave()]);
-    if (isBroken) assert.ok(intrusions.length > 0, "nobody got in");
-    else assert.ok(!intrusions.includes("unknown"), "somebody got in, and the holder did not know");
+    if (isBroken) assert.ok(secondHolders.length > 0, "expected a second holder after the restart, found none");
+    else assert.ok(!secondHolders.includes("unknown"), "a second holder entered before the first one was signalled");
     const [, settled] = await waiting;
-    assert.ok(settled.status === "fulfilled" || isUnreachable(settled.reason), "the waiter's error has no type");
+    assert.ok(
+      settled.status === "fulfilled" || isUnreachable(settled.reason),
+      "the waiter did not get a typed LockError",
+    );
   },
 };

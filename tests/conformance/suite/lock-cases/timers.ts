@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { type Clock, sleepOn, systemClock, type TimerHandle } from "../../../../lib/locks/clock";
-import { stayIn } from "../../../support/stay";
+import { holdLock } from "../../../support/hold-lock";
 import { waitUntil } from "../../../support/wait-until";
 import type { LockCase } from "../case";
 import { makeLock } from "../test-setup";
 
 export const noTimerAfterACall: LockCase = {
-  name: () => "leaves no timer behind when a call is over, however it ends",
-  async run(subject) {
+  name: () => "leaves no timer behind after a call, for every outcome",
+  async run(tested) {
     const { clock, pending } = countTimers(systemClock);
-    await using lock = makeLock(subject.plug, subject.foreign, { ...subject.clients, clock });
-    const request = subject.fresh();
+    await using lock = makeLock(tested.setup, tested.external, { ...tested.clients, clock });
+    const request = tested.fresh();
     await assert.rejects(lock.runGuarded(request, () => Promise.reject(new Error("out of paper"))));
-    await using holder = await stayIn(lock, request);
-    // A server on a busy disk may leave so short a wait without an answer.
+    await using holder = await holdLock(lock, request);
+    // A server with a busy disk may not answer within such a short wait.
     await Promise.allSettled([lock.runGuarded({ ...request, waitTimeoutMs: 30 }, async () => {})]);
     await Promise.allSettled([lock.runGuarded({ ...request, signal: AbortSignal.timeout(30) }, async () => {})]);
     await holder.leave();
@@ -21,7 +21,7 @@ export const noTimerAfterACall: LockCase = {
   },
 };
 
-/** A clock that knows how many of its timers are set. */
+/** A clock that counts its pending timers. */
 function countTimers(real: Clock): { clock: Clock; pending: () => number } {
   const set = new Set<TimerHandle>();
   const clock: Clock = {

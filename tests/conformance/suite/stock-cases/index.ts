@@ -1,7 +1,7 @@
 import type { StockCase } from "../case";
 import { lostServer } from "./lost-server";
-import { neverMoreThanTheStock, oneCouponEach } from "./sale";
-import { truthfulTrace } from "./trace";
+import { neverOversells, oneCouponEach } from "./sale";
+import { consistentTrace } from "./trace";
 
-/** What every strategy of the shop promises, be it a lock or one atomic operation. */
-export const stockCases: readonly StockCase[] = [neverMoreThanTheStock, oneCouponEach, truthfulTrace, lostServer];
+/** The cases for every strategy of the shop: locks and atomic operations. */
+export const stockCases: readonly StockCase[] = [neverOversells, oneCouponEach, consistentTrace, lostServer];

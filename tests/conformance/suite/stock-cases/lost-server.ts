@@ -7,15 +7,15 @@ import { makeProduct, productFacts } from "../../../support/rows";
 import type { StockCase } from "../case";
 import { makeStock, postgresOptions } from "../test-setup";
 
-const TYPED = ["backend_unavailable", "quorum_failed", "outcome_unknown"];
+const EXPECTED_CODES = ["backend_unavailable", "quorum_failed", "outcome_unknown"];
 
 export const lostServer: StockCase = {
-  name: () => "answers a purchase with a typed error while its server is gone, and sells again when it is back",
-  async run(subject) {
-    // PostgreSQL holds the stock whatever else there is.
-    await using relayed = await relayService(subject.service ?? "postgres");
-    await using clients = openLockClients(relayed.servers, { postgres: postgresOptions(subject.plug) });
-    await using strategy = makeStock(subject.plug, subject.foreign, clients);
+  name: () => "returns a typed error for a purchase while its server is down, and sells again when it is back",
+  async run(tested) {
+    // Every strategy needs PostgreSQL for the stock.
+    await using relayed = await relayService(tested.service ?? "postgres");
+    await using clients = openLockClients(relayed.servers, { postgres: postgresOptions(tested.setup) });
+    await using strategy = makeStock(tested.setup, tested.external, clients);
     const target = { kind: "product" as const, id: await makeProduct(5) };
     const buy = (buyerId: string) => {
       const trace = { opId: `l-${process.pid}-${target.id}-${buyerId}`, invokedNs: nowNs() };
@@ -24,7 +24,7 @@ export const lostServer: StockCase = {
     };
     assert.equal((await buy("before")).status, "sold");
     for (const relay of relayed.relays) await relay.refuse();
-    await assert.rejects(buy("meanwhile"), (error) => isLockError(error) && TYPED.includes(error.code));
+    await assert.rejects(buy("meanwhile"), (error) => isLockError(error) && EXPECTED_CODES.includes(error.code));
     for (const relay of relayed.relays) await relay.listen();
     assert.equal((await buyUntilSold(buy)).status, "sold");
     const { stock, orders } = await productFacts(target.id);
@@ -32,7 +32,7 @@ export const lostServer: StockCase = {
   },
 };
 
-/** A client may need a moment to find its server again; until then the error is typed, too. */
+/** A client may need a moment to reconnect. Until then, the error must be typed too. */
 async function buyUntilSold<T>(buy: (buyerId: string) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     const [settled] = await Promise.allSettled([buy(`after-${attempt}`)]);

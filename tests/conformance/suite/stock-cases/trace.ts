@@ -5,10 +5,10 @@ import { makeProduct } from "../../../support/rows";
 import type { StockCase } from "../case";
 import { makeStock } from "../test-setup";
 
-export const truthfulTrace: StockCase = {
-  name: () => "leaves a trace whose values and times agree",
-  async run(subject) {
-    await using strategy = makeStock(subject.plug, subject.foreign, subject.clients);
+export const consistentTrace: StockCase = {
+  name: () => "records a trace with consistent values and times",
+  async run(tested) {
+    await using strategy = makeStock(tested.setup, tested.external, tested.clients);
     const target = { kind: "product" as const, id: await makeProduct(3) };
     const trace: OperationTrace = { opId: `t-${process.pid}-${target.id}`, invokedNs: nowNs() };
     const limits = { holdMs: 2, ttlMs: 5_000, waitTimeoutMs: 10_000 };

@@ -2,14 +2,14 @@ import type { Grant, LockOutcome, LockRequest, LockStrategy } from "../../lib/lo
 import { makeGate } from "./gate";
 
 /** A holder that stays in its section until it is let out, at the latest by disposal. */
-export interface Stay extends AsyncDisposable {
+export interface HeldLock extends AsyncDisposable {
   readonly grant: Grant;
   readonly outcome: Promise<LockOutcome<void>>;
   leave(): Promise<LockOutcome<void>>;
 }
 
 /** @throws Error when the lock is not granted, or what the call throws before it is */
-export function stayIn(lock: LockStrategy, request: LockRequest): Promise<Stay> {
+export function holdLock(lock: LockStrategy, request: LockRequest): Promise<HeldLock> {
   const gate = makeGate();
   return new Promise((entered, failed) => {
     const outcome = lock.runGuarded(request, async (grant) => {
