@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+import { SOURCE_MAP_FLAG } from "../../../bin/build/bundle";
 import { waitUntil } from "../../support/wait-until";
 import type { WorkerCommand, WorkerMessage } from "./worker-protocol";
 
@@ -12,9 +12,8 @@ export class Worker implements AsyncDisposable {
   #messages: WorkerMessage[] = [];
   #isClosed = true;
 
-  constructor() {
-    const script = fileURLToPath(new URL("./worker-main.ts", import.meta.url));
-    this.#child = fork(script, { execArgv: ["--import", "tsx"] });
+  constructor(script: string) {
+    this.#child = fork(script, { execArgv: [SOURCE_MAP_FLAG] });
     this.#child.on("message", (message) => this.#messages.push(message as WorkerMessage));
     this.#child.on("exit", (code, signal) => {
       if (code) this.#messages.push({ type: "failed", message: `the worker exited with ${code ?? signal}` });
