@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { createLock } from "../../lib/locks/create-lock";
 import { lockServers, openLockClients } from "../support/lock-clients";
 import { waitUntil } from "../support/wait-until";
-import { contend } from "./contest";
+import { contend } from "./contention-run";
 import { findPrograms, OtherClient } from "./other-client";
 
 const lockName = (resource: string) => `/locks/${resource}`;
@@ -18,7 +18,7 @@ describe("zk-mutex and Curator's InterProcessMutex", () => {
 });
 
 describe("zk-fenced, Curator and kazoo with Curator's node names", () => {
-  it("hold one lock in turn, with tokens that rise whoever was in between", async () => {
+  it("hold one lock in turn, with rising tokens across the other clients' holds", async () => {
     await using clients = openLockClients();
     await using ours = createLock("zk-fenced", clients);
     const others = ["curator", "kazoo-curator-names"] as const;
@@ -29,11 +29,11 @@ describe("zk-fenced, Curator and kazoo with Curator's node names", () => {
 });
 
 describe("kazoo's own node names", () => {
-  it("keep zk-mutex out, and Curator not: why a fleet with Curator renames kazoo's nodes", async () => {
+  it("exclude zk-mutex but not Curator, so a fleet with Curator must rename kazoo's nodes", async () => {
     await using clients = openLockClients();
     await using ours = createLock("zk-mutex", clients);
     const request = { resource: `interop:${randomUUID()}`, waitTimeoutMs: 0, ttlMs: 5_000 };
-    await ours.runGuarded(request, async () => "makes the folder");
+    await ours.runGuarded(request, async () => "creates the folder");
     const connection = await clients.zookeeper().connected(AbortSignal.timeout(5_000));
     const path = lockName(request.resource);
     const kazoo = await connection.create(`${path}/${"f".repeat(32)}__lock__`, "ephemeral-sequential");

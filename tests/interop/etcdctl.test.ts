@@ -14,7 +14,7 @@ import { probeEtcd } from "../support/etcd-probe";
 import { type LockClients, lockServers, openLockClients } from "../support/lock-clients";
 import { waitUntil } from "../support/wait-until";
 
-/** etcd's own command-line client and `etcd-lock` hold the same lock in turn. */
+/** etcd's command-line client and `etcd-lock` hold the same lock in turn. */
 
 const TURNS = 25;
 const CALLERS = 2;
@@ -39,7 +39,7 @@ describe("etcd-lock and etcdctl lock", () => {
 
   const fresh = () => ({ resource: `interop:${randomUUID()}`, waitTimeoutMs: 30_000, ttlMs: 5_000 });
 
-  /** `etcdctl lock` runs a shell line while it holds the lock. */
+  /** `etcdctl lock` runs a shell command while it holds the lock. */
   function hold(resource: string, line: string): ChildProcess {
     const { etcd: etcdUrl } = lockServers();
     const endpoint = new URL(etcdUrl).host;
@@ -54,22 +54,22 @@ describe("etcd-lock and etcdctl lock", () => {
 
   it("exclude each other under contention, in every turn", async () => {
     const { resource, ...limits } = fresh();
-    const room = join(folder, resource);
+    const directory = join(folder, resource);
     let theirs = 0;
     let ours = 0;
-    // Only one can make the directory: a second holder, whoever it is, fails.
+    // Only one process can create the directory, so a second holder fails.
     async function sendTheirs(): Promise<void> {
       for (let turn = 0; turn < TURNS; turn++) {
-        assert.equal(await exitCode(hold(resource, `mkdir '${room}' && sleep 0.005 && rmdir '${room}'`)), 0);
+        assert.equal(await exitCode(hold(resource, `mkdir '${directory}' && sleep 0.005 && rmdir '${directory}'`)), 0);
         theirs += 1;
       }
     }
     async function sendOurs(): Promise<void> {
       while (theirs < TURNS * CALLERS) {
         const outcome = await lock.runGuarded({ resource, ...limits }, async () => {
-          await mkdir(room);
+          await mkdir(directory);
           await clients.clock.sleep(2);
-          await rmdir(room);
+          await rmdir(directory);
         });
         assert.equal(outcome.status, "completed");
         ours += 1;
@@ -78,19 +78,22 @@ describe("etcd-lock and etcdctl lock", () => {
     const callers = Array.from({ length: CALLERS }, () => [sendTheirs(), sendOurs()]);
     await Promise.all(callers.flat());
     assert.equal(theirs, TURNS * CALLERS);
-    assert.ok(ours >= TURNS, `${ours} grants of ours beside ${theirs} of theirs`);
+    assert.ok(
+      ours >= TURNS,
+      `expected at least ${TURNS} grants for etcd-lock, found ${ours} beside ${theirs} for etcdctl`,
+    );
   });
 
-  it("stand in one queue, first come first served, with tokens that rise", async () => {
+  it("share one queue in arrival order, with rising tokens", async () => {
     const { resource, ...limits } = fresh();
     const probe = probeEtcd(lockServers().etcd);
     const untilQueued = (count: number) =>
       waitUntil(async () => (await probe.queue(resource)).length === count, { what: `${count} in the queue` });
     const first = await lock.runGuarded({ resource, ...limits }, async () => {
       const theirs = hold(resource, 'echo "$ETCD_LOCK_KEY"');
-      let said = "";
+      let output = "";
       theirs.stdout?.on("data", (chunk: Buffer) => {
-        said += chunk;
+        output += chunk;
       });
       const done = once(theirs, "close");
       await untilQueued(2);
@@ -102,28 +105,28 @@ describe("etcd-lock and etcdctl lock", () => {
         return fencingToken ?? 0n;
       });
       await untilQueued(3);
-      return { done, ours, second, said: () => said.trim() };
+      return { done, ours, second, output: () => output.trim() };
     });
     assert.ok(first.status === "completed");
-    const { done, ours, second, said } = first.value;
+    const { done, ours, second, output } = first.value;
     const third = await ours;
     await done;
-    assert.equal(said(), second?.key);
+    assert.equal(output(), second?.key);
     assert.ok(third.status === "completed" && third.value > (second?.createRevision ?? 0n));
   });
 
-  it("leaves the lock to a waiting etcdctl when a caller of ours gives up in front of it", async () => {
+  it("grants the lock to a waiting etcdctl after one of our callers before it aborts", async () => {
     const { resource, ...limits } = fresh();
     const probe = probeEtcd(lockServers().etcd);
     const caller = new AbortController();
     const outcome = await lock.runGuarded({ resource, ...limits }, async () => {
-      const quitter = lock.runGuarded({ resource, ...limits, signal: caller.signal }, async () => "entered");
-      const refused = assert.rejects(quitter, /wait was aborted/);
-      await waitUntil(async () => (await probe.queue(resource)).length === 2, { what: "the quitter" });
+      const waiter = lock.runGuarded({ resource, ...limits, signal: caller.signal }, async () => "entered");
+      const aborted = assert.rejects(waiter, /wait was aborted/);
+      await waitUntil(async () => (await probe.queue(resource)).length === 2, { what: "our waiter to queue" });
       const theirs = hold(resource, "true");
-      await waitUntil(async () => (await probe.queue(resource)).length === 3, { what: "etcdctl" });
+      await waitUntil(async () => (await probe.queue(resource)).length === 3, { what: "etcdctl to queue" });
       caller.abort();
-      await refused;
+      await aborted;
       return { theirs };
     });
     assert.ok(outcome.status === "completed");
@@ -132,13 +135,13 @@ describe("etcd-lock and etcdctl lock", () => {
   });
 });
 
-/** From the PATH, else from Debian's etcd-client where this user may install it. */
+/** Finds etcdctl on the PATH, or installs Debian's etcd-client if this user may. */
 async function provideEtcdctl(): Promise<string> {
   const found = findExecutable("etcdctl");
   if (found) return found;
   const installer = await findInstaller();
   await installDebianPackages(installer, ["etcd-client"]);
   const installed = findExecutable("etcdctl");
-  if (!installed) throw new Error("these tests need etcdctl on the PATH: apt-get install etcd-client");
+  if (!installed) throw new Error("these tests need etcdctl on the PATH; install it with: apt-get install etcd-client");
   return installed;
 }

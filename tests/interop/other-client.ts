@@ -7,7 +7,7 @@ import { findCurator, findJavaWithCompiler, findPythonWithLocks } from "../../bi
 import { ensureOtherClients } from "../../bin/testing/other-clients";
 import { parseHostPort } from "../../servers/text-protocol";
 
-/** One hold as a contender saw it: times of the host's monotonic clock, and the witness's count on entering and leaving. */
+/** One hold as its client observed it: times of the host's monotonic clock, and the counter on entry and exit. */
 export interface WitnessedHold {
   readonly side: string;
   readonly fromNs: bigint;
@@ -16,16 +16,16 @@ export interface WitnessedHold {
   readonly left: number;
 }
 
-export interface ContestOrder {
+export interface ContentionOrder {
   /** Key in Redis, or path in ZooKeeper. */
   readonly lockName: string;
   readonly witnessKey: string;
   readonly redisUrl: string;
   readonly zookeeperHosts: string;
-  /** Threads that want the lock. */
+  /** Threads that contend for the lock. */
   readonly callers: number;
   readonly holdMs: number;
-  /** Between two holds, at random. */
+  /** Maximum random pause between two holds. */
   readonly longestPauseMs: number;
   readonly ttlMs: number;
 }
@@ -49,7 +49,7 @@ export interface LockPrograms {
   readonly classPath: string;
 }
 
-/** Also where the tests are run by hand: `npm test` has seen to it before. */
+/** Installs what is missing, for tests that are started by hand; `npm test` does it before. */
 export async function findPrograms(): Promise<LockPrograms> {
   await ensureOtherClients();
   const [python, java] = await Promise.all([findPythonWithLocks(), findJavaWithCompiler()]);
@@ -59,7 +59,7 @@ export async function findPrograms(): Promise<LockPrograms> {
   return { python: python.binary, java: java.binary, classPath: curator.classPath };
 }
 
-/** Another project's client in a process of its own, holding the lock over and over until it is told to stop. */
+/** A client of another project in a separate process. It acquires the lock repeatedly until it is stopped. */
 export class OtherClient implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly holds: WitnessedHold[] = [];
@@ -69,22 +69,22 @@ export class OtherClient implements AsyncDisposable {
 
   constructor(
     readonly name: OtherClientName,
-    order: ContestOrder,
+    order: ContentionOrder,
     programs: LockPrograms,
   ) {
     const [command, args] = name === "curator" ? curator(order, programs) : python(name, order, programs);
     this.#child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"] });
-    let complaint = "";
+    let stderrTail = "";
     this.#child.stderr?.on("data", (chunk: Buffer) => {
-      complaint = (complaint + chunk).slice(-2_000);
+      stderrTail = (stderrTail + chunk).slice(-2_000);
     });
-    // A pipe that breaks says what the exit says better.
+    // If the pipe breaks, the exit event reports the cause.
     this.#child.stdin?.on("error", () => {});
     this.#child.once("error", (error) => this.failures.push(error.message));
     this.#child.once("close", (code, signal) => {
-      if (!this.isDone) this.failures.push(`${name} ended with ${code ?? signal}: ${complaint}`);
+      if (!this.isDone) this.failures.push(`${name} exited with ${code ?? signal}: ${stderrTail}`);
     });
-    if (this.#child.stdout) createInterface({ input: this.#child.stdout }).on("line", (line) => this.#hear(line));
+    if (this.#child.stdout) createInterface({ input: this.#child.stdout }).on("line", (line) => this.#receive(line));
   }
 
   go(): void {
@@ -102,7 +102,7 @@ export class OtherClient implements AsyncDisposable {
     await exit;
   }
 
-  #hear(line: string): void {
+  #receive(line: string): void {
     const message = JSON.parse(line) as Message;
     switch (message.type) {
       case "ready":
@@ -124,11 +124,11 @@ export class OtherClient implements AsyncDisposable {
 
 const program = (name: string) => fileURLToPath(new URL(`./clients/${name}`, import.meta.url));
 
-function python(client: OtherClientName, order: ContestOrder, programs: LockPrograms): [string, string[]] {
+function python(client: OtherClientName, order: ContentionOrder, programs: LockPrograms): [string, string[]] {
   return [programs.python, [program("contend.py"), JSON.stringify({ client, ...order })]];
 }
 
-function curator(order: ContestOrder, programs: LockPrograms): [string, string[]] {
+function curator(order: ContentionOrder, programs: LockPrograms): [string, string[]] {
   const { host, port } = parseHostPort(order.redisUrl, 6_379);
   const jvm = [
     "-Xmx128m",

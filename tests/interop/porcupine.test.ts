@@ -15,8 +15,8 @@ import type { HistoryOpLine } from "../../lib/history/types";
 import { findExecutable, runCommand } from "../../servers/commands";
 
 /**
- * Porcupine, a linearizability checker of another project, is asked about the same holds as our own checker, by the program
- * that docs/history-format.md gives to readers.
+ * Compares our checker with Porcupine, a linearizability checker of another project, on the same holds. Runs Porcupine through
+ * the program that docs/history-format.md documents.
  */
 
 const READER = fileURLToPath(new URL("../../docs/history-examples/porcupine-reader/", import.meta.url));
@@ -24,11 +24,11 @@ const EXAMPLES = path.dirname(path.normalize(READER));
 const BUILD_TIMEOUT_MS = 5 * 60_000;
 const HISTORIES = 200;
 
-/** Whether a mutex could have granted the holds. */
+/** Runs both checkers: could a mutex have granted the holds? */
 type Ask = (histories: readonly Sale[]) => Promise<{ readonly porcupine: boolean; readonly ours: boolean }[]>;
 
 const go = findExecutable("go", ["/usr/local/go/bin/go"]);
-// Where the tests count, a missing Go fails; on a person's machine the rest of the stage is worth having.
+// In CI a missing Go fails the test. On a developer's machine the test is skipped.
 const skip = go === null && !process.env.CI ? "Go is not installed" : false;
 
 describe("Porcupine and the checker of overlapping holds", { skip }, () => {
@@ -55,10 +55,10 @@ describe("Porcupine and the checker of overlapping holds", { skip }, () => {
       }),
     );
     const { stdout, stderr } = await runCommand(reader, files, { timeoutMs: 120_000 });
-    const said = stdout.trimEnd().split("\n");
-    assert.equal(said.length, files.length, stderr);
+    const output = stdout.trimEnd().split("\n");
+    assert.equal(output.length, files.length, stderr);
     return parsed.map(({ history }, index) => ({
-      porcupine: said[index]?.startsWith("a mutex could") ?? false,
+      porcupine: output[index]?.startsWith("a mutex could") ?? false,
       ours: overlapsIn(history).length === 0,
     }));
   };
@@ -70,37 +70,40 @@ describe("Porcupine and the checker of overlapping holds", { skip }, () => {
     assert.equal(code, 1);
   });
 
-  it("both pass every sale under a lock that works", async (t) => {
+  it("both pass every sale under a correct lock", async (t) => {
     const answers = await ask(samples(t, cleanSales));
     assert.ok(
       answers.every(({ ours, porcupine }) => ours && porcupine),
-      told(answers),
+      summary(answers),
     );
   });
 
-  it("both find the holder that entered while another was inside", async (t) => {
+  it("both find a holder that entered during another hold", async (t) => {
     const [overlap] = HOLD_MUTATIONS;
     const sales = samples(t, cleanSales).filter((sale, index) => overlap?.apply(sale, new SeededRandom(index)));
-    assert.ok(sales.length >= HISTORIES / 2, `only ${sales.length} sales had two holders`);
+    assert.ok(
+      sales.length >= HISTORIES / 2,
+      `expected at least ${HISTORIES / 2} sales with two holders, found ${sales.length}`,
+    );
     const answers = await ask(sales);
     assert.ok(
       answers.every(({ ours, porcupine }) => !ours && !porcupine),
-      told(answers),
+      summary(answers),
     );
   });
 
-  it("agree on any holds whatever, also those that begin and end at one instant", async (t) => {
+  it("agree on arbitrary holds, including holds that begin and end at the same instant", async (t) => {
     const answers = await ask(samples(t, anyHolds));
     assert.ok(
       answers.every(({ ours, porcupine }) => ours === porcupine),
-      told(answers),
+      summary(answers),
     );
     const clean = answers.filter(({ ours }) => ours).length;
     assert.ok(clean >= 10 && answers.length - clean >= 10, `${clean} of ${answers.length} without an overlap`);
   });
 });
 
-/** Holds without tokens, in a few instants, so that many fall on one; some of an operation that was never released. */
+/** Holds without tokens at a few instants, so that many coincide. Some are never released. */
 const anyHolds: fc.Arbitrary<Sale> = fc
   .array(
     fc.record({ waitNs: fc.nat(30), wait: fc.nat(3), hold: fc.nat(4), end: fc.nat(3), isReleased: fc.boolean() }),
@@ -133,7 +136,7 @@ function samples(t: TestContext, sales: fc.Arbitrary<Sale>): Sale[] {
   return fc.sample(sales, { seed, numRuns: HISTORIES });
 }
 
-function told(answers: readonly { readonly porcupine: boolean; readonly ours: boolean }[]): string {
+function summary(answers: readonly { readonly porcupine: boolean; readonly ours: boolean }[]): string {
   const lines = answers.map(({ ours, porcupine }, index) => `${index}: ours ${ours}, Porcupine ${porcupine}`);
   return lines.join("\n");
 }

@@ -12,8 +12,8 @@ import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 
 /**
- * Holds a lock with Curator's InterProcessMutex, in turn with whoever else wants it. tests/interop/other-client.ts speaks
- * to it. Says one JSON object a line: ready, hold (one each), done. Reads "go" and "stop".
+ * Acquires a lock with Curator's InterProcessMutex repeatedly, in contention with other clients. tests/interop/other-client.ts
+ * starts it. Writes one JSON object per line: ready, hold (one per hold), done. Reads "go" and "stop".
  * Times are nanoseconds of System.nanoTime(), on Linux CLOCK_MONOTONIC as process.hrtime() in Node.js.
  */
 public final class Contend {
@@ -32,9 +32,9 @@ public final class Contend {
         CuratorFrameworkFactory.newClient(args[0], 10_000, 15_000, new ExponentialBackoffRetry(100, 5));
     client.start();
     client.blockUntilConnected();
-    // One instance for all: it belongs to a thread while that holds it.
+    // All threads share one instance: the thread that holds the lock owns it.
     InterProcessMutex mutex = new InterProcessMutex(client, lockPath);
-    say("{\"type\":\"ready\"}");
+    send("{\"type\":\"ready\"}");
     BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     if (!"go".equals(input.readLine())) throw new IllegalStateException("expected go");
     List<Thread> threads = new ArrayList<>();
@@ -43,18 +43,18 @@ public final class Contend {
         try (Witness witness = new Witness(witnessHost, witnessPort, witnessKey)) {
           contend(mutex, witness, holdMs, longestPauseMs);
         } catch (Exception failure) {
-          say("{\"type\":\"failed\",\"message\":\"" + failure.toString().replaceAll("[\"\\\\\\p{Cntrl}]", " ") + "\"}");
+          send("{\"type\":\"failed\",\"message\":\"" + failure.toString().replaceAll("[\"\\\\\\p{Cntrl}]", " ") + "\"}");
         }
       });
       thread.setDaemon(true);
       thread.start();
       threads.add(thread);
     }
-    // The end of the input stops it too: nobody listens any more.
+    // The end of the input also stops the program: the test has ended.
     input.readLine();
     stopped = true;
     for (Thread thread : threads) thread.join(30_000);
-    say("{\"type\":\"done\"}");
+    send("{\"type\":\"done\"}");
     client.close();
   }
 
@@ -68,25 +68,25 @@ public final class Contend {
       long toNs;
       try {
         fromNs = System.nanoTime();
-        entered = witness.ask("INCR");
+        entered = witness.send("INCR");
         Thread.sleep(holdMs);
-        left = witness.ask("DECR");
+        left = witness.send("DECR");
         toNs = System.nanoTime();
       } finally {
         mutex.release();
       }
       Thread.sleep(ThreadLocalRandom.current().nextInt(longestPauseMs + 1));
-      say(String.format(
+      send(String.format(
           "{\"type\":\"hold\",\"fromNs\":\"%d\",\"toNs\":\"%d\",\"entered\":%d,\"left\":%d}", fromNs, toNs, entered, left));
     }
   }
 
-  private static synchronized void say(String line) {
+  private static synchronized void send(String line) {
     System.out.println(line);
     System.out.flush();
   }
 
-  /** A counter in Redis, spoken to in its inline commands. */
+  /** A counter in Redis, accessed with inline commands. */
   private static final class Witness implements AutoCloseable {
     private final Socket socket;
     private final BufferedReader replies;
@@ -99,10 +99,10 @@ public final class Contend {
       this.key = key;
     }
 
-    long ask(String command) throws IOException {
+    long send(String command) throws IOException {
       socket.getOutputStream().write((command + " " + key + "\r\n").getBytes(StandardCharsets.UTF_8));
       String reply = replies.readLine();
-      if (reply == null || !reply.startsWith(":")) throw new IOException("the witness answered " + reply);
+      if (reply == null || !reply.startsWith(":")) throw new IOException("Redis returned an unexpected reply: " + reply);
       return Long.parseLong(reply.substring(1));
     }
 

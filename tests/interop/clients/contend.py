@@ -1,6 +1,6 @@
-"""Holds a lock with redis-py or kazoo, in turn with whoever else wants it. tests/interop/other-client.ts speaks to it.
+"""Acquires a lock with redis-py or kazoo repeatedly, in contention with other clients. tests/interop/other-client.ts starts it.
 
-argv[1] is the order as JSON. Says one JSON object a line: ready, hold (one each), done. Reads "go" and "stop".
+argv[1] is the order as JSON. Writes one JSON object per line: ready, hold (one per hold), done. Reads "go" and "stop".
 Times are nanoseconds of CLOCK_MONOTONIC, the clock of process.hrtime() in Node.js.
 """
 
@@ -15,11 +15,11 @@ import redis
 
 order = json.loads(sys.argv[1])
 stopped = threading.Event()
-voice = threading.Lock()
+output_lock = threading.Lock()
 
 
-def say(message):
-    with voice:
+def send(message):
+    with output_lock:
         sys.stdout.write(json.dumps(message) + "\n")
         sys.stdout.flush()
 
@@ -28,7 +28,7 @@ def redis_py_lock():
     from redis.lock import Lock
 
     client = redis.Redis.from_url(order["redisUrl"])
-    # Its default is to ask ten times a second.
+    # By default redis-py polls ten times a second.
     return lambda: Lock(client, order["lockName"], timeout=order["ttlMs"] / 1000, sleep=0.002)
 
 
@@ -41,13 +41,13 @@ def kazoo_client():
 
 
 def kazoo_lock():
-    """kazoo's own node names; told to see Curator's and ours."""
+    """kazoo's default node names, configured to see Curator's and ours."""
     client = kazoo_client()
     return lambda: client.Lock(order["lockName"], extra_lock_patterns=["-lock-"])
 
 
 def kazoo_curator_lock():
-    """Node names that Curator sorts as its own."""
+    """Node names that Curator sorts correctly."""
     from kazoo.recipe.lock import Lock
 
     class CuratorNamedLock(Lock):
@@ -73,29 +73,29 @@ def contend(make_lock):
         to_ns = time.monotonic_ns()
         lock.release()
         time.sleep(random.random() * order["longestPauseMs"] / 1000)
-        say({"type": "hold", "fromNs": str(from_ns), "toNs": str(to_ns), "entered": entered, "left": left})
+        send({"type": "hold", "fromNs": str(from_ns), "toNs": str(to_ns), "entered": entered, "left": left})
 
 
 def guarded(make_lock):
     try:
         contend(make_lock)
     except BaseException:
-        say({"type": "failed", "message": traceback.format_exc()})
+        send({"type": "failed", "message": traceback.format_exc()})
 
 
 def main():
     make_lock = MAKERS[order["client"]]()
-    say({"type": "ready"})
+    send({"type": "ready"})
     assert sys.stdin.readline().strip() == "go"
     callers = [threading.Thread(target=guarded, args=(make_lock,), daemon=True) for _ in range(order["callers"])]
     for caller in callers:
         caller.start()
-    # The end of the input stops it too: nobody listens any more.
+    # The end of the input also stops the program: the test has ended.
     sys.stdin.readline()
     stopped.set()
     for caller in callers:
         caller.join(timeout=30)
-    say({"type": "done"})
+    send({"type": "done"})
 
 
 main()
