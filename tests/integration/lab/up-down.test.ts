@@ -144,7 +144,7 @@ describe("npm start and npm run lab -- down", () => {
   it("does not start without PostgreSQL, and leaves no process running", async () => {
     const ended = await lab(UP, { DATABASE_URL: "postgresql://lab@127.0.0.1:1/none" });
     assert.equal(ended.code, 1, outputOf(ended));
-    assert.match(ended.stderr, /nothing works without PostgreSQL: DATABASE_URL is set, but .*ECONNREFUSED/);
+    assert.match(ended.stderr, /the lab cannot run without PostgreSQL: DATABASE_URL is set, but .*ECONNREFUSED/);
     assert.deepEqual(aliveOf(stateOf(INSTANCE)), []);
     assert.equal(await answers(REDIS_PORT), false);
   });
