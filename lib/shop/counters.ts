@@ -44,7 +44,7 @@ export async function driftOf(node: StoreNode, target: StockTarget): Promise<Sho
   return settled.flatMap((read) => (read.status === "fulfilled" ? read.value : []));
 }
 
-export interface ReconcileOrder extends ReconcileRequest {
+export interface ReconcileScope extends ReconcileRequest {
   /** True leaves out targets of running runs, so that a fault's damage is still there when the run is checked. */
   readonly skipsRunningRuns?: boolean;
 }
@@ -53,7 +53,7 @@ export interface ReconcileOrder extends ReconcileRequest {
  * Settles journal entries that crashes and lost replies left between counters and orders. Entries of earlier processes of
  * this node are settled regardless of age, because those processes cannot complete them.
  */
-export async function reconcileCounters(node: StoreNode, request: ReconcileOrder = {}): Promise<ReconcileAnswer> {
+export async function reconcileCounters(node: StoreNode, request: ReconcileScope = {}): Promise<ReconcileAnswer> {
   const { olderThanMs } = request;
   const isDead = (opId: string) => isOfEarlierProcess(node.name, returnOf({ opId })?.opId ?? opId);
   const options = { isDead, ...(olderThanMs === undefined ? {} : { olderThanMs }) };

@@ -43,7 +43,8 @@ export class FakePostgres {
     values: readonly unknown[] = [],
   ): Promise<Result> => {
     const sent = typeof statement === "string" ? { text: statement, values } : { values, ...statement };
-    this.statements.push(sent);
+    // Copies arrays, because callers may change theirs later.
+    this.statements.push({ ...sent, values: sent.values.map((value) => (Array.isArray(value) ? [...value] : value)) });
     const script = this.scripts.find(({ pattern }) => pattern.test(sent.text));
     if (!script) {
       this.unscripted.push(sent.text);

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { describe, it, mock } from "node:test";
+import { targetTerms } from "./terms";
+import { useFakes } from "./testing/use-fakes";
+
+const TERMS = /FROM products WHERE id/;
+const ROW = {
+  limitPerBuyer: 1,
+  stockOn: "order",
+  paymentWindowMs: null,
+  requiresPurchaseToken: false,
+  opensAtEpochMs: null,
+};
+let lastId = 0;
+
+/** A product that the process-wide cache does not hold yet. */
+function nextProduct() {
+  lastId += 1;
+  return { kind: "product", id: lastId } as const;
+}
+
+/** Runs `test` with a clock that it moves by itself. */
+async function withClock(test: (advance: (ms: number) => void) => Promise<void>): Promise<void> {
+  let nowMs = performance.now();
+  const clock = mock.method(performance, "now", () => nowMs);
+  try {
+    await test((ms) => {
+      nowMs += ms;
+    });
+  } finally {
+    clock.mock.restore();
+  }
+}
+
+describe("targetTerms", () => {
+  const fakes = useFakes();
+  const countQueries = () => fakes.postgres.sent(TERMS).length;
+
+  it("shares one query among concurrent calls", async () => {
+    const product = nextProduct();
+    fakes.postgres.script(TERMS, [ROW]);
+    const [first, second] = await Promise.all([targetTerms(product), targetTerms(product)]);
+    assert.deepEqual([first, second, countQueries()], [ROW, ROW, 1]);
+  });
+
+  it("caches terms for one second, and for 30 seconds in a run", async () => {
+    const product = nextProduct();
+    fakes.postgres.script(TERMS, [ROW]);
+    await withClock(async (advance) => {
+      await targetTerms(product);
+      advance(999);
+      await targetTerms(product);
+      assert.equal(countQueries(), 1);
+      advance(2);
+      await targetTerms(product, true);
+      assert.equal(countQueries(), 1);
+      await targetTerms(product);
+      assert.equal(countQueries(), 2);
+      advance(30_001);
+      await targetTerms(product, true);
+      assert.equal(countQueries(), 3);
+    });
+  });
+
+  it("does not cache that a target does not exist", async () => {
+    const product = nextProduct();
+    fakes.postgres.script(TERMS, [], [ROW]);
+    assert.equal(await targetTerms(product), null);
+    assert.deepEqual(await targetTerms(product), ROW);
+  });
+
+  it("fails as backend_unavailable, and does not cache the failure", async () => {
+    const product = nextProduct();
+    fakes.postgres.script(TERMS, new Error("connection refused"), [ROW]);
+    await assert.rejects(targetTerms(product), { code: "backend_unavailable", isDefinite: true });
+    assert.deepEqual(await targetTerms(product), ROW);
+  });
+});
