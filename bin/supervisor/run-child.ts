@@ -2,15 +2,16 @@ import { spawn } from "node:child_process";
 import { signalGroup } from "./owned-process";
 import { ROOT } from "./paths";
 
-/** Runs one program in the foreground, in a process group that ends with it. */
+/** Runs a program in the foreground, in a process group that ends with it. */
 
 export interface ChildOutcome {
   readonly code: number | null;
-  /** Why it was ended; null when it ended by itself. */
+  /** Why this process ended it; null if it exited without that. */
   readonly endedBecause: string | null;
 }
 
 const TERM_GRACE_MS = 10_000;
+const DRAIN_LIMIT_MS = 5_000;
 
 export function runChild(task: {
   readonly command: string;
@@ -18,16 +19,19 @@ export function runChild(task: {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly limitMs: number;
   readonly signal: AbortSignal;
+  /** Gets what the program prints; absent: it prints to this process's output. */
+  readonly onOutput?: (chunk: Buffer) => void;
 }): Promise<ChildOutcome> {
-  const { command, args, env, limitMs, signal } = task;
+  const { command, args, env, limitMs, signal, onOutput } = task;
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const child = spawn(command, args, {
       cwd: ROOT,
       env: env as NodeJS.ProcessEnv,
       detached: true,
-      stdio: ["ignore", "inherit", "inherit"],
+      stdio: onOutput ? ["ignore", "pipe", "pipe"] : ["ignore", "inherit", "inherit"],
     });
+    if (onOutput) for (const stream of [child.stdout, child.stderr]) stream?.on("data", onOutput);
     let endedBecause: string | null = null;
     let killTimer: NodeJS.Timeout | undefined;
     const end = (why: string) => {
@@ -37,8 +41,8 @@ export function runChild(task: {
       signalGroup(pid, "SIGTERM");
       killTimer = setTimeout(() => signalGroup(pid, "SIGKILL"), TERM_GRACE_MS);
     };
-    const limit = setTimeout(() => end(`it took longer than ${limitMs / 1000} s`), limitMs);
-    const interrupt = () => end("it was interrupted");
+    const limit = setTimeout(() => end(`took longer than ${limitMs / 1000} s`), limitMs);
+    const interrupt = () => end("interrupted");
     signal.addEventListener("abort", interrupt, { once: true });
     const cleanUp = () => {
       clearTimeout(limit);
@@ -51,8 +55,14 @@ export function runChild(task: {
     });
     child.once("exit", (code) => {
       cleanUp();
-      if (child.pid) signalGroup(child.pid, "SIGKILL"); // A browser or server that a test left behind.
-      resolve({ code, endedBecause });
+      if (child.pid) signalGroup(child.pid, "SIGKILL"); // Ends a browser or server that a test left running.
+      const finish = () => resolve({ code, endedBecause });
+      // The last output may still be on its way, unless a program outside of the group keeps the pipe open.
+      const drain = setTimeout(finish, DRAIN_LIMIT_MS);
+      child.once("close", () => {
+        clearTimeout(drain);
+        finish();
+      });
     });
   });
 }

@@ -31,6 +31,8 @@ export interface NodeTestJob {
   readonly sources?: readonly string[];
   /** Prints failures only. */
   readonly isQuiet?: boolean;
+  /** Gets the output; absent: it is printed. */
+  readonly onOutput?: (chunk: Buffer) => void;
 }
 
 const PRELOADS = ["--import", "./bin/testing/seed-properties.mjs"];
@@ -56,6 +58,7 @@ export async function runNodeTests(job: NodeTestJob, context: JobContext): Promi
     env: context.env,
     limitMs,
     signal: context.signal,
+    onOutput: job.onOutput,
   });
   const text = readResult(resultFile);
   if (text === null)
