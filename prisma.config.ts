@@ -1,6 +1,6 @@
 import { defineConfig } from "prisma/config";
 
-// The URL is only needed by prisma's own commands; the app passes its pool to the adapter (lib/services/postgres.ts).
+// Only Prisma's own commands need the URL; the app passes its pool to the adapter (lib/services/postgres.ts).
 export default defineConfig({
   schema: "prisma/schema.prisma",
   migrations: { path: "prisma/migrations" },

@@ -1,26 +1,29 @@
 #!/usr/bin/env node
-// The way in: plain JavaScript without dependencies, so that it runs in a fresh clone on any Node.js. It sees to
-// packages and generated code, then hands over to bin/lab.ts in the same process, so signals and exit codes need no relay.
+// The entry point of every command: plain JavaScript without dependencies, so that it runs in a fresh clone on any Node.js.
+// It installs packages and generates code if needed, then runs bin/lab.ts in the same process, so that signals and exit
+// codes need no forwarding.
 import path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
-// Where the command was typed, as npm says it too: paths in its arguments are meant from there.
+// The folder in which the user typed the command; npm sets it too. Paths in arguments are relative to it.
 process.env.INIT_CWD ??= process.cwd();
 process.chdir(root);
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 9)) {
-  console.error(`Node.js 20.9 or newer is needed; this is ${process.version}. Fix: install it from https://nodejs.org`);
+  console.error(
+    `Flash Sale Lab needs Node.js 20.9 or newer, but this is ${process.version}. Install a newer one from https://nodejs.org`,
+  );
   process.exit(1);
 }
 
 try {
-  // Imported only now: an older Node.js should read the sentence above, not a syntax error.
+  // Imported after the check: an older Node.js would stop at a syntax error instead of the message above.
   const { ensurePackages } = await import("./shared/ensure-packages.mjs");
   const step = await ensurePackages(root);
-  // One that a parent process handed over says more: it may have been the one that installed.
+  // A parent process may have set it already, and it was the parent that installed the packages.
   process.env.LAB_PACKAGES_STEP ??= JSON.stringify(step);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

@@ -1,36 +1,36 @@
 import { Command, CommanderError } from "commander";
 
-/** `npm run lab -- <command>`. Each command is a file of its own, loaded only when it is asked for. */
+/** `npm run lab -- <command>`. Each command is a file, loaded only when it runs. */
 
 const COMMANDS = {
   up: "start the lab (also `npm start`)",
   down: "stop the lab",
-  status: "say what runs, and where",
-  doctor: "say what this machine has, what is missing, and the fix for each",
+  status: "print what runs, and where",
+  doctor: "print what this machine has, what is missing, and the fix for each",
   run: "run one flash sale and print its run document",
   results: "measure every strategy and write docs/results.md",
-  faults: "list what can be done to a run, and which strategies break under it",
+  faults: "list the faults that a run can inject, and the strategies that each breaks",
   sweep: "run a grid of sales",
   export: "write a run as a file: JSON, CSV, .hgrm, or HTML that opens offline",
-  reconcile: "settle the counters that strategies keep outside of PostgreSQL",
-  "break-lock": "delete a lock that nobody would ever free",
-  check: "judge a recorded history, or export it for another checker",
+  reconcile: "reconcile the stock counters outside PostgreSQL with the orders",
+  "break-lock": "delete a lock that never expires and whose holder died",
+  check: "check a recorded history, or export it for another checker",
   verify: "format, lint, types and unit tests (also `npm run check`)",
-  test: "set up servers of its own and run every test (also `npm test`)",
+  test: "start test servers and run every test (also `npm test`)",
   "test-fast": "run the unit tests (also `npm run test:fast`)",
-  simulate: "run the locks in simulated worlds, one a seed (also `npm run simulate`)",
-  bench: "measure what the recorder costs (also `npm run bench`)",
-  k6: "find or build k6 and run it (also `npm run k6`)",
+  simulate: "run the locks in simulated worlds, one per seed (also `npm run simulate`)",
+  bench: "measure the cost of the recorder (also `npm run bench`)",
+  k6: "find or install k6 and run it (also `npm run k6`)",
   migrate: "apply the migrations, or write a new one",
   generate: "generate the Prisma client",
   build: "build the pages and bundle the server",
-  "loss-to-signal": "time how long a holder takes to learn that its hold is lost, and write docs/loss-to-signal.md",
+  "loss-to-signal": "measure how long a holder takes to detect that it lost its lock, and write docs/loss-to-signal.md",
   docs: "write the tables of strategies and faults in README and docs from the code",
-  screenshots: "photograph the dashboard for the README, with real runs on it",
-  dev: "start the servers, and one node whose pages reload as you type",
+  screenshots: "take screenshots of the dashboard for the README, with real runs",
+  dev: "start the servers and one node in development mode, with hot reload",
 } as const;
 
-/** Wrong flags, and whatever else kept a command from doing its work; 1 is left to its findings. */
+/** The exit code if a command could not run: wrong flags, for example. Exit code 1 means findings. */
 const CANNOT_RUN = 2;
 
 type CommandName = keyof typeof COMMANDS;
@@ -57,7 +57,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** Whoever read our output is gone (`| head`): the same as a closed terminal, so that a running lab stops in order. */
+/** The reader of our output has closed it (`| head`). Treated like a closed terminal, so that a running lab shuts down. */
 function hangUp(error: NodeJS.ErrnoException): void {
   if (error.code !== "EPIPE") throw error;
   process.kill(process.pid, "SIGHUP");
@@ -67,7 +67,7 @@ function isCommandName(name: string): name is CommandName {
   return Object.hasOwn(COMMANDS, name);
 }
 
-/** A file exports `addUpCommand(program)`; one that is broken or not there fails alone. */
+/** Each file exports `add<Name>Command(program)`. A broken file breaks only its own command. */
 async function addCommand(program: Command, name: CommandName): Promise<void> {
   const words = name.split("-").map((word) => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`);
   const exportName = `add${words.join("")}Command`;
@@ -82,7 +82,7 @@ async function loadModule(name: CommandName): Promise<CommandModule> {
   return (await import(file.href)) as CommandModule;
 }
 
-/** Prints what went wrong in one place. @returns the exit code */
+/** Prints the error. @returns the exit code */
 function report(error: unknown, program: Command, argv: readonly string[]): number {
   if (!(error instanceof CommanderError)) {
     console.error(error instanceof Error ? textOf(error) : error);
@@ -97,7 +97,7 @@ function textOf(error: Error): string {
   return process.env.LAB_DEBUG ? (error.stack ?? error.message) : error.message;
 }
 
-/** What would have been valid, after commander has said what was not. */
+/** The valid names, printed after commander's message about the invalid one. */
 function validNames(code: string, program: Command, argv: readonly string[]): string {
   if (code === "commander.unknownCommand" || code === "commander.excessArguments") {
     const names = program.commands.map((command) => command.name());

@@ -13,7 +13,7 @@ import { readSettings } from "../load-tests/lib/settings.js";
 import { serverKinds } from "../servers/all-servers";
 import { endpointsOf } from "../servers/server-kind";
 
-/** No container engine is needed: the file is held to the code that reads its settings. */
+/** Compares the container files with the code that reads their settings; needs no container engine. */
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), "utf8");
 
@@ -36,13 +36,13 @@ const nginx = read("deploy/nginx.conf");
 const labServices = Object.entries(services).filter(([, { environment }]) => environment.STORE_NODE !== undefined);
 const storeServices = labServices.filter(([, { environment }]) => environment.STORE_NODE !== DASHBOARD);
 
-/** `${NAME:-default}` as compose fills it in when nothing is set. */
+/** Replaces `${NAME:-default}` by the default, as compose does if the variable is not set. */
 function environmentOf(service: Service): Record<string, string> {
   const fill = (text: string) => text.replace(/\$\{[A-Z_0-9]+:-([^}]*)\}/g, "$1");
   return Object.fromEntries(Object.entries(service.environment).map(([name, value]) => [name, fill(value)]));
 }
 
-/** Node.js' and Next's own. */
+/** Variables of Node.js and Next. */
 const NOT_OURS = ["NODE_ENV"];
 
 function hostsOf(parsed: Env): string[] {
@@ -53,37 +53,37 @@ function hostsOf(parsed: Env): string[] {
 }
 
 describe("docker-compose.yml", () => {
-  it("has the dashboard and the same store nodes as `npm start`", () => {
+  it("has the dashboard and store nodes of `npm start`", () => {
     assert.deepEqual(labServices.map(([name]) => name).sort(), [DASHBOARD, ...STORE_NODE_NAMES].sort());
     for (const [name, service] of labServices) assert.equal(service.environment.STORE_NODE, name);
   });
 
   for (const [name, service] of labServices) {
-    it(`sets only variables that lib/services/env.ts knows, to values that parse (${name})`, () => {
+    it(`sets only variables of lib/services/env.ts, to valid values (${name})`, () => {
       const environment = environmentOf(service);
       const parsed = parseEnv(environment);
       const known = new Set<string>([...ENV_NAMES, ...NOT_OURS]);
       const unknown = Object.keys(environment).filter((key) => !known.has(key));
       assert.deepEqual(unknown, []);
-      assert.equal(parsed.HOST, "0.0.0.0", "a container is reached from outside of its loopback interface");
+      assert.equal(parsed.HOST, "0.0.0.0", "a container must accept requests from outside its loopback interface");
     });
 
-    it(`sets or passes on every variable that lib/services/env.ts knows (${name})`, () => {
+    it(`sets or forwards every variable of lib/services/env.ts (${name})`, () => {
       const missing = ENV_NAMES.filter((key) => service.environment[key] === undefined);
-      assert.deepEqual(missing, [], "what is set outside would be ignored in the containers");
+      assert.deepEqual(missing, [], "a variable that the user sets would have no effect in the containers");
     });
 
-    it(`names servers that are services it waits for (${name})`, () => {
+    it(`uses only servers that are services, and waits for them (${name})`, () => {
       const hosts = hostsOf(parseEnv(environmentOf(service)));
       for (const host of hosts) {
-        assert.ok(services[host], `${host} is no service`);
+        assert.ok(services[host], `${host} is not a service`);
         if (host !== "postgres") assert.equal(service.depends_on[host]?.condition, "service_healthy", host);
       }
-      // PostgreSQL is waited for by way of the migrations.
+      // The migrations wait for PostgreSQL.
       assert.equal(service.depends_on.migrate?.condition, "service_completed_successfully");
     });
 
-    it(`tells every process of the same store nodes, at the ports they listen on (${name})`, () => {
+    it(`lists the same store nodes for every process, at the ports where they listen (${name})`, () => {
       const listed = parseEnv(environmentOf(service)).STORE_NODES;
       const expected = storeServices.map(([node, { environment }]) => ({
         name: node,
@@ -93,16 +93,16 @@ describe("docker-compose.yml", () => {
     });
   }
 
-  it("gives Redlock five servers of their own", () => {
-    const [, first] = labServices[0] ?? assert.fail("no lab service");
+  it("has five separate servers for Redlock", () => {
+    const [, first] = labServices[0] ?? assert.fail("expected a service with STORE_NODE");
     const urls = (parseEnv(environmentOf(first)).REDLOCK_URLS ?? "").split(",");
     assert.equal(urls.length, 5);
     assert.equal(new Set(urls.map((url) => new URL(url).hostname)).size, 5);
     assert.ok(!urls.some((url) => new URL(url).hostname === "redis"));
   });
 
-  it("migrates the database the store nodes use", () => {
-    const [, first] = labServices[0] ?? assert.fail("no lab service");
+  it("migrates the database of the store nodes", () => {
+    const [, first] = labServices[0] ?? assert.fail("expected a service with STORE_NODE");
     assert.equal(services.migrate?.environment.DATABASE_URL, first.environment.DATABASE_URL);
     const script = services.migrate?.command?.at(-1) ?? "";
     assert.equal(script, programFile(".next", "migrate"));
@@ -114,17 +114,17 @@ describe("docker-compose.yml", () => {
       assert.match(tag, /^v?\d+\.\d+(\.\d+)?(-[a-z]+)?$/, service.image);
     });
 
-    it(`is checked for health while it runs, or ends by itself (${name})`, () => {
+    it(`has a health check, or is a one-shot service (${name})`, () => {
       const isLongRunning = service.restart === "unless-stopped";
       assert.equal(service.healthcheck !== undefined, isLongRunning);
     });
 
-    it(`publishes nothing beyond this machine (${name})`, () => {
+    it(`publishes ports only on the loopback interface (${name})`, () => {
       for (const port of service.ports) assert.match(port, /^127\.0\.0\.1:/);
     });
   }
 
-  it("publishes nginx and nothing else", () => {
+  it("publishes only nginx", () => {
     const published = Object.entries(services).filter(([, { ports }]) => ports.length > 0);
     assert.deepEqual(
       published.map(([name]) => name),
@@ -132,7 +132,7 @@ describe("docker-compose.yml", () => {
     );
   });
 
-  it("tells k6 where the lab is, by settings that its script reads", () => {
+  it("configures k6 with settings that its script reads", () => {
     const given = environmentOf(services.k6 ?? assert.fail("no k6 service"));
     const asked = new Set<string>();
     const watched = new Proxy(given, {
@@ -149,7 +149,7 @@ describe("docker-compose.yml", () => {
     assert.equal(settings.baseUrl, `http://${DASHBOARD}:${services[DASHBOARD]?.environment.PORT}`);
   });
 
-  it("runs the k6 that the lab installs elsewhere, in the k6 service and in its own image", () => {
+  it("uses the k6 version of the lab in the k6 service and in the image", () => {
     assert.equal(services.k6?.image, `grafana/k6:${K6_VERSION}`);
     assert.ok(read("Dockerfile").includes(`FROM grafana/k6:${K6_VERSION} AS k6`));
   });
@@ -161,18 +161,18 @@ describe("deploy/nginx.conf", () => {
     return [...block.matchAll(/server ([a-z0-9-]+):(\d+);/g)].map(([, host, port]) => `${host}:${port}`);
   };
 
-  it("sends sales to every store node and the rest to the dashboard", () => {
+  it("sends sales to every store node and other requests to the dashboard", () => {
     const expected = storeServices.map(([name, { environment }]) => `${name}:${environment.PORT}`);
     assert.deepEqual(upstream("store_nodes"), expected);
     assert.deepEqual(upstream("dashboard"), [`dashboard:${services.dashboard?.environment.PORT}`]);
   });
 
-  it("passes server-sent events on at once", () => {
+  it("does not buffer server-sent events", () => {
     const block = /location ~ \^\/api\/runs\/\[\^\/\]\+\/events\$ \{([^}]*)\}/.exec(nginx)?.[1] ?? "";
     assert.match(block, /proxy_buffering off;/);
   });
 
-  it("never sends a purchase twice", () => {
+  it("never retries a purchase on another node", () => {
     assert.match(nginx, /proxy_next_upstream off;/);
   });
 });

@@ -5,7 +5,7 @@ import { type Block, type Cost, costOf, turns } from "./blocks";
 import { benchPage, settledBy } from "./page";
 import { CASES } from "./recorder";
 
-/** Throughput that drifts from 1,000 to 500 a second, and recording that costs a tenth of it. */
+/** Blocks on a machine that slows down from 1,000 to 500 purchases per second, with a given cost of recording. */
 function drifting(pairs: number, cost: number): Block[] {
   const order = turns(pairs);
   return order.map((isRecording, index) => {
@@ -16,23 +16,23 @@ function drifting(pairs: number, cost: number): Block[] {
 }
 
 describe("the cost of recording", () => {
-  it("is measured with each taking its turn, and neither always first", () => {
+  it("is measured in alternating blocks, and neither kind always comes first", () => {
     assert.deepEqual(turns(3), [true, false, false, true, true, false]);
   });
 
-  it("is told from a machine that slows down meanwhile", () => {
+  it("is separated from a slowdown of the machine", () => {
     const { throughputPercent, cpuPercent } = costOf(drifting(12, 0.1));
     assert.ok(throughputPercent && Math.abs(throughputPercent.median - 10) < 1, JSON.stringify(throughputPercent));
     assert.equal(cpuPercent?.median.toFixed(3), "10.000");
   });
 
-  it("is nothing where both are alike", () => {
+  it("is 0 if both kinds of blocks are equal", () => {
     const alike = drifting(12, 0).map((block) => ({ ...block, purchases: 700 }));
     assert.equal(costOf(alike).throughputPercent?.median, 0);
     assert.deepEqual(costOf([]).throughputPercent, null);
   });
 
-  it("fails above five percent, and is not settled where the noise is as large", () => {
+  it("fails above five percent, and is inconclusive if the noise is as large", () => {
     const resultOf = (cost: Cost) => ({ bench: CASES[0] as (typeof CASES)[0], cost, purchases: 1, cpuUsEach: 200 });
     const noisy = drifting(12, 0).map((block, index) => ({ ...block, purchases: index % 3 === 0 ? 500 : 1_000 }));
     assert.equal(settledBy(resultOf(costOf(drifting(12, 0.01)))), "below");

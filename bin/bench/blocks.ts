@@ -1,7 +1,7 @@
 import type { RunCounts } from "../../lib/node/figures";
 import { type MedianInterval, medianInterval } from "../../lib/runs/median-interval";
 
-/** Blocks of purchases with the recorder on and off, taking turns, and what they say about its cost. Pure. */
+/** Derives the cost of the recorder from alternating blocks of purchases with the recorder on and off. Pure. */
 
 export interface BlockOrder {
   readonly runId: string;
@@ -11,7 +11,7 @@ export interface BlockOrder {
 }
 
 export interface BlockReport {
-  /** Processor time of the store node during the block, user and system. */
+  /** CPU time of the store node during the block, user and system. */
   readonly cpuUs: number;
   readonly recorded: number;
   readonly dropped: number;
@@ -25,7 +25,7 @@ export interface Block {
   readonly cpuUs: number;
 }
 
-/** on, off, off, on, on, off …: a machine that slows down slows both alike, and neither always comes first. */
+/** on, off, off, on, on, off …: drift of the machine's speed affects both equally, and neither always comes first. */
 export function turns(pairs: number): boolean[] {
   return Array.from({ length: pairs }, (_, index) => (index % 2 === 0 ? [true, false] : [false, true])).flat();
 }
@@ -34,9 +34,9 @@ export interface Cost {
   /** Purchases a second. */
   readonly on: MedianInterval | null;
   readonly off: MedianInterval | null;
-  /** Percent of throughput that recording costs, pair by pair; below 0: noise made it faster. */
+  /** Percent of throughput that recording costs, per pair; negative if noise made the recorder's block faster. */
   readonly throughputPercent: MedianInterval | null;
-  /** Percent of processor time a purchase that recording adds, pair by pair. */
+  /** Percent of CPU time per purchase that recording adds, per pair. */
   readonly cpuPercent: MedianInterval | null;
 }
 
@@ -60,7 +60,7 @@ export function perSecond({ purchases, elapsedMs }: Block): number {
   return (purchases * 1_000) / elapsedMs;
 }
 
-/** Processor time of the node for one purchase, all blocks together. */
+/** CPU time of the node per purchase, over all blocks. */
 export function cpuUsEach(blocks: readonly Block[]): number {
   const sum = (pick: (block: Block) => number) => blocks.reduce((total, block) => total + pick(block), 0);
   return (

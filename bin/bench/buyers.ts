@@ -1,6 +1,6 @@
 import { Agent, request } from "node:http";
 
-/** Buyers that buy one after the other, each over a connection of its own, for a while. */
+/** Buyers who each send one purchase after the other over one connection, for a set time. */
 
 export interface Crowd {
   readonly port: number;
@@ -9,7 +9,7 @@ export interface Crowd {
   readonly durationMs: number;
 }
 
-/** @returns how many purchases were answered, and how long that took. @throws when one was refused for being wrong */
+/** @returns the number of answered purchases and the time they took. @throws Error at a status other than 201 or 409 */
 export async function buyFor({
   port,
   targetId,
@@ -23,7 +23,8 @@ export async function buyFor({
   const buyer = async (name: number) => {
     for (let count = 0; performance.now() < until; count += 1) {
       const status = await buy(agent, { port, targetId, userId: `bench-${name}-${count}` });
-      if (status !== 201 && status !== 409) throw new Error(`a purchase was answered with ${status}`);
+      if (status !== 201 && status !== 409)
+        throw new Error(`Expected status 201 or 409 for a purchase, got ${status}.`);
       purchases += 1;
     }
   };

@@ -1,9 +1,9 @@
 import type { MedianInterval } from "../../lib/runs/median-interval";
 import type { BenchResult } from "./recorder";
 
-/** docs/benchmarks.md: what `npm run bench` measured. */
+/** docs/benchmarks.md: the results of `npm run bench`. */
 
-/** Recording may cost this much of the throughput; more is a fault of the recorder. */
+/** The highest acceptable cost of recording, in percent of throughput. */
 export const LIMIT_PERCENT = 5;
 
 export interface BenchContext {
@@ -16,13 +16,13 @@ export interface BenchContext {
   readonly buyers: number;
   /** The machine's load average over the minute before. */
   readonly loadBefore: number;
-  /** Nanoseconds that keeping one operation takes, and clearing it away. */
+  /** Nanoseconds to keep one operation and to collect it later. */
   readonly recordNs: MedianInterval | null;
 }
 
 export type Settled = "below" | "above" | "open";
 
-/** Whether the cost is below the limit, above it, or lost in the noise of a busy machine: by the interval, not by its middle. */
+/** Whether the cost is below the limit, above it, or hidden by noise. Decided by the interval, not by the median. */
 export function settledBy({ cost }: Pick<BenchResult, "cost">): Settled {
   const interval = cost.throughputPercent;
   if (interval === null) return "open";
@@ -49,29 +49,29 @@ export function benchPage({
     "",
     "## What the recorder costs",
     "",
-    `One store node over HTTP, hold 0, ${buyers} buyers that buy one after the other. ${pairs} pairs of blocks of ${blockMs / 1_000} s, with`,
-    "and without room in the recorder, in turns (on off, off on, ...); cost is worked out pair by pair.",
+    `One store node over HTTP, hold 0, ${buyers} buyers who send one purchase after the other. ${pairs} pairs of blocks of ${blockMs / 1_000} s, with`,
+    "and without room in the recorder, alternating (on off, off on, ...). The cost is computed per pair.",
     "",
-    "| what | recorder on, purchases/s | off | cost in throughput | added processor time a purchase |",
+    "| case | recorder on, purchases/s | off | cost in throughput | added CPU time per purchase |",
     "|---|---|---|---|---|",
     ...results.map(
       ({ bench, cost }) =>
         `| ${bench.name} | ${rate(cost.on)} | ${rate(cost.off)} | ${percent(cost.throughputPercent)} | ${percent(cost.cpuPercent)} |`,
     ),
     "",
-    "A cell is the median of the pairs and, in brackets, the interval that holds the true median at 95 %, by order statistics.",
-    "An interval that spans 0 means that no cost can be told from noise. Off still stamps the times of each purchase, since the",
-    "live figures need them; what differs is keeping the operation for the history, and clearing it away later.",
+    "A cell holds the median of the pairs and, in brackets, the 95 % confidence interval of the median, by order statistics.",
+    "If an interval contains 0, noise hides the cost. With the recorder off, the node still takes the times of each purchase for",
+    "the live figures; the difference is keeping the operation for the history, and collecting it later.",
     "",
     ...results.map((result) => `- ${result.bench.name}: ${VERDICTS[settledBy(result)]}`),
     "",
     ...(recordNs === null
       ? []
       : [
-          `Keeping one operation, timed alone and with its clearing away, takes ${recordNs.median.toFixed(0)} ns (${recordNs.low.toFixed(0)} to ${recordNs.high.toFixed(0)}):`,
+          `Keeping one operation, timed alone and with its garbage collection, takes ${recordNs.median.toFixed(0)} ns (${recordNs.low.toFixed(0)} to ${recordNs.high.toFixed(0)}):`,
           ...results.map(
             ({ bench, cpuUsEach }) =>
-              `${((100 * recordNs.median) / 1_000 / cpuUsEach).toFixed(2)} % of the ${cpuUsEach.toFixed(0)} µs of processor time that the node spends on a purchase (${bench.name}).  `,
+              `${((100 * recordNs.median) / 1_000 / cpuUsEach).toFixed(2)} % of the ${cpuUsEach.toFixed(0)} µs of CPU time that the node spends on a purchase (${bench.name}).  `,
           ),
         ]),
     "",
@@ -81,7 +81,7 @@ export function benchPage({
 const VERDICTS: Record<Settled, string> = {
   below: `below the limit of ${LIMIT_PERCENT} %.`,
   above: `FAILED: above the limit of ${LIMIT_PERCENT} %.`,
-  open: `not settled: the interval holds ${LIMIT_PERCENT} %, so this machine was too busy to tell.`,
+  open: `inconclusive: the interval contains ${LIMIT_PERCENT} %, so the noise of this machine hides the result.`,
 };
 
 function rate(value: MedianInterval | null): string {

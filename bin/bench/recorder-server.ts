@@ -11,9 +11,8 @@ import { createStockStrategy } from "../../lib/stock/stock-strategies";
 import type { BlockOrder, BlockReport } from "./blocks";
 
 /**
- * A store node that serves the hot routes and nothing else, as `npm run bench` starts it. Its recorder can be given no
- * room; it then counts every operation as dropped, which would make any run inconclusive. Nodes of the lab have no such
- * switch: the room is an argument of code, not of the environment and not of any route.
+ * The store node of `npm run bench`: it serves only the hot routes. It can give its recorder no capacity, so that every
+ * operation is dropped. Nodes of the lab have no such switch, because it would make every run inconclusive.
  */
 
 let hasRoom = true;
@@ -33,7 +32,7 @@ const node = processSingleton(
 
 let blockCpu = process.cpuUsage();
 
-/** Makes a row, and opens a block of purchases of it. */
+/** Creates a product and opens a block of purchases of it. */
 async function open({ runId, strategy, stock, isRecording }: BlockOrder): Promise<{ targetId: number }> {
   const row = await postgresPool().query(
     "INSERT INTO products (slug, name, price_cents, stock, run_id) VALUES ($1, $1, 100, $2, $1) RETURNING id",
@@ -44,7 +43,7 @@ async function open({ runId, strategy, stock, isRecording }: BlockOrder): Promis
   await node.prepare({ strategy, target, stock });
   hasRoom = isRecording;
   node.assign({ runId, strategy, target, holdMs: 0, ttlMs: 5_000, waitTimeoutMs: 10_000 });
-  // What the block before left is not this one's to clear away.
+  // The garbage of the block before must not count for this one.
   globalThis.gc?.();
   blockCpu = process.cpuUsage();
   return { targetId: id };
@@ -63,7 +62,7 @@ async function close(runId: string): Promise<BlockReport> {
 const TIMED_OPERATIONS = 50_000;
 const TIMED_ROUNDS = 25;
 
-/** Nanoseconds an operation, round by round: what a recorder does while purchases come, and the collection after it. */
+/** Nanoseconds per operation, by round: recording plus the garbage collection after it. */
 async function timeRecording(): Promise<number[]> {
   const rounds: number[] = [];
   for (let round = 0; round < TIMED_ROUNDS; round += 1) {

@@ -16,7 +16,7 @@ import {
 } from "./blocks";
 import { buyFor } from "./buyers";
 
-/** What recording costs on the hot path: the same node, the same strategy, with and without, in turns. */
+/** Measures the cost of recording on the hot path: one node, one strategy, alternating blocks with and without it. */
 
 export interface BenchCase {
   readonly name: string;
@@ -24,7 +24,7 @@ export interface BenchCase {
   readonly stock: number;
 }
 
-/** The fastest that is durable, the fastest of all, and the fastest answer it can give. */
+/** The fastest refusal, the fastest strategy, and the fastest durable strategy. */
 export const CASES: readonly BenchCase[] = [
   { name: "redis-decrement, every purchase refused (sold out)", strategy: "redis-decrement", stock: 1 },
   { name: "redis-decrement, every purchase sold", strategy: "redis-decrement", stock: 1_000_000 },
@@ -44,13 +44,13 @@ export interface BenchResult {
   readonly bench: BenchCase;
   readonly cost: Cost;
   readonly purchases: number;
-  /** Processor time of the node for one purchase. */
+  /** CPU time of the node per purchase. */
   readonly cpuUsEach: number;
 }
 
 export interface BenchResults {
   readonly results: readonly BenchResult[];
-  /** Nanoseconds that keeping one operation takes, timed alone. */
+  /** Nanoseconds to keep one operation, timed alone. */
   readonly recordNs: MedianInterval | null;
 }
 
@@ -84,7 +84,7 @@ interface Bench {
 
 async function measureCase(bench: Bench, what: BenchCase): Promise<BenchResult> {
   const { say, pairs } = bench.settings;
-  // Not counted: the code is compiled, connections are opened.
+  // Warm-up: compiles the code and opens connections.
   for (const isRecording of [true, false]) await measureBlock(bench, what, { isRecording, number: 0 });
   const blocks: Block[] = [];
   for (const [index, isRecording] of turns(pairs).entries()) {
@@ -132,7 +132,7 @@ async function ask(child: ChildProcess, message: object): Promise<unknown> {
 async function answerOf(child: ChildProcess): Promise<unknown> {
   const signal = AbortSignal.timeout(CALL_LIMIT_MS);
   const exited = once(child, "exit", { signal }).then(([code]) => {
-    throw new Error(`the store node of the benchmark ended with ${String(code)}`);
+    throw new Error(`The store node of the benchmark exited with ${String(code)}.`);
   });
   const answered = once(child, "message", { signal });
   const [{ value, error }] = (await Promise.race([answered, exited])) as [{ value?: unknown; error?: string }];

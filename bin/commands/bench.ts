@@ -18,24 +18,24 @@ interface BenchFlags {
   readonly out: string;
 }
 
-/** Apart from the ports of `npm start` and of `npm test`. */
+/** Not the ports of `npm start` or `npm test`. */
 const PORT_BASE = 22_000;
-const TOO_DEAR = 1;
-const CANNOT_TELL = 2;
+const TOO_EXPENSIVE = 1;
+const INCONCLUSIVE = 2;
 const CANNOT_RUN = 2;
 
-/** `npm run bench -- recorder`: what recording costs, on servers of its own. */
+/** `npm run bench -- recorder`: measures the cost of recording on separate servers. */
 export function addBenchCommand(program: Command): void {
   program
     .command("bench")
     .description(
-      "measure what the recorder costs and write docs/benchmarks.md; exit 1 when it is too dear, 2 when the noise does not let one tell",
+      "measure the cost of the recorder and write docs/benchmarks.md; exit 1 if the cost is above the limit, 2 if the noise hides it",
     )
     .addArgument(new Argument("<what>", "what to measure").choices(["recorder"]))
-    .option("--pairs <n>", "blocks with and without it", wholeNumber(1, 500), 60)
+    .option("--pairs <n>", "pairs of blocks, one with and one without the recorder", wholeNumber(1, 500), 60)
     .option("--block-ms <n>", "length of a block", wholeNumber(100, 60_000), 400)
-    .option("--buyers <n>", "buyers at the same time", wholeNumber(1, 500), 32)
-    .option("--out <file>", "where the page is written", path.join(ROOT, "docs", "benchmarks.md"))
+    .option("--buyers <n>", "concurrent buyers", wholeNumber(1, 500), 32)
+    .option("--out <file>", "the page to write", path.join(ROOT, "docs", "benchmarks.md"))
     .action(async (what: string, flags: BenchFlags) => {
       process.exitCode = await bench(what, flags).catch((error: unknown) => {
         console.error(explainFailure(error));
@@ -65,8 +65,8 @@ async function bench(what: string, { pairs, blockMs, buyers, out }: BenchFlags):
     await writeFile(out, page);
     console.log(page);
     const settled = results.map(settledBy);
-    if (settled.includes("above")) return TOO_DEAR;
-    return settled.includes("open") ? CANNOT_TELL : 0;
+    if (settled.includes("above")) return TOO_EXPENSIVE;
+    return settled.includes("open") ? INCONCLUSIVE : 0;
   } finally {
     await lab.stop();
   }

@@ -7,14 +7,14 @@ import { breakLock } from "../runs/lab-client";
 import { labUrl, strategyId } from "../runs/options";
 import { stockTarget } from "../runs/target";
 
-/** `npm run lab -- break-lock redis-setnx product:1`: the operator's way out of a lock that nobody will ever free. */
+/** `npm run lab -- break-lock redis-setnx product:1`: how an operator frees a lock that has no expiry. */
 export function addBreakLockCommand(program: Command): void {
   program
     .command("break-lock")
-    .description("delete a lock that stays when its holder dies, whoever holds it; exit 1 when nobody held it")
-    .argument("<strategy>", `whose lock: ${breakableLocks.join(", ")}`, strategyId)
+    .description("delete a lock that has no expiry, even if a live process holds it; exit 1 if it was not held")
+    .argument("<strategy>", `the strategy of the lock: ${breakableLocks.join(", ")}`, strategyId)
     .argument("<target>", "product:<id> or coupon:<id>", stockTarget)
-    .option("--url <url>", "the lab; this checkout's own when left out", labUrl)
+    .option("--url <url>", "the lab (default: the lab of this checkout)", labUrl)
     .action(async (strategy: string, target: StockTarget, flags: { readonly url?: string }) => {
       process.exitCode = await run(strategy, target, flags).catch((error: unknown) => {
         console.error(explainFailure(error));
@@ -25,6 +25,6 @@ export function addBreakLockCommand(program: Command): void {
 
 async function run(strategy: string, target: StockTarget, flags: { readonly url?: string }): Promise<number> {
   const { resource, broken } = await breakLock(await labOf(flags), { strategy, target });
-  console.log(broken ? `${strategy} on ${resource} is free now.` : `Nobody held ${strategy} on ${resource}.`);
+  console.log(broken ? `${strategy} on ${resource} is free now.` : `${strategy} on ${resource} was not held.`);
   return broken ? EXIT.safe : EXIT.unsafe;
 }

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { buildIfStale } from "../build/build";
 import { DEFAULT_INSTANCE, instancePaths } from "../supervisor/paths";
 
-/** `npm run lab -- build`: what `npm start` does when the build is stale, and what the container image does once. */
+/** `npm run lab -- build`: the build step of `npm start`, and of the container image. */
 export function addBuildCommand(program: Command): void {
   program
     .command("build")

@@ -8,14 +8,14 @@ import { runChild } from "../supervisor/run-child";
 import { storeNodeEnv } from "../supervisor/store-nodes";
 
 const A_WORKING_DAY_MS = 12 * 3_600_000;
-/** Away from `npm start`, beside which it may run. */
+/** Not the ports of `npm start`, so that both can run at the same time. */
 const PORT_BASE = 23_000;
 
-/** `npm run dev`: the servers, and one node in development mode. */
+/** `npm run dev`: the servers and one node in development mode. */
 export function addDevCommand(program: Command): void {
   program
     .command("dev")
-    .description("start the servers, and one node whose pages reload as you type")
+    .description("start the servers and one node in development mode, with hot reload")
     .action(async () => {
       try {
         process.exitCode = await runInForeground({
@@ -27,15 +27,15 @@ export function addDevCommand(program: Command): void {
         });
       } catch (error) {
         if (!(error instanceof AlreadyUpError)) throw error;
-        console.error(`${error.message}; stop it first: ${downCommand("dev")}`);
+        console.error(`${error.message}. Stop it first: ${downCommand("dev")}`);
         process.exitCode = 1;
       }
     });
 }
 
 /**
- * server.ts with Next in development mode, not `next dev`: the routes by which nodes and runs are steered are the server's.
- * Pages reload as you type; the server's own code and lib/ below it are read once.
+ * server.ts with Next in development mode. `next dev` would lack the control routes, which server.ts serves. Pages reload
+ * on a change; server.ts and the parts of lib/ that it imports do not.
  */
 async function runDevServer(lab: Lab, signal: AbortSignal): Promise<void> {
   const port = wantedPort("dashboard", { env: process.env });

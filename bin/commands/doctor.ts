@@ -4,12 +4,12 @@ import { examine, type Finding } from "../doctor/examine";
 const MARKS: Readonly<Record<Finding["status"], string>> = { ok: "✓", note: "·", missing: "–", broken: "✗" };
 const NAME_WIDTH = 18;
 
-/** `npm run lab -- doctor`: changes nothing. Exit 0 when the lab can start, 1 when it cannot. */
+/** `npm run lab -- doctor`: changes nothing. Exit 0 if the lab can start, 1 if it cannot. */
 export function addDoctorCommand(program: Command): void {
   program
     .command("doctor")
-    .description("say what this machine has, what is missing, and the fix for each; exit 1 when the lab cannot start")
-    .option("--json", "for programs: {canStart, findings: [{name, status, detail, fix}]}")
+    .description("print what this machine has, what is missing, and the fix for each; exit 1 if the lab cannot start")
+    .option("--json", "print JSON: {canStart, findings: [{name, status, detail, fix}]}")
     .action(async ({ json }: { json?: boolean }) => {
       const findings = await examine();
       const canStart = findings.every(({ status }) => status !== "broken");

@@ -6,8 +6,8 @@ import { DEFAULT_INSTANCE, instancePaths } from "../supervisor/paths";
 export function addDownCommand(program: Command): void {
   program
     .command("down")
-    .description("stop the lab, and whatever a crashed one has left behind")
-    .option("--instance <name>", "which one", DEFAULT_INSTANCE)
+    .description("stop the lab, and processes that a crashed lab left running")
+    .option("--instance <name>", "the instance to stop", DEFAULT_INSTANCE)
     .action(async ({ instance }: { instance: string }) => {
       console.log(await stopLab(instancePaths(instance)));
     });

@@ -6,12 +6,12 @@ import { describeK6, K6_VERSION } from "../k6/find";
 import { ensureK6 } from "../k6/install";
 import { ROOT } from "../supervisor/paths";
 
-/** `npm run k6 -- run load-tests/flash-sale.js`: finds k6, or gets it, and runs it with these arguments. */
+/** `npm run k6 -- run load-tests/flash-sale.js`: finds or installs k6, and runs it with these arguments. */
 export function addK6Command(program: Command): void {
   program
     .command("k6")
-    .description("find k6 (K6_BINARY, PATH, cache), else build or download it; then run it with the given arguments")
-    .argument("[args...]", "what k6 gets, for example: run load-tests/flash-sale.js")
+    .description("find k6 (K6_BINARY, PATH, cache) or install it, then run it with the given arguments")
+    .argument("[args...]", "arguments of k6, for example: run load-tests/flash-sale.js")
     .option("--print-path", "print the binary's path instead of running it")
     .passThroughOptions()
     .allowUnknownOption()
@@ -20,7 +20,7 @@ export function addK6Command(program: Command): void {
       const invocation = await findInvocation(options.printPath === true);
       if (options.printPath) console.log(invocation.command);
       else if (args.length === 0)
-        console.error(`${invocation.what}\nGive it something to do: npm run k6 -- run load-tests/flash-sale.js`);
+        console.error(`${invocation.what}\nRun a script with it: npm run k6 -- run load-tests/flash-sale.js`);
       else process.exitCode = await runInForeground(invocation.command, [...invocation.prefix, ...args]);
     });
 }
@@ -31,7 +31,7 @@ interface Invocation {
   readonly prefix: readonly string[];
 }
 
-/** A container is the last resort: it is no binary that the lab could launch by itself. */
+/** Falls back to a container, which the lab cannot launch for its own runs. */
 async function findInvocation(mustBeBinary: boolean): Promise<Invocation> {
   try {
     const k6 = await ensureK6((sentence) => console.error(sentence));
@@ -45,7 +45,7 @@ async function findInvocation(mustBeBinary: boolean): Promise<Invocation> {
   }
 }
 
-/** Belongs to the machine, not to the load test. */
+/** Variables that describe this machine and must not enter the container. */
 const NOT_FOR_CONTAINERS = /^(PATH|HOME|PWD|OLDPWD|SHELL|USER|LOGNAME|TMPDIR|TERM|SHLVL|_|npm_.*|LAB_PACKAGES_STEP)$/;
 
 function containerArgs(): string[] {
@@ -58,7 +58,7 @@ function containerArgs(): string[] {
   ];
 }
 
-/** Signals of the terminal reach k6 by themselves; it wants to run its teardown and say how it went. */
+/** The terminal signals k6 directly, which then runs its teardown and prints its summary. This process must outlive it. */
 async function runInForeground(command: string, args: readonly string[]): Promise<number> {
   const child = spawn(command, args, { stdio: "inherit", cwd: ROOT });
   const ignore = () => undefined;
@@ -66,7 +66,7 @@ async function runInForeground(command: string, args: readonly string[]): Promis
   process.on("SIGINT", ignore).on("SIGTERM", forward);
   try {
     const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
-    if (signal) console.error(`k6 was ended by ${signal}`);
+    if (signal) console.error(`k6 was terminated by ${signal}.`);
     return code ?? 1;
   } finally {
     process.off("SIGINT", ignore).off("SIGTERM", forward);

@@ -12,14 +12,18 @@ interface ReconcileFlags {
   readonly json?: boolean;
 }
 
-/** `npm run lab -- reconcile [product:1]`: settles what crashes left between the counters and the orders. */
+/** `npm run lab -- reconcile [product:1]`: corrects differences between counters and orders that a crash left. */
 export function addReconcileCommand(program: Command): void {
   program
     .command("reconcile")
-    .description("settle what is counted outside of PostgreSQL; exit 1 when something is still on its way")
-    .argument("[target]", "product:<id> or coupon:<id>; all that have a journal when left out", stockTarget)
-    .option("--older-than-ms <n>", "leave younger entries alone; 0 where nobody is buying", wholeNumber(0, 86_400_000))
-    .option("--url <url>", "the lab; this checkout's own when left out", labUrl)
+    .description("reconcile the stock counters outside PostgreSQL with the orders; exit 1 if entries are still pending")
+    .argument("[target]", "product:<id> or coupon:<id> (default: all that have a journal)", stockTarget)
+    .option(
+      "--older-than-ms <n>",
+      "skip entries younger than this; use 0 if no purchases are running",
+      wholeNumber(0, 86_400_000),
+    )
+    .option("--url <url>", "the lab (default: the lab of this checkout)", labUrl)
     .option("--json", "print the answer as JSON")
     .action(async (target: StockTarget | undefined, flags: ReconcileFlags) => {
       process.exitCode = await reconcile(target, flags).catch((error: unknown) => {
@@ -40,7 +44,7 @@ async function reconcile(target: StockTarget | undefined, flags: ReconcileFlags)
         `${resourceOf(of)} in ${keptIn}: ${kept} kept, ${givenBack} given back, ${pending} pending, corrected by ${corrected}`,
       );
     }
-    if (answer.settled.length === 0) console.log("There is nothing to settle.");
+    if (answer.settled.length === 0) console.log("No counter needs reconciling.");
     for (const reason of answer.failed) console.error(reason);
   }
   if (answer.failed.length > 0) return EXIT.inconclusive;

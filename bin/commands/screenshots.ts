@@ -15,9 +15,9 @@ interface ScreenshotFlags {
 
 interface Shot {
   readonly name: string;
-  /** An address, or a strategy whose last run's page is meant. */
+  /** A path, or the strategy whose last run is shown. */
   readonly page: string | { readonly runOf: string };
-  /** Only this part of the page, by its test id. */
+  /** The test id of the only part to show. */
   readonly part?: string;
   readonly theme: "light" | "dark";
   readonly size: { readonly width: number; readonly height: number };
@@ -26,7 +26,7 @@ interface Shot {
 const DESK = { width: 1280, height: 900 };
 const PHONE = { width: 390, height: 844 };
 
-/** One picture a page and mood; each shows the last real run of its strategy. */
+/** One screenshot per page and theme; each shows the last real run of its strategy. */
 const SHOTS: readonly Shot[] = [
   { name: "lab-unsafe-light", page: "/?strategy=none", theme: "light", size: DESK },
   { name: "lab-safe-dark", page: "/?strategy=redis-lock", theme: "dark", size: DESK },
@@ -39,13 +39,13 @@ const STRATEGIES_SHOWN = ["none", "redis-lock"];
 const CANNOT_RUN = 2;
 const BROWSER_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"];
 
-/** `npm run lab -- screenshots`: photographs the dashboard for the README, with real runs on it. */
+/** `npm run lab -- screenshots`: takes screenshots of the dashboard for the README, with real runs. */
 export function addScreenshotsCommand(program: Command): void {
   program
     .command("screenshots")
-    .description("photograph the dashboard for the README, with real runs on it")
-    .addOption(new Option("--url <url>", "a lab that is up elsewhere").env("LAB_URL"))
-    .option("--out <dir>", "where the pictures go", path.join(ROOT, "docs", "screenshots"))
+    .description("take screenshots of the dashboard for the README, with real runs")
+    .addOption(new Option("--url <url>", "the lab (default: the lab of this checkout)").env("LAB_URL"))
+    .option("--out <dir>", "the folder to write to", path.join(ROOT, "docs", "screenshots"))
     .action(async (flags: ScreenshotFlags) => {
       process.exitCode = await takeScreenshots(flags).catch((error: unknown) => {
         console.error(explainFailure(error));
@@ -56,7 +56,7 @@ export function addScreenshotsCommand(program: Command): void {
 
 async function takeScreenshots({ url, out }: ScreenshotFlags): Promise<number> {
   const lab = await labOf(url === undefined ? {} : { url: url.replace(/\/+$/, "") });
-  await runWhatIsMissing(lab);
+  await runMissingStrategies(lab);
   const lastRuns = await readLastRuns(lab);
   await mkdir(out, { recursive: true });
   const { binary } = await ensureBrowser();
@@ -70,7 +70,7 @@ async function takeScreenshots({ url, out }: ScreenshotFlags): Promise<number> {
   return 0;
 }
 
-/** The last run of every strategy that has one: its id by the strategy's. */
+/** Run ids by strategy. */
 type LastRuns = ReadonlyMap<string, string>;
 
 async function readLastRuns(lab: LabAddress): Promise<LastRuns> {
@@ -79,17 +79,17 @@ async function readLastRuns(lab: LabAddress): Promise<LastRuns> {
   return new Map(runs.map(({ id, strategy }) => [strategy, id]));
 }
 
-/** A picture without a run would show nothing: those strategies get the main sale. */
-async function runWhatIsMissing(lab: LabAddress): Promise<void> {
+/** Runs the default sale for strategies without a run, because their screenshots would be empty. */
+async function runMissingStrategies(lab: LabAddress): Promise<void> {
   const lastRuns = await readLastRuns(lab);
   for (const strategy of STRATEGIES_SHOWN.filter((id) => !lastRuns.has(id))) {
     const opened = await openRun(lab, { strategy, engine: "k6", launch: true });
     const { verdict } = await followRun(lab, opened, () => undefined);
-    console.log(`ran ${strategy}: ${verdict}`);
+    console.log(`Ran ${strategy}: ${verdict}.`);
   }
 }
 
-/** The proof, or, where the last run is too long for the Lab, where it is to be had; on Compare the table. */
+/** The evidence, or the link to it if the last run is too long for the Lab page; on the Compare page the table. */
 function whenDrawn(page: Page): Locator {
   const elsewhere = page.getByRole("link", { name: "Open the run's page" });
   return page.locator("canvas[data-drawn], table[data-testid=compare]").or(elsewhere).first();
@@ -97,10 +97,10 @@ function whenDrawn(page: Page): Locator {
 
 const MARGIN = 24;
 
-/** A part of the page with some paper round it. */
+/** The area of a part of the page plus a margin. */
 async function withMargin(part: Locator) {
   const box = await part.boundingBox();
-  if (box === null) throw new Error("This part of the page is not there.");
+  if (box === null) throw new Error("The page does not show the part to photograph. Check its test id.");
   const { x, y, width, height } = box;
   return { x: x - MARGIN, y: y - MARGIN, width: width + 2 * MARGIN, height: height + 2 * MARGIN };
 }

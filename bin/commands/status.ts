@@ -3,13 +3,13 @@ import { DEFAULT_INSTANCE, instancePaths } from "../supervisor/paths";
 import { formatUrls } from "../supervisor/print";
 import { readLiveState } from "../supervisor/state";
 
-/** `npm run lab -- status`: exit 0 while the lab is up, 1 while it is not. */
+/** `npm run lab -- status`: exit 0 if the lab is up, 1 if it is not. */
 export function addStatusCommand(program: Command): void {
   program
     .command("status")
-    .description("say what runs, and where; exit 1 when the lab is down")
-    .option("--instance <name>", "which one", DEFAULT_INSTANCE)
-    .option("--json", "the whole state, as kept in .lab/<instance>/state.json")
+    .description("print what runs, and where; exit 1 if the lab is down")
+    .option("--instance <name>", "the instance", DEFAULT_INSTANCE)
+    .option("--json", "print the state, as in .lab/<instance>/state.json")
     .action(({ instance, json }: { instance: string; json?: boolean }) => {
       const state = readLiveState(instancePaths(instance));
       if (state?.status !== "ready") process.exitCode = 1;
@@ -18,7 +18,7 @@ export function addStatusCommand(program: Command): void {
         return;
       }
       if (!state) {
-        console.log(`The lab "${instance}" is down. \`npm start\` starts it.`);
+        console.log(`The lab "${instance}" is down. Start it with \`npm start\`.`);
         return;
       }
       console.log(`${state.instance}: ${state.status}, supervisor ${state.supervisor.pid}, commit ${state.commit}`);

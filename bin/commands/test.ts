@@ -13,7 +13,7 @@ import { printSummary } from "../testing/summary";
 import { addTallies, EMPTY_TALLY, failure, lastLine, type Tally } from "../testing/tally";
 
 const INSTANCE = "test";
-/** Far from the ports of `npm start`, so that both can run at once. */
+/** Not the ports of `npm start`, so that both can run at the same time. */
 const PORT_BASE = 24_000;
 
 interface TestFlags {
@@ -22,14 +22,17 @@ interface TestFlags {
   readonly file?: string;
 }
 
-/** `npm test`: brings up servers of its own, runs every stage, stops them, and counts. */
+/** `npm test`: starts test servers, runs every stage, stops the servers, and counts the results. */
 export function addTestCommand(program: Command): void {
   program
     .command("test")
-    .description("set up servers of its own and run every test; ends with `N passed, N failed`")
-    .option("--stage <name>", `one stage, may be repeated: ${STAGE_NAMES.join(", ")}`, collectStage)
-    .option("--filter <pattern>", "only tests whose name matches; each file's set-up still runs, so add --file")
-    .option("--file <part>", "only test files with this in their path")
+    .description("start test servers and run every test; the last line is `N passed, N failed`")
+    .option("--stage <name>", `run only this stage; can be repeated: ${STAGE_NAMES.join(", ")}`, collectStage)
+    .option(
+      "--filter <pattern>",
+      "run only tests whose name matches; the set-up of every file still runs, so add --file",
+    )
+    .option("--file <part>", "run only test files with this in their path")
     .action(async (flags: TestFlags) => {
       process.exitCode = await runTests(flags);
     });
@@ -43,7 +46,7 @@ function collectStage(name: string, chosen: readonly StageName[] = []): readonly
 
 /**
  * @returns the exit code
- * @throws Error when PROPERTY_SEED is no seed
+ * @throws Error if PROPERTY_SEED is not a seed
  */
 export async function runTests(flags: TestFlags): Promise<number> {
   const propertySeed = readPropertySeed();
@@ -60,16 +63,16 @@ export async function runTests(flags: TestFlags): Promise<number> {
   } finally {
     tallies.push(await session.end());
   }
-  if (signal.aborted) tallies.push(failure("interrupted before the end"));
+  if (signal.aborted) tallies.push(failure("interrupted before the last test"));
   const tally = addTallies(tallies);
   if ((flags.filter ?? flags.file) !== undefined && tally.passed + tally.failed === 0)
-    tallies.push(failure("no test matches"));
+    tallies.push(failure("no test matches --file and --filter"));
   return printSummary(addTallies(tallies), propertySeed);
 }
 
 type SessionOptions = Pick<StageContext, "filter" | "file" | "signal">;
 
-/** The lab of the tests: servers and shop come up when the first stage needs them. */
+/** The lab that the tests use: servers and shop start when the first stage needs them. */
 class TestSession {
   private readonly paths = instancePaths(INSTANCE);
   private readonly options: SessionOptions;
@@ -82,10 +85,10 @@ class TestSession {
     this.options = options;
   }
 
-  /** Whatever goes wrong is a failed test: nothing is passed over. */
+  /** Every error counts as a failed test. */
   async runStage(stage: Stage): Promise<Tally> {
     if (stage.isEmpty(this.options.file)) {
-      console.log(`\n── ${stage.name}: no test files, left out`);
+      console.log(`\n── ${stage.name}: no test file matches, skipped`);
       return EMPTY_TALLY;
     }
     const startedMs = performance.now();
@@ -103,16 +106,14 @@ class TestSession {
       await this.lab?.stop();
       return EMPTY_TALLY;
     } catch (error) {
-      return failure(
-        `the servers of the tests did not stop: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      return failure(`the test servers did not stop: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 
   private async prepareAndRun(stage: Stage): Promise<Tally> {
     const { filter, file, signal } = this.options;
     if (stage.needs !== "nothing") await this.bringUpServers();
-    // Before the shop starts, so that its nodes are told of it.
+    // Before the shop starts, because its nodes read K6_BINARY at their start.
     if (stage.needs === "app" || stage.name === "k6") await this.bringK6();
     if (stage.needs === "app") await this.bringUpApp();
     if (stage.name === "interop") await ensureOtherClients();
@@ -128,7 +129,7 @@ class TestSession {
     return stage.run(context);
   }
 
-  /** The machine's environment, without servers that are not the tests' own. */
+  /** The environment without servers that the user configured: tests only use their own. */
   private env(stage: Stage): Record<string, string | undefined> {
     const env: Record<string, string | undefined> = { ...process.env, ...this.extraEnv };
     for (const name of SERVER_ENV_NAMES) delete env[name];
@@ -146,7 +147,7 @@ class TestSession {
 
   private async bringUpServers(): Promise<void> {
     if (this.hasServers) return;
-    if (this.lab) throw new Error("its servers did not come up");
+    if (this.lab) throw new Error("The test servers did not start; an earlier stage reports why.");
     for (const name of SERVER_ENV_NAMES) delete process.env[name];
     const printer = new StepPrinter(process.stdout);
     this.lab = await Lab.claim({
@@ -156,14 +157,14 @@ class TestSession {
       onNote: (sentence) => printer.note(sentence),
     }).catch((error: unknown) => {
       if (error instanceof AlreadyUpError)
-        throw new Error(`another npm test is running (process ${error.state.supervisor.pid})`);
+        throw new Error(`Another npm test is running (process ${error.state.supervisor.pid}). Wait for it to finish.`);
       throw error;
     });
     this.options.signal.addEventListener("abort", () => void this.lab?.stop(), { once: true });
     await this.lab.startServers();
     const missing = Object.entries(this.lab.state.missing);
     if (missing.length > 0)
-      throw new Error(missing.map(([service, why]) => `${service} is missing: ${why}`).join("; "));
+      throw new Error(missing.map(([service, why]) => `${service} is unavailable: ${why}`).join("; "));
     this.hasServers = true;
   }
 
@@ -175,7 +176,7 @@ class TestSession {
 
   private async bringUpApp(): Promise<void> {
     if (this.hasApp) return;
-    if (!this.lab) throw new Error("the servers come first");
+    if (!this.lab) throw new Error("bringUpServers() must run before bringUpApp().");
     await this.lab.startApp();
     this.lab.markReady();
     this.hasApp = true;

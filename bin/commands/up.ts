@@ -21,11 +21,11 @@ export function addUpCommand(program: Command): void {
   program
     .command("up")
     .description("start the lab: servers, migrations, build, dashboard and three store nodes")
-    .option("-d, --detach", "return when it is ready; `npm run lab -- down` stops it")
-    .option("--servers-only", "PostgreSQL, Redis and the like, without the shop")
-    .option("--port-base <port>", "move everything into the block of 100 ports that starts here", parsePortBase)
-    .option("--instance <name>", "a lab beside others, with state, data and logs of its own", DEFAULT_INSTANCE)
-    .option("--no-install", "do not install system packages, even where that is allowed")
+    .option("-d, --detach", "return when it is ready; stop it with `npm run lab -- down`")
+    .option("--servers-only", "start PostgreSQL, Redis and the other servers, without the shop")
+    .option("--port-base <port>", "use the block of 100 ports that starts here", parsePortBase)
+    .option("--instance <name>", "a separate lab with its own state, data and logs", DEFAULT_INSTANCE)
+    .option("--no-install", "do not install system packages, even if that is possible")
     .action(async (flags: UpFlags) => {
       process.exitCode = await up(flags);
     });
@@ -39,7 +39,7 @@ async function up(flags: UpFlags): Promise<number> {
     if (live) throw new AlreadyUpError(live);
     if (flags.detach) {
       const state = await startDetached({ paths, args: argsOf(flags), out: process.stdout });
-      process.stdout.write(`${formatUrls(state)}\`${downCommand(flags.instance)}\` stops it.\n`);
+      process.stdout.write(`${formatUrls(state)}Stop it with \`${downCommand(flags.instance)}\`.\n`);
       return 0;
     }
     const { portBase, serversOnly = false } = flags;
@@ -53,7 +53,7 @@ async function up(flags: UpFlags): Promise<number> {
 
 async function sayAlreadyUp(error: AlreadyUpError): Promise<number> {
   const isStarting = error.state.status === "starting";
-  console.log(isStarting ? `${error.message}, or about to be; waiting for it` : error.message);
+  console.log(isStarting ? `${error.message} and still starting; waiting for it.` : error.message);
   const state = isStarting ? await waitUntilReady(instancePaths(error.state.instance)) : error.state;
   process.stdout.write(formatUrls(state));
   return 0;
@@ -69,18 +69,20 @@ function argsOf(flags: UpFlags): string[] {
 export function parsePortBase(text: string): number {
   const base = Number(text);
   if (Number.isInteger(base) && base >= 1_024 && base <= HIGHEST_BASE) return base;
-  throw new InvalidArgumentError(`It is a whole number from 1024 to ${HIGHEST_BASE}.`);
+  throw new InvalidArgumentError(`Use a whole number from 1024 to ${HIGHEST_BASE}.`);
 }
 
 export interface RunningLab extends LabState {
   readonly dashboardUrl: string;
 }
 
-/** The lab of this checkout, started in the background if it is down; its steps go to the error stream. */
+/** The lab of this checkout, started in the background if it is down. Prints the steps to standard error. */
 export async function ensureLabIsUp(instance: string = DEFAULT_INSTANCE): Promise<RunningLab> {
   const state = await ensureUp({ paths: instancePaths(instance), args: [], out: process.stderr });
   if (state.dashboardUrl === null) {
-    throw new Error(`the lab runs with --servers-only; "${downCommand(instance)}", then "npm start", gives it a shop`);
+    throw new Error(
+      `The lab runs with --servers-only, so it has no shop. Run "${downCommand(instance)}", then "npm start".`,
+    );
   }
   return { ...state, dashboardUrl: state.dashboardUrl };
 }

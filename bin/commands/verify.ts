@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { runTests } from "./test";
 
-/** `npm run check`: what needs no servers. (`lab check` judges a recorded history.) */
+/** `npm run check`: the checks that need no servers. (`lab check` checks a recorded history.) */
 export function addVerifyCommand(program: Command): void {
   program
     .command("verify")

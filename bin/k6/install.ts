@@ -6,7 +6,7 @@ import { withFileLock } from "../shared/file-lock.mjs";
 import { cachedK6, type FoundK6, findK6, K6_VERSION } from "./find";
 import { downloadRelease } from "./release";
 
-/** Getting k6 where there is none: built by Go, else the official release. Into the user's cache, never system-wide. */
+/** Installs k6 into the user's cache: built by Go, else the official release. */
 
 const MODULE = "go.k6.io/k6/v2";
 const OLDEST_GO = [1, 25] as const;
@@ -16,8 +16,8 @@ const INSTALL_TIMEOUT_MS = 20 * 60_000;
 export type Say = (sentence: string) => void;
 
 /**
- * The k6 that is here, else a new one in the cache.
- * @throws Error that names each way tried, why it failed, and what a person can do
+ * The installed k6, else a new one in the cache.
+ * @throws Error that lists each attempt, its error, and the fix
  */
 export async function ensureK6(say: Say): Promise<FoundK6> {
   const found = await findK6();
@@ -33,27 +33,27 @@ export async function ensureK6(say: Say): Promise<FoundK6> {
         await install(target, say);
         const installed = await findK6();
         if (installed) return installed;
-        failures.push(`${name}: what it gave does not run here`);
+        failures.push(`${name}: the result does not run on this machine`);
       } catch (error) {
         failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
       }
     }
     throw new Error(
-      `k6 is not here and could not be installed.\n  ${failures.join("\n  ")}\nFix: install Go ${OLDEST_GO.join(".")} or k6 v${K6_VERSION}, or set K6_BINARY.`,
+      `k6 is not installed, and installing it failed.\n  ${failures.join("\n  ")}\nFix: install Go ${OLDEST_GO.join(".")} or k6 v${K6_VERSION}, or set K6_BINARY.`,
     );
   });
 }
 
 /**
- * `go install` asks the module proxy whether the module is deprecated, which not every proxy answers; building it as a
- * requirement of an empty module does not ask.
+ * Builds k6 as a requirement of an empty module. `go install` would also query whether the module is deprecated, which some
+ * module proxies do not answer.
  */
 async function buildByGo(target: string, say: Say): Promise<void> {
   const go = findExecutable("go", ["/usr/local/go/bin/go"]);
   if (!go) throw new Error("not installed");
   const { stdout } = await runCommand(go, ["env", "GOVERSION"], { timeoutMs: 10_000 });
   if (!isGoNewEnough(stdout)) throw new Error(`${stdout.trim()} is older than ${OLDEST_GO.join(".")}`);
-  say(`building k6 v${K6_VERSION} by ${stdout.trim()}; about two minutes, once`);
+  say(`Building k6 v${K6_VERSION} with ${stdout.trim()}. This takes about two minutes, once.`);
   const dir = mkdtempSync(path.join(os.tmpdir(), "flash-sale-lab-k6-"));
   try {
     writeFileSync(path.join(dir, "go.mod"), `module k6build\n\ngo 1.25.0\n\nrequire ${MODULE} v${K6_VERSION}\n`);
@@ -83,7 +83,7 @@ async function fromRelease(target: string, say: Say): Promise<void> {
   }
 }
 
-/** In one step, so that nobody runs half a program. */
+/** Moves the program atomically, so that no process runs an incomplete file. */
 function putInPlace(file: string, target: string): void {
   mkdirSync(path.dirname(target), { recursive: true });
   const next = `${target}.${process.pid}`;

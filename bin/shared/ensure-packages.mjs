@@ -1,4 +1,4 @@
-// Plain JavaScript without dependencies: it is what installs the dependencies.
+// Plain JavaScript without dependencies, because it installs the dependencies.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -9,9 +9,9 @@ const INSTALL_LIMIT_MS = 15 * 60_000;
 const GENERATE_LIMIT_MS = 2 * 60_000;
 
 /**
- * Installs packages and generates the Prisma client where that is due; at once a second time. One process at a time.
+ * Installs packages and generates the Prisma client if they are missing or stale. One process at a time does it.
  * @param {string} root
- * @returns {Promise<{ detail: string, durationMs: number }>} what was done, for the step list
+ * @returns {Promise<{ detail: string, durationMs: number }>} a step for the step list
  */
 export async function ensurePackages(root) {
   const startedMs = performance.now();
@@ -19,13 +19,13 @@ export async function ensurePackages(root) {
   const lock = {
     file: path.join(root, ".lab", "bootstrap.lock"),
     waitTimeoutMs: INSTALL_LIMIT_MS + GENERATE_LIMIT_MS,
-    onWait: (/** @type {number} */ pid) => console.error(`waiting for process ${pid}, which is installing packages`),
+    onWait: (/** @type {number} */ pid) => console.error(`Waiting for process ${pid}, which is installing packages.`),
   };
   if (!packagesAreCurrent(root) || !clientIsCurrent(root)) {
     await withFileLock(lock, async () => {
-      // Looked at again: another process may have done it while this one waited.
+      // Checked again: another process may have installed them while this one waited.
       if (!packagesAreCurrent(root)) {
-        console.error("installing packages (npm ci); the first time takes about a minute");
+        console.error("Installing packages (npm ci). The first time takes about a minute.");
         await install(root);
         done.push("installed");
       }
@@ -43,7 +43,7 @@ function readJson(file) {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch {
-    return null; // Absent, or cut short by an install that was interrupted: both mean "install".
+    return null; // Absent, or incomplete after an interrupted install: both mean "install".
   }
 }
 
@@ -52,7 +52,7 @@ const platformStamp = () => `${process.platform}-${process.arch}`;
 const stampFile = (root) => path.join(root, "node_modules", ".lab-platform");
 
 /**
- * Compares what npm recorded as installed with the lock file, by content: times differ after every clone and merge.
+ * Compares npm's record of installed packages with the lock file by content, because file times change with every clone.
  * @param {string} root
  */
 export function packagesAreCurrent(root) {
@@ -74,15 +74,15 @@ async function install(root) {
   const npmCli = process.env.npm_execpath;
   const viaNode = npmCli !== undefined && /\.[cm]?js$/.test(npmCli) && existsSync(npmCli);
   const [command, first] = viaNode ? [process.execPath, [npmCli]] : ["npm", []];
-  // No install script is needed: the servers' binaries come as packages, and Prisma's refuses Node.js before 20.19.
+  // No install script is needed: server binaries come as packages, and Prisma's script rejects Node.js before 20.19.
   const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--include=dev"];
   const task = { command, root, limitMs: INSTALL_LIMIT_MS };
   try {
     await run({ ...task, args: [...first, "ci", ...flags], fix: "npm ci" });
   } catch (error) {
     if (!(error instanceof Error) || !error.message.includes("EUSAGE")) throw error;
-    // package.json is ahead of the lock file, as after an edit by hand. What is locked stays as it is locked.
-    console.error("package-lock.json does not match package.json; trying npm install --no-save");
+    // package.json was edited by hand. --no-save keeps the lock file as it is.
+    console.error("package-lock.json does not match package.json; running npm install --no-save.");
     await run({ ...task, args: [...first, "install", "--no-save", ...flags], fix: "npm install" });
   }
   writeFileSync(stampFile(root), platformStamp());
@@ -106,8 +106,8 @@ export function clientIsCurrent(root) {
 }
 
 /**
- * Prisma wants to download its schema engine before it generates, though generating does not need it: it is content
- * with any executable in its place.
+ * Prisma downloads its schema engine before it generates the client, although generating does not use it. The variable
+ * replaces the download by any executable.
  * @param {string} root
  */
 export async function generate(root) {
@@ -127,7 +127,7 @@ export async function generate(root) {
   writeFileSync(clientStamp(root), clientHash(root));
 }
 
-/** Before 20.19 `require` cannot load the ES modules that Prisma requires; tsx can. */
+/** Before Node.js 20.19, `require` cannot load the ES modules that Prisma requires; tsx can. */
 function olderNodeFlags() {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major > 20 || (major === 20 && minor >= 19)) return [];
@@ -135,7 +135,7 @@ function olderNodeFlags() {
 }
 
 /**
- * Runs a command to its end; its output is shown only when it fails.
+ * Runs a command and prints its output only if it fails.
  * @param {{ command: string, args: string[], root: string, limitMs: number, fix: string, env?: Record<string, string> }} task
  * @returns {Promise<void>}
  */
@@ -154,10 +154,13 @@ function run({ command, args, root, limitMs, fix, env }) {
     };
     child.stdout.on("data", keep);
     child.stderr.on("data", keep);
-    child.once("error", (cause) => reject(new Error(`${command} could not be started: ${cause.message}`, { cause })));
+    child.once("error", (cause) => reject(new Error(`Cannot start ${command}: ${cause.message}`, { cause })));
     child.once("close", (code, signal) => {
       if (code === 0) resolve();
-      else reject(new Error(`${output}\n\`${fix}\` ended with ${signal ?? code}. Fix: run it by hand to see why.`));
+      else
+        reject(
+          new Error(`${output}\n\`${fix}\` failed (${signal ?? `exit code ${code}`}). Run it by hand to see why.`),
+        );
     });
   });
 }

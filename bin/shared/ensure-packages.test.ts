@@ -20,13 +20,13 @@ const installed = (packages: Record<string, unknown>) => writeJson("node_modules
 const left = { version: "1.0.0", integrity: "sha512-a" };
 
 describe("installed packages", () => {
-  it("are current when npm has recorded what the lock file asks for", () => {
+  it("are current if npm recorded what the lock file lists", () => {
     lock({ "": { name: "lab" }, "node_modules/left": left });
     installed({ "node_modules/left": left });
     assert.equal(packagesAreCurrent(root), true);
   });
 
-  it("are stale when one is missing, of another version, or other bytes", () => {
+  it("are stale if one is missing, has another version or another integrity hash", () => {
     lock({ "node_modules/left": left });
     installed({});
     assert.equal(packagesAreCurrent(root), false);
@@ -36,20 +36,20 @@ describe("installed packages", () => {
     assert.equal(packagesAreCurrent(root), false);
   });
 
-  it("may lack what is optional, as packages of other platforms are", () => {
+  it("may lack optional packages, such as those of other platforms", () => {
     lock({ "node_modules/left": left, "node_modules/left-darwin": { version: "1.0.0", optional: true } });
     installed({ "node_modules/left": left });
     assert.equal(packagesAreCurrent(root), true);
   });
 
-  it("are stale when nothing is installed, or the record is cut short", () => {
+  it("are stale if nothing is installed or the record is incomplete", () => {
     lock({ "node_modules/left": left });
     assert.equal(packagesAreCurrent(root), false);
     writeFileSync(path.join(root, "node_modules", ".package-lock.json"), '{"packages": {');
     assert.equal(packagesAreCurrent(root), false);
   });
 
-  it("are stale when they were installed for another platform", () => {
+  it("are stale if they were installed for another platform", () => {
     lock({ "node_modules/left": left });
     installed({ "node_modules/left": left });
     writeFileSync(path.join(root, "node_modules", ".lab-platform"), "plan9-mips");
@@ -69,7 +69,7 @@ describe("package-lock.json", () => {
   });
   const { packages } = schema.parse(JSON.parse(readFileSync(path.join(ROOT, "package-lock.json"), "utf8")));
 
-  it("locks every platform's packages: without them npm ci fails where the registry cannot look them up", () => {
+  it("locks the packages of every platform: npm ci fails without them if the registry cannot resolve them", () => {
     const isPinned = (range: string) => /^\d+\.\d+\.\d+/.test(range);
     const missing = Object.values(packages)
       .flatMap((entry) => Object.entries(entry.optionalDependencies ?? {}))

@@ -5,11 +5,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isSameProcess, self } from "./process-identity.mjs";
 
 const POLL_MS = 100;
-/** Long enough for a write after a create, short enough not to be noticed. */
+/** A lock file without readable content is stale after this time: its writer died between create and write. */
 const UNREADABLE_GRACE_MS = 2_000;
 
 /**
- * One process at a time, among all on this machine that use the same file. A holder that died frees it.
+ * Runs `work` while no other process of this machine holds the lock file. The lock of a dead holder is taken over.
  * @template T
  * @param {{ readonly file: string, readonly waitTimeoutMs: number, readonly onWait?: (holderPid: number) => void }} options
  * @param {() => Promise<T>} work
@@ -29,19 +29,19 @@ async function acquire({ file, waitTimeoutMs, onWait }) {
   mkdirSync(path.dirname(file), { recursive: true });
   const me = JSON.stringify(self());
   const deadlineMs = performance.now() + waitTimeoutMs;
-  let told = false;
+  let isReported = false;
   while (!createExclusively(file, me)) {
     const holder = readHolder(file);
     if (isStale(file, holder)) {
       breakStale(file);
       continue;
     }
-    if (!told && holder) onWait?.(holder.pid);
-    told ||= holder !== null;
+    if (!isReported && holder) onWait?.(holder.pid);
+    isReported ||= holder !== null;
     if (performance.now() > deadlineMs) {
       const who = holder ? `process ${holder.pid}` : "another process";
       throw new Error(
-        `${who} has held ${file} for more than ${Math.round(waitTimeoutMs / 1000)} s; stop it and try again`,
+        `${who} has held ${file} for more than ${Math.round(waitTimeoutMs / 1000)} s. Stop it and try again.`,
       );
     }
     await sleep(POLL_MS);
@@ -70,20 +70,20 @@ function readFileOrNull(file) {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    return null; // Released in the meantime.
+    return null; // The holder released it.
   }
 }
 
 /**
  * @param {string} file
- * @returns {{ pid: number, start: string } | null} null when there is none, or not yet a whole one
+ * @returns {{ pid: number, start: string } | null} null if there is no file or it is incomplete
  */
 function readHolder(file) {
   try {
     const holder = JSON.parse(readFileOrNull(file) ?? "null");
     return typeof holder?.pid === "number" && typeof holder.start === "string" ? holder : null;
   } catch {
-    return null; // Half-written.
+    return null; // Incomplete.
   }
 }
 
@@ -102,13 +102,13 @@ function ageOf(file) {
   try {
     return Date.now() - statSync(file).mtimeMs;
   } catch {
-    return null; // Gone.
+    return null; // Deleted.
   }
 }
 
 /**
- * Takes a dead holder's file away. Several waiters may see it at once: a second exclusive file lets one of them
- * look again and act, so that nobody removes the lock of the one who came next.
+ * Deletes the lock file of a dead holder. Several waiters may find it stale at the same time, so a second exclusive file
+ * admits one of them to check again and delete it. Otherwise a waiter could delete the lock of the next holder.
  * @param {string} file
  */
 function breakStale(file) {

@@ -17,7 +17,7 @@ after(() => rmSync(dir, { recursive: true, force: true }));
 const lockFile = (name: string) => path.join(dir, `${name}.lock`);
 
 describe("a lock file", () => {
-  it("lets one in at a time, and all of them in the end", async () => {
+  it("admits one holder at a time, and every waiter in the end", async () => {
     const file = lockFile("turns");
     let inside = 0;
     let peak = 0;
@@ -38,14 +38,14 @@ describe("a lock file", () => {
     assert.equal(existsSync(file), false);
   });
 
-  it("is freed when the work fails", async () => {
+  it("is released when the work fails", async () => {
     const file = lockFile("failing");
     const work = () => Promise.reject(new Error("no luck"));
     await assert.rejects(withFileLock({ file, waitTimeoutMs: 1_000 }, work), /no luck/);
     assert.equal(existsSync(file), false);
   });
 
-  it("is taken from a holder that is dead", async () => {
+  it("is taken over from a dead holder", async () => {
     const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
     const pid = child.pid ?? assert.fail("no process");
     const start = startOf(pid);
@@ -61,16 +61,16 @@ describe("a lock file", () => {
     assert.equal(await withFileLock({ ...lock, waitTimeoutMs: 10_000 }, async () => "in"), "in");
   });
 
-  it("is taken from a stranger that got the dead holder's pid", async () => {
+  it("is taken over if another process has the dead holder's pid", async () => {
     const file = lockFile("stranger");
     writeFileSync(file, JSON.stringify({ pid: process.pid, start: "another start" }));
     assert.equal(await withFileLock({ file, waitTimeoutMs: 10_000 }, async () => "in"), "in");
   });
 
-  it("is taken when it was left half-written, but not while it may still be being written", async () => {
+  it("is taken over if it stays incomplete, but not while its holder may still be writing it", async () => {
     const file = lockFile("half");
     writeFileSync(file, "{");
-    // However long this process is held up, it is as young as can be.
+    // In the future, so that a delay of this process cannot make the file look old.
     const laterOn = new Date(Date.now() + 60_000);
     utimesSync(file, laterOn, laterOn);
     await assert.rejects(
@@ -82,27 +82,27 @@ describe("a lock file", () => {
     assert.equal(await withFileLock({ file, waitTimeoutMs: 10_000 }, async () => "in"), "in");
   });
 
-  it("says once whom it waits for", async () => {
-    const file = lockFile("told");
-    const told: number[] = [];
+  it("reports once which process it waits for", async () => {
+    const file = lockFile("reported");
+    const reported: number[] = [];
     writeFileSync(file, JSON.stringify(self()));
-    const lock = { file, waitTimeoutMs: 350, onWait: (pid: number) => told.push(pid) };
+    const lock = { file, waitTimeoutMs: 350, onWait: (pid: number) => reported.push(pid) };
     await assert.rejects(
       withFileLock(lock, async () => "early"),
       /has held/,
     );
-    assert.deepEqual(told, [process.pid]);
+    assert.deepEqual(reported, [process.pid]);
     assert.equal(JSON.parse(readFileSync(file, "utf8")).pid, process.pid, "a live holder keeps its lock");
   });
 });
 
 describe("a process's identity", () => {
-  it("holds for the process itself and for no other with its pid", () => {
+  it("matches the process itself and no other process with its pid", () => {
     assert.equal(isSameProcess(self()), true);
     assert.equal(isSameProcess({ pid: process.pid, start: "earlier" }), false);
   });
 
-  it("is nothing for a process that is gone", async () => {
+  it("is null for a process that has exited", async () => {
     const child = spawn(process.execPath, ["-e", ""], { stdio: "ignore" });
     const pid = child.pid ?? assert.fail("no process");
     await once(child, "exit");

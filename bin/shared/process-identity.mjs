@@ -3,7 +3,8 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 /**
- * What tells a process from a later one with the same pid: its start, as the system writes it. Null when it is gone.
+ * The start time of a process as the system reports it: tells the process from a later one with the same pid. Null if the
+ * process has exited.
  * @param {number} pid
  * @returns {string | null}
  */
@@ -41,7 +42,7 @@ function otherStartOf(pid) {
 }
 
 /**
- * True while the very process that was recorded is alive; false for a stranger that got its pid later.
+ * Whether the recorded process still runs; false if another process has its pid.
  * @param {{ readonly pid: number, readonly start: string }} recorded
  */
 export function isSameProcess(recorded) {

@@ -9,9 +9,9 @@ import { reapOrphans } from "./reaper";
 import { type LabState, readLiveState, readState } from "./state";
 import { waitFor } from "./wait-for";
 
-/** What other processes do with a lab: start one in the background, wait for it, stop it. */
+/** How other processes use a lab: start it in the background, wait until it is ready, stop it. */
 
-/** Packages, apt, a first build: generous, but not for ever. */
+/** Covers package installation and a first build on a slow machine. */
 const START_TIMEOUT_MS = 25 * 60_000;
 const STOP_TIMEOUT_MS = 60_000;
 const KILL_TIMEOUT_MS = 5_000;
@@ -24,13 +24,13 @@ export interface DetachedStart {
 }
 
 /**
- * Starts the lab as a process of its own and waits until it is ready, showing its steps.
- * @throws Error with the reason when it did not come up; then nothing of it is left running
+ * Starts the lab in another process, shows its steps, and waits until it is ready.
+ * @throws Error with the reason if it fails to start; then none of its processes is left running
  */
 export async function startDetached({ paths, args, out }: DetachedStart): Promise<LabState> {
   mkdirSync(paths.logsDir, { recursive: true });
   const logFile = path.join(paths.logsDir, "supervisor.log");
-  // Appended to, because two starts at once share it; emptied when nobody can be writing.
+  // Two starts at the same time append to one file; it is emptied only if no lab is running.
   if (!readLiveState(paths)) writeFileSync(logFile, "");
   const log = openSync(logFile, "a");
   const child = spawn(process.execPath, ["bin/bootstrap.mjs", "up", "--instance", paths.instance, ...args], {
@@ -42,8 +42,8 @@ export async function startDetached({ paths, args, out }: DetachedStart): Promis
   const stopWaiting = stopOnInterrupt(child);
   const printer = new StepPrinter(out);
   try {
-    const question = { what: "the lab to be ready", timeoutMs: START_TIMEOUT_MS, pollMs: 100 };
-    return await waitFor(() => readyState({ paths, child, printer, logFile }), question);
+    const wait = { what: "the lab to be ready", timeoutMs: START_TIMEOUT_MS, pollMs: 100 };
+    return await waitFor(() => readyState({ paths, child, printer, logFile }), wait);
   } catch (error) {
     child.kill("SIGTERM");
     throw error;
@@ -54,7 +54,7 @@ export async function startDetached({ paths, args, out }: DetachedStart): Promis
   }
 }
 
-/** @returns null while it is starting */
+/** @returns null while the lab is starting */
 function readyState(start: {
   readonly paths: InstancePaths;
   readonly child: ChildProcess;
@@ -62,7 +62,7 @@ function readyState(start: {
   readonly logFile: string;
 }): LabState | null {
   const { paths, child, printer, logFile } = start;
-  // Asked before the state is read: what it wrote last is then in what is read.
+  // Checked before the state is read, so that the state includes what the process wrote last.
   const isOver = child.exitCode !== null || child.signalCode !== null;
   const state = readState(paths);
   if (state && state.supervisor.pid === child.pid) {
@@ -71,32 +71,32 @@ function readyState(start: {
     if (isOver && state.error !== null) throw new Error(state.error);
   }
   if (!isOver) return null;
-  // Another start came first; ours has waited for it and left.
+  // Another start came first, and our process has exited in its favour.
   const other = readLiveState(paths);
   if (other?.status === "ready") return other;
-  throw new Error(`the lab did not come up:\n${tailOf(logFile, 15)}\n  log: ${logFile}`);
+  throw new Error(`The lab did not start:\n${tailOf(logFile, 15)}\n  log: ${logFile}`);
 }
 
-/** While it is not ready, a Ctrl-C here means: do not start. */
+/** Until the lab is ready, Ctrl-C cancels the start. */
 function stopOnInterrupt(child: ChildProcess): () => void {
   const pass = () => child.kill("SIGTERM");
   process.on("SIGINT", pass).on("SIGTERM", pass);
   return () => process.off("SIGINT", pass).off("SIGTERM", pass);
 }
 
-/** Waits for a lab that another process is just starting. */
+/** Waits for a lab that another process is starting. */
 export async function waitUntilReady(paths: InstancePaths): Promise<LabState> {
   return waitFor(
     () => {
       const state = readLiveState(paths);
-      if (!state) throw new Error("the lab that was starting has ended");
+      if (!state) throw new Error("The lab that was starting has stopped. See .lab/<instance>/logs/supervisor.log.");
       return state.status === "ready" ? state : null;
     },
     { what: "the lab that is starting to be ready", timeoutMs: START_TIMEOUT_MS, pollMs: 200 },
   );
 }
 
-/** The lab that runs, else a new one in the background. */
+/** The running lab, else a new one in the background. */
 export async function ensureUp(start: DetachedStart): Promise<LabState> {
   const live = readLiveState(start.paths);
   if (live?.status === "ready") return live;
@@ -106,8 +106,8 @@ export async function ensureUp(start: DetachedStart): Promise<LabState> {
 }
 
 /**
- * Stops a lab and everything it started; also what a crashed one left behind.
- * @returns what was done, as a sentence
+ * Stops a lab and everything that it started, and the processes that a crashed lab left running.
+ * @returns a sentence that says what was stopped
  */
 export async function stopLab(paths: InstancePaths): Promise<string> {
   const startedMs = performance.now();
@@ -124,6 +124,6 @@ export async function stopLab(paths: InstancePaths): Promise<string> {
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
   if (live) return `The lab is stopped (${seconds} s).`;
   if (orphans.length > 0)
-    return `Ended what a lab that crashed had left running: ${orphans.join(", ")} (${seconds} s).`;
+    return `Stopped processes that a crashed lab had left running: ${orphans.join(", ")} (${seconds} s).`;
   return "The lab is not running.";
 }

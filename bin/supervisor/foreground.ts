@@ -2,19 +2,19 @@ import { Lab, type LabOptions } from "./lab";
 import { downCommand } from "./paths";
 import { formatUrls, type Output, StepPrinter } from "./print";
 
-/** Runs a lab in this process until somebody stops it: Ctrl-C, `down`, a closed terminal. */
+/** Runs a lab in this process until Ctrl-C, `lab down` or a closed terminal stops it. */
 
 export interface ForegroundOptions extends Pick<LabOptions, "paths" | "portBase"> {
   readonly serversOnly: boolean;
   readonly out: Output;
-  /** Called once it is up; the lab stops when it settles, soon after the signal at the latest. Absent: until a signal. */
+  /** Called when the lab is up. The lab stops when the promise settles; absent: at a signal. */
   readonly whenReady?: (lab: Lab, signal: AbortSignal) => Promise<void>;
 }
 
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * @returns the exit code: 0 when it was stopped in order, 1 when it did not come up
+ * @returns the exit code: 0 after an orderly stop, 1 if the lab failed to start
  * @throws AlreadyUpError
  */
 export async function runInForeground(options: ForegroundOptions): Promise<number> {
@@ -26,10 +26,10 @@ export async function runInForeground(options: ForegroundOptions): Promise<numbe
     onNote: (sentence) => printer.note(`${new Date().toISOString()} ${sentence}`),
   });
   const interrupted = new AbortController();
-  // npm passes on a Ctrl-C that the terminal has sent already, so a second one means nothing more than the first.
+  // npm forwards the Ctrl-C that the terminal has already sent, so a second signal has no further meaning.
   const interrupt = (signal: NodeJS.Signals) => interrupted.abort(signal);
   for (const signal of STOP_SIGNALS) process.on(signal, interrupt);
-  // Whatever goes wrong in here must not leave servers behind.
+  // An uncaught error must not leave servers running.
   const crash = (error: unknown) => {
     lab.fail(error);
     printer.note(error instanceof Error ? (error.stack ?? error.message) : String(error));
@@ -44,7 +44,7 @@ export async function runInForeground(options: ForegroundOptions): Promise<numbe
       options.out.write(formatUrls(lab.state));
       await untilStopped(lab, { options, signal: interrupted.signal });
     }
-    up.catch(() => undefined); // What an interrupted start still has to say is of no interest.
+    up.catch(() => undefined); // After an interrupt the error of the start is expected.
     return lab.state.error === null ? 0 : 1;
   } catch (error) {
     lab.fail(error);
@@ -66,7 +66,7 @@ async function bringUp(lab: Lab, options: ForegroundOptions): Promise<void> {
   lab.markReady();
 }
 
-/** @returns true when the signal came first */
+/** @returns true if the signal came first */
 async function raceInterrupt(work: Promise<void>, signal: AbortSignal): Promise<boolean> {
   return Promise.race([work.then(() => false), aborted(signal).then(() => true)]);
 }
@@ -84,8 +84,8 @@ async function untilStopped(lab: Lab, run: { options: ForegroundOptions; signal:
     await options.whenReady(lab, signal);
     return;
   }
-  options.out.write(`Ctrl-C stops it; so does \`${downCommand(options.paths.instance)}\` from elsewhere.\n\n`);
-  // A timer, because waiting for a signal alone does not keep a process alive when nothing of it runs any more.
+  options.out.write(`Stop it with Ctrl-C, or with \`${downCommand(options.paths.instance)}\` in another terminal.\n\n`);
+  // A pending promise alone does not keep the process alive.
   const keepAlive = setInterval(() => undefined, 60_000);
   await aborted(signal);
   clearInterval(keepAlive);

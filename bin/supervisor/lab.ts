@@ -18,14 +18,14 @@ import { MissingError, StepList } from "./steps";
 import { DASHBOARD, STORE_NODE_NAMES, storeNodeSpec } from "./store-nodes";
 import { currentCommit } from "./version";
 
-/** A lab in this process: it owns every process it starts, writes down what it does, and stops exactly that. */
+/** A lab in this process: it records every process that it starts, and stops exactly those. */
 
 export interface LabOptions {
   readonly paths: InstancePaths;
   readonly portBase?: number;
   /** Called after every change of a step. */
   readonly onStep?: (state: LabState, step: Step) => void;
-  /** Sentences outside of steps: a crash, a restart. */
+  /** Events outside of steps: a crash, a restart. */
   readonly onNote?: (sentence: string) => void;
 }
 
@@ -33,7 +33,7 @@ export interface LabOptions {
 export class AlreadyUpError extends Error {
   readonly state: LabState;
   constructor(state: LabState) {
-    super(`the lab "${state.instance}" is up already (process ${state.supervisor.pid})`);
+    super(`The lab "${state.instance}" is already running (process ${state.supervisor.pid})`);
     this.state = state;
   }
 }
@@ -44,12 +44,12 @@ export class Lab {
   readonly state: LabState;
   private readonly options: LabOptions;
   private readonly steps: StepList;
-  /** In the order of their start; stopped the other way round, in two waves. */
+  /** In start order. Stopping takes the nodes first, then the servers. */
   private servers: OwnedProcess[] = [];
   private nodes: OwnedProcess[] = [];
   private readonly aborter = new AbortController();
   private ports: PortPlan | null = null;
-  /** Folder of the production build that the shop is served from; null: the shop is not up. */
+  /** Folder of the production build that the nodes serve; null: the shop is not up. */
   distDir: string | null = null;
   private stopping: Promise<void> | null = null;
 
@@ -64,7 +64,7 @@ export class Lab {
   }
 
   /**
-   * Makes this process the one that runs the instance, after ending what a crashed predecessor left behind.
+   * Makes this process the supervisor of the instance, after stopping what a crashed predecessor left running.
    * @throws AlreadyUpError
    */
   static async claim(options: LabOptions): Promise<Lab> {
@@ -75,14 +75,15 @@ export class Lab {
       const live = readLiveState(paths);
       if (live) throw new AlreadyUpError(live);
       const ended = await reapOrphans(readState(paths)?.processes ?? []);
-      if (ended.length > 0) options.onNote?.(`ended what a lab that crashed had left running: ${ended.join(", ")}`);
+      if (ended.length > 0)
+        options.onNote?.(`Stopped processes that a crashed lab had left running: ${ended.join(", ")}`);
       const lab = new Lab(options, initialState(paths.instance, await currentCommit()));
       lab.save();
       return lab;
     });
   }
 
-  /** Ports, servers, migrations, seed. @throws when there is no PostgreSQL */
+  /** Ports, servers, migrations, seed. @throws Error if PostgreSQL is unavailable */
   async startServers(): Promise<void> {
     const { paths, portBase } = this.options;
     this.addPackagesStep();
@@ -108,11 +109,11 @@ export class Lab {
     });
   }
 
-  /** The production build where it is stale, then the dashboard and the store nodes. */
+  /** The production build if it is stale, then the dashboard and the store nodes. */
   async startApp(): Promise<void> {
     const { paths } = this.options;
     const built = await this.steps.run("build", () => buildIfStale(paths, this.aborter.signal));
-    if (!built) throw new Error("the build step cannot be left out");
+    if (!built) throw new Error("The build step failed without an error.");
     this.distDir = built.distDir;
     const k6 = await this.steps.run("k6", k6Step);
     const names = [DASHBOARD, ...STORE_NODE_NAMES] as const;
@@ -140,13 +141,13 @@ export class Lab {
     this.state.error = error instanceof Error ? error.message : String(error);
   }
 
-  /** Stops what this lab started: store nodes first, then servers. Bounded, and safe to call twice. */
+  /** Stops what this lab started: store nodes first, then servers. Bounded and idempotent. */
   stop(): Promise<void> {
     this.stopping ??= this.stopAll();
     return this.stopping;
   }
 
-  /** Resolves when somebody has stopped the lab. */
+  /** Resolves when the lab has stopped. */
   async stopped(): Promise<void> {
     if (!this.aborter.signal.aborted) await once(this.aborter.signal, "abort");
     await this.stopping;
@@ -155,7 +156,7 @@ export class Lab {
   private async stopAll(): Promise<void> {
     this.state.status = "stopping";
     this.save();
-    this.aborter.abort(new Error("the lab is being stopped"));
+    this.aborter.abort(new Error("The lab is stopping."));
     const failures: unknown[] = [];
     for (const wave of [this.nodes, this.servers]) {
       const outcomes = await Promise.allSettled(wave.map((owned) => owned.stop()));
@@ -184,19 +185,19 @@ export class Lab {
   }
 
   private port(name: string): number {
-    if (!this.ports) throw new Error("ports are settled by startServers()");
+    if (!this.ports) throw new Error("Ports are not planned yet: call startServers() first.");
     const planned = this.ports[name];
-    if (!planned) throw new Error(`no port is planned for "${name}"`);
+    if (!planned) throw new Error(`No port is planned for "${name}".`);
     return planned.port;
   }
 
   private env(name: string): string {
     const value = this.state.env[name];
-    if (value === undefined) throw new Error(`${name} is not there`);
+    if (value === undefined) throw new Error(`${name} is not set: its server did not start.`);
     return value;
   }
 
-  /** Packages were seen to before this code could run; bootstrap.mjs hands over what it did. */
+  /** bootstrap.mjs installs packages before this code can run, and reports its step through the environment. */
   private addPackagesStep(): void {
     const handedOver: unknown = JSON.parse(process.env.LAB_PACKAGES_STEP ?? "null");
     if (typeof handedOver !== "object" || handedOver === null) return;
@@ -205,14 +206,14 @@ export class Lab {
   }
 }
 
-/** The lab does not wait two minutes for a k6 to be built: without one, its own generator sends the load. */
+/** Building k6 takes two minutes, so a start does not wait for it: the built-in generator sends the load instead. */
 async function k6Step(): Promise<{ detail: string; binary: string }> {
   const fallback = "so the built-in generator sends the load";
   const k6 = await findK6().catch((error: Error) => {
     throw new MissingError({ reason: error.message, fix: fallback });
   });
   if (k6) return { detail: describeK6(k6), binary: k6.binary };
-  throw new MissingError({ reason: `not here, ${fallback}`, fix: "fix: npm run k6" });
+  throw new MissingError({ reason: `not installed, ${fallback}`, fix: "fix: npm run k6" });
 }
 
 function initialState(instance: string, commit: string): LabState {

@@ -6,16 +6,16 @@ import { startOf } from "../shared/process-identity.mjs";
 import type { RecordedProcess } from "./state";
 import { waitFor } from "./wait-for";
 
-/** One process that the lab started, with all its descendants in a process group of their own. */
+/** A process that the lab started; the process and its descendants form a process group. */
 
 export interface ProcessEvents {
-  /** Its pid changed: started, restarted or gone. */
+  /** The pid changed: the process started, restarted or exited. */
   readonly onChange: () => void;
-  /** A sentence worth telling. */
+  /** A line for the log, such as a restart. */
   readonly onNote: (sentence: string) => void;
 }
 
-/** A process that keeps crashing is given up after this many restarts within the window. */
+/** The lab stops restarting a process after this many restarts within the window. */
 const MAX_RESTARTS = 5;
 const RESTART_WINDOW_MS = 60_000;
 const RESTART_DELAY_MS = 200;
@@ -27,7 +27,7 @@ export class OwnedProcess {
   private child: ChildProcess | null = null;
   private start = "";
   private isStopping = false;
-  /** Only after it was ready once: one that cannot start is the caller's to report. */
+  /** True once the process was ready: the caller reports a process that fails to start. */
   private restartsItself = false;
   private lastExit = "";
   private restartTimes: number[] = [];
@@ -40,7 +40,7 @@ export class OwnedProcess {
     this.events = events;
   }
 
-  /** Starts it and waits until it is ready. From then on it is started again when it ends by itself. */
+  /** Starts the process and waits until it is ready. From then on it restarts when it exits unexpectedly. */
   async startAndWait(signal?: AbortSignal): Promise<void> {
     this.spawn();
     let wasReady = false;
@@ -50,7 +50,7 @@ export class OwnedProcess {
           if (!this.child) throw new Error(this.explainExit());
           return this.spec.isReady();
         },
-        { what: `${this.spec.name} to answer`, timeoutMs: this.spec.readyTimeoutMs, signal },
+        { what: `waiting for ${this.spec.name} to answer`, timeoutMs: this.spec.readyTimeoutMs, signal },
       );
       wasReady = true;
     } finally {
@@ -59,14 +59,14 @@ export class OwnedProcess {
     this.restartsItself = true;
   }
 
-  /** What the state file says of it; null while it is not running. */
+  /** The process as the state file records it; null while it is not running. */
   get recorded(): RecordedProcess | null {
     if (!this.child?.pid) return null;
     const { name, logFile } = this.spec;
     return { name, pid: this.child.pid, start: this.start, logFile, restarts: this.restartCount };
   }
 
-  /** Stops it and everything it started: politely, then by SIGKILL. Returns when it is gone. */
+  /** Stops the process and its descendants: by its stop signal, then by SIGKILL. Returns when it has exited. */
   async stop(): Promise<void> {
     this.isStopping = true;
     if (this.restartTimer) clearTimeout(this.restartTimer);
@@ -76,7 +76,7 @@ export class OwnedProcess {
     this.signalLeader(this.spec.stopSignal ?? "SIGTERM");
     const timeoutMs = this.spec.stopTimeoutMs ?? DEFAULT_STOP_TIMEOUT_MS;
     await waitFor(isGone, { what: this.spec.name, timeoutMs }).catch(() => {
-      this.events.onNote(`${this.spec.name} did not end within ${timeoutMs} ms; killed`);
+      this.events.onNote(`${this.spec.name} did not exit within ${timeoutMs} ms; killed`);
     });
     signalGroup(pid, "SIGKILL");
     await waitFor(isGone, { what: `${this.spec.name} to end after SIGKILL`, timeoutMs: KILL_TIMEOUT_MS });
@@ -90,7 +90,7 @@ export class OwnedProcess {
       const child = spawn(spec.command, spec.args, {
         cwd: spec.cwd,
         env: spec.env as NodeJS.ProcessEnv,
-        detached: true, // A group of its own: a Ctrl-C in the terminal reaches the supervisor only.
+        detached: true, // Its own process group: Ctrl-C in the terminal reaches only the supervisor.
         stdio: ["ignore", log, log],
         uid: spec.user?.uid,
         gid: spec.user?.gid,
@@ -109,7 +109,7 @@ export class OwnedProcess {
     if (this.child !== child) return;
     this.child = null;
     this.lastExit = how;
-    if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL"); // What it started does not outlive it.
+    if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL"); // Descendants must not outlive the process.
     this.events.onChange();
     if (!this.isStopping && this.restartsItself) this.scheduleRestart();
   }
@@ -119,35 +119,35 @@ export class OwnedProcess {
     this.restartTimes = this.restartTimes.filter((atMs) => nowMs - atMs < RESTART_WINDOW_MS);
     if (this.restartTimes.length >= MAX_RESTARTS) {
       this.events.onNote(
-        `${this.spec.name} ended (${this.lastExit}) ${MAX_RESTARTS + 1} times in ${RESTART_WINDOW_MS / 1000} s; given up. See ${this.spec.logFile}`,
+        `${this.spec.name} exited (${this.lastExit}) ${MAX_RESTARTS + 1} times in ${RESTART_WINDOW_MS / 1000} s; no further restart. See ${this.spec.logFile}`,
       );
       return;
     }
     const delayMs = RESTART_DELAY_MS * 2 ** this.restartTimes.length;
     this.restartTimes.push(nowMs);
     this.restartCount += 1;
-    this.events.onNote(`${this.spec.name} ended (${this.lastExit}); started again in ${delayMs} ms`);
+    this.events.onNote(`${this.spec.name} exited (${this.lastExit}); restarting in ${delayMs} ms`);
     this.restartTimer = setTimeout(() => this.spawn(), delayMs);
   }
 
-  /** The leader alone: servers such as PostgreSQL take their children down in order themselves. */
+  /** Only the leader: servers such as PostgreSQL stop their children in order themselves. */
   private signalLeader(signal: NodeJS.Signals): void {
     this.child?.kill(signal);
   }
 
   private explainExit(): string {
     const tail = tailOf(this.spec.logFile, 6);
-    return `${this.spec.name} ended at once (${this.lastExit})${tail === "" ? "" : `:\n${tail}`}\n  log: ${this.spec.logFile}`;
+    return `${this.spec.name} exited during its start (${this.lastExit})${tail === "" ? "" : `:\n${tail}`}\n  log: ${this.spec.logFile}`;
   }
 }
 
-/** Signals a whole process group; one that is gone is fine. */
+/** Signals a process group. Does nothing if the group no longer exists. */
 export function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
-    // EPERM: macOS answers so for a group whose members are all dead.
+    // EPERM: macOS returns it for a group whose members are all dead.
     if (code !== "ESRCH" && code !== "EPERM") throw error;
   }
 }

@@ -1,13 +1,13 @@
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The checkout this code runs from. */
+/** The root of the checkout. */
 export const ROOT = path.dirname(path.dirname(path.dirname(fileURLToPath(import.meta.url))));
 
-/** The instance of `npm start`; `npm test` has its own, so that both can run at once. */
+/** The instance of `npm start`; `npm test` uses another, so that both can run at the same time. */
 export const DEFAULT_INSTANCE = "main";
 
-/** What stops such a lab, as one types it. */
+/** The command that stops an instance. */
 export function downCommand(instance: string): string {
   return `npm run lab -- down${instance === DEFAULT_INSTANCE ? "" : ` --instance ${instance}`}`;
 }
@@ -24,7 +24,7 @@ export interface InstancePaths {
 /** Where an instance keeps its state, logs and data. */
 export function instancePaths(instance: string, root: string = ROOT): InstancePaths {
   if (!/^[a-z0-9][a-z0-9-]{0,40}$/.test(instance)) {
-    throw new Error(`"${instance}" is no instance name: lower-case letters, digits and hyphens, at most 41`);
+    throw new Error(`"${instance}" is not an instance name: use at most 41 lower-case letters, digits and hyphens.`);
   }
   const dir = path.join(root, ".lab", instance);
   return {

@@ -1,6 +1,6 @@
 import type { LabState, Step } from "./state";
 
-/** How the start looks in a terminal: a line per finished step, and, where it is a terminal, what is under way below. */
+/** Prints a start: one line per finished step and, in a terminal, the running steps below. */
 
 const MARKS: Readonly<Record<Step["status"], string>> = { running: "…", done: "✓", missing: "–", failed: "✗" };
 const COLOURS: Readonly<Record<Step["status"], string>> = { running: "2", done: "32", missing: "33", failed: "31" };
@@ -29,7 +29,7 @@ export class StepPrinter {
     this.out = out;
   }
 
-  /** Prints what is new since the last call. */
+  /** Prints the steps that finished since the last call. */
   show(steps: readonly Step[]): void {
     this.clear();
     for (const step of steps) {
@@ -47,7 +47,7 @@ export class StepPrinter {
     this.showRunning();
   }
 
-  /** Takes the status line away. */
+  /** Erases the status line. */
   clear(): void {
     if (!this.hasStatusLine) return;
     this.out.write("\r\u001b[K");
@@ -66,7 +66,7 @@ export class StepPrinter {
   }
 }
 
-/** What to open, once it is up. */
+/** The addresses of a running lab. */
 export function formatUrls(state: LabState): string {
   const lines = ["", "Flash Sale Lab is up."];
   if (state.dashboardUrl) lines.push(`  dashboard  ${state.dashboardUrl}`);

@@ -7,22 +7,22 @@ const TERM_TIMEOUT_MS = 8_000;
 const KILL_TIMEOUT_MS = 5_000;
 
 /**
- * Ends what a crashed supervisor left behind. A process is known by pid and start time together: a stranger that got
- * the pid later is left alone.
- * @returns the names of those ended
+ * Stops processes that a crashed supervisor left running. Pid and start time together identify a process, so an
+ * unrelated process that was given the same pid later is not touched.
+ * @returns the names of the stopped processes
  */
 export async function reapOrphans(recorded: readonly RecordedProcess[]): Promise<string[]> {
   const orphans = recorded.filter((entry) => isSameProcess(entry));
   for (const { pid } of orphans) signalLeader(pid);
   const isOver = () => orphans.every((entry) => !isSameProcess(entry));
-  await waitFor(isOver, { what: "orphans to end", timeoutMs: TERM_TIMEOUT_MS }).catch(() => {
+  await waitFor(isOver, { what: "waiting for orphaned processes to exit", timeoutMs: TERM_TIMEOUT_MS }).catch(() => {
     for (const entry of orphans) if (isSameProcess(entry)) signalGroup(entry.pid, "SIGKILL");
   });
-  await waitFor(isOver, { what: "orphans to end after SIGKILL", timeoutMs: KILL_TIMEOUT_MS });
+  await waitFor(isOver, { what: "waiting for orphaned processes to exit after SIGKILL", timeoutMs: KILL_TIMEOUT_MS });
   return orphans.map(({ name }) => name);
 }
 
-/** SIGINT is the fast, orderly end for PostgreSQL, and an orderly one for all others the lab starts. */
+/** SIGINT is PostgreSQL's fast shutdown, and a graceful shutdown for every other process that the lab starts. */
 function signalLeader(pid: number): void {
   try {
     process.kill(pid, "SIGINT");

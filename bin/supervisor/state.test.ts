@@ -30,29 +30,29 @@ const READY: LabState = {
 };
 
 describe("a lab's state file", () => {
-  it("gives back what was written, to its owner only", () => {
+  it("keeps what was written, readable by its owner only", () => {
     const paths = instancePaths("a", root);
     writeState(paths, READY);
     assert.deepEqual(readState(paths), READY);
     assert.equal(statSync(paths.stateFile).mode & 0o077, 0);
   });
 
-  it("is alive while its supervisor is, whatever process has that pid later", () => {
+  it("is live while its supervisor runs, and not when another process has that pid", () => {
     const paths = instancePaths("b", root);
     writeState(paths, READY);
     assert.equal(readLiveState(paths)?.status, "ready");
     writeState(paths, { ...READY, supervisor: { pid: process.pid, start: "another" } });
     assert.equal(readLiveState(paths), null);
-    assert.equal(readState(paths)?.supervisor.start, "another", "it still says what to clean up");
+    assert.equal(readState(paths)?.supervisor.start, "another", "the state still lists what to clean up");
   });
 
-  it("is not alive once stopped", () => {
+  it("is not live after a stop", () => {
     const paths = instancePaths("c", root);
     writeState(paths, { ...READY, status: "stopped" });
     assert.equal(readLiveState(paths), null);
   });
 
-  it("counts for nothing when it is absent, damaged or of another version", () => {
+  it("is ignored if it is absent, damaged or of another version", () => {
     const paths = instancePaths("d", root);
     assert.equal(readState(paths), null);
     mkdirSync(paths.dir, { recursive: true });
@@ -62,8 +62,8 @@ describe("a lab's state file", () => {
     assert.equal(readState(paths), null);
   });
 
-  it("has a name that cannot leave its folder", () => {
-    assert.throws(() => instancePaths("../main", root), /is no instance name/);
-    assert.throws(() => instancePaths("", root), /is no instance name/);
+  it("rejects an instance name that would leave its folder", () => {
+    assert.throws(() => instancePaths("../main", root), /is not an instance name/);
+    assert.throws(() => instancePaths("", root), /is not an instance name/);
   });
 });

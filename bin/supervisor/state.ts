@@ -4,7 +4,7 @@ import { z } from "zod";
 import { isSameProcess } from "../shared/process-identity.mjs";
 import type { InstancePaths } from "./paths";
 
-/** `.lab/<instance>/state.json`: what the supervisor tells other commands, and what the next start cleans up by. */
+/** `.lab/<instance>/state.json`: other commands read it, and the next start cleans up by it after a crash. */
 
 const identity = z.object({ pid: z.int(), start: z.string() });
 
@@ -32,38 +32,38 @@ const stateSchema = z.object({
   supervisor: identity,
   startedAtEpochMs: z.number(),
   commit: z.string(),
-  /** In the order in which they ended; running ones last. */
+  /** In the order in which they finished; running steps last. */
   steps: z.array(stepSchema),
-  /** Null until the store nodes answer, and where only servers were asked for. */
+  /** Null until the store nodes answer, and with --servers-only. */
   dashboardUrl: z.string().nullable(),
   nodes: z.array(nodeSchema),
-  /** DATABASE_URL and the like: what a process needs to use the same servers. */
+  /** Addresses of the servers, such as DATABASE_URL. */
   env: z.record(z.string(), z.string()),
-  /** Why a service is not there, and the fix, by service. */
+  /** Why a server is unavailable, and the fix, by server. */
   missing: z.record(z.string(), z.string()),
   processes: z.array(processSchema),
   error: z.string().nullable(),
 });
 export type LabState = z.infer<typeof stateSchema>;
 
-/** The state on disk, whoever wrote it; null when there is none or it is not usable. */
+/** The state on disk; null if there is none or it is unusable. */
 export function readState(paths: InstancePaths): LabState | null {
   if (!existsSync(paths.stateFile)) return null;
   try {
     return stateSchema.parse(JSON.parse(readFileSync(paths.stateFile, "utf8")));
   } catch {
-    return null; // Of another version, or damaged: nothing in it can be relied on.
+    return null; // Written by another version, or damaged.
   }
 }
 
-/** The state of a lab that is alive, in whatever status; null when none is. */
+/** The state of a lab whose supervisor is running; null if there is none. */
 export function readLiveState(paths: InstancePaths): LabState | null {
   const state = readState(paths);
   if (!state || state.status === "stopped") return null;
   return isSameProcess(state.supervisor) ? state : null;
 }
 
-/** Replaces the file in one step, so that a reader never sees half of it. Only its owner may read it: URLs hold passwords. */
+/** Replaces the file atomically. Only its owner may read it, because URLs contain passwords. */
 export function writeState(paths: InstancePaths, state: LabState): void {
   mkdirSync(path.dirname(paths.stateFile), { recursive: true });
   const next = `${paths.stateFile}.${process.pid}`;

@@ -9,8 +9,8 @@ const listing = () => {
   return { list, summary };
 };
 
-describe("the steps of a start", () => {
-  it("keep the order in which they ended, running ones last", async () => {
+describe("StepList", () => {
+  it("keeps steps in the order in which they finished, running steps last", async () => {
     const { list, summary } = listing();
     let endSlow = (_result: { detail: string }) => {};
     const slow = list.run("slow", () => new Promise<{ detail: string }>((resolve) => (endSlow = resolve)));
@@ -21,14 +21,14 @@ describe("the steps of a start", () => {
     assert.deepEqual(summary(), ["quick done here", "slow done here too"]);
   });
 
-  it("go on without what is missing, and say the reason and the fix", async () => {
+  it("continues after a missing server and records the reason and the fix", async () => {
     const { list, summary } = listing();
     const missing = async () => Promise.reject(new MissingError({ reason: "not installed", fix: "fix: apt-get" }));
     assert.equal(await list.run("etcd", missing), null);
     assert.deepEqual(summary(), ["etcd missing not installed; fix: apt-get"]);
   });
 
-  it("stop at what failed", async () => {
+  it("records a failed step and rethrows its error", async () => {
     const { list, summary } = listing();
     await assert.rejects(
       list.run("build", async () => Promise.reject(new Error("syntax"))),
@@ -38,7 +38,7 @@ describe("the steps of a start", () => {
   });
 });
 
-describe("the lines of a start", () => {
+describe("StepPrinter", () => {
   const done = { name: "Redis", status: "done", detail: "7.0.15", durationMs: 234 } as const;
   const running = { name: "build", status: "running", detail: "", durationMs: 0 } as const;
   const print = (isTTY: boolean, shows: (typeof done | typeof running)[][]) => {
@@ -49,17 +49,17 @@ describe("the lines of a start", () => {
     return text;
   };
 
-  it("are one per step, with its time, and plain where the output is no terminal", () => {
+  it("prints one plain line per step, with its time, if the output is not a terminal", () => {
     assert.equal(print(false, [[running], [done, running], [done]]), "✓ Redis             7.0.15 (0.2 s)\n");
   });
 
-  it("show what is under way in a terminal, and take it away again", () => {
+  it("shows running steps in a terminal and erases them again", () => {
     const text = print(true, [[done, running]]);
     assert.ok(text.includes("… build"));
     assert.ok(text.endsWith("\r\u001b[K"));
   });
 
-  it("keep a long reason readable", () => {
+  it("indents the lines of a long reason", () => {
     const line = formatStep({ name: "build", status: "failed", detail: "a\nb\n", durationMs: 1 }, false);
     assert.equal(line, "✗ build             a\n    b (0.0 s)");
   });

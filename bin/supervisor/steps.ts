@@ -1,8 +1,8 @@
 import type { Step } from "./state";
 
-/** The start as a list of named, timed steps. Whoever shows them subscribes; the state file keeps them. */
+/** A start as a list of named, timed steps: printed as they finish, and kept in the state file. */
 
-/** A step that could not be done, though the lab works without it: the reason and the fix in one line. */
+/** A step failed, but the lab works without it. The message holds the reason and the fix. */
 export class MissingError extends Error {
   readonly reason: string;
   readonly fix: string;
@@ -23,8 +23,9 @@ export class StepList {
   }
 
   /**
-   * Runs one step; `work` returns what to say of it. A MissingError is noted and answered with null, any other error
-   * is noted and thrown on.
+   * Runs a step and records its detail and time.
+   * @returns null after a MissingError
+   * @throws any other error of `work`
    */
   async run<T extends { readonly detail: string }>(name: string, work: () => Promise<T>): Promise<T | null> {
     const startedMs = performance.now();
@@ -45,7 +46,7 @@ export class StepList {
     }
   }
 
-  /** Adds a step that is over already. */
+  /** Adds a finished step. */
   add(step: Step): void {
     this.set(step);
   }

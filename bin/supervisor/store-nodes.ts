@@ -5,7 +5,7 @@ import { programArgs } from "../build/programs";
 import { type InstancePaths, ROOT } from "./paths";
 import type { LabState } from "./state";
 
-/** The processes that serve the shop: one dashboard, which coordinates, and three store nodes, which sell. */
+/** The processes that serve the shop: the dashboard coordinates runs, and three store nodes sell. */
 
 export const DASHBOARD = "dashboard";
 export const STORE_NODE_NAMES = ["node-1", "node-2", "node-3"] as const;
@@ -13,7 +13,7 @@ export const STORE_NODE_NAMES = ["node-1", "node-2", "node-3"] as const;
 const READY_TIMEOUT_MS = 60_000;
 const HEALTH_TIMEOUT_MS = 2_000;
 
-/** Given by the lab and by nothing else: what the user has set is either in the state's env or was found unusable. */
+/** Only the lab sets these: a value from the user is either in the state's env or was rejected as unusable. */
 const isSetByTheLab = (name: string) =>
   name.startsWith("LAB_MISSING_") || serverKinds.some(({ variable }) => variable === name);
 const NOT_FOR_NODES = /^(npm_|LAB_PACKAGES_STEP$|LAB_PORT_)/;
@@ -22,7 +22,7 @@ export interface StoreNodeContext {
   readonly paths: InstancePaths;
   readonly state: LabState;
   readonly distDir: string;
-  /** Where k6 is, or where it will be once somebody has run `npm run k6`. */
+  /** Where k6 is, or where `npm run k6` will put it. */
   readonly k6Binary: string;
 }
 

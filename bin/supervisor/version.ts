@@ -3,7 +3,7 @@ import { ROOT } from "./paths";
 
 const GIT_TIMEOUT_MS = 10_000;
 
-/** The commit this checkout stands at, `-dirty` when files differ from it; "unknown" outside of git. */
+/** The checked-out commit, with `-dirty` if files differ from it; "unknown" outside a git repository. */
 export async function currentCommit(): Promise<string> {
   const options = { timeoutMs: GIT_TIMEOUT_MS, cwd: ROOT };
   const none = { code: null, stdout: "", stderr: "" };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Waits for a condition by asking again and again, never past its limit. */
+/** Polls a condition until it holds. @throws Error when the time limit passes */
 export async function waitFor<T>(
   condition: () => Promise<T | null | undefined | false> | T | null | undefined | false,
   options: {
@@ -16,7 +16,7 @@ export async function waitFor<T>(
     const value = await condition();
     if (value !== null && value !== undefined && value !== false) return value;
     if (performance.now() >= deadlineMs) {
-      throw new Error(`${options.what}: not within ${(options.timeoutMs / 1000).toFixed(0)} s`);
+      throw new Error(`${options.what}: timed out after ${(options.timeoutMs / 1000).toFixed(0)} s`);
     }
     await sleep(options.pollMs ?? 50, undefined, { signal: options.signal });
   }

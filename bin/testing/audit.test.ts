@@ -5,20 +5,20 @@ import { judgeAudit } from "./audit";
 const report = (vulnerabilities: object) =>
   JSON.stringify({ auditReportVersion: 2, vulnerabilities, metadata: { dependencies: { total: 300 } } });
 
-describe("the audit of packages", () => {
-  it("is clean when nothing is worse than moderate", () => {
+describe("judgeAudit", () => {
+  it("is clean if no vulnerability is above moderate", () => {
     assert.deepEqual(judgeAudit(report({ left: { severity: "moderate", via: ["x"] } })), {
       kind: "clean",
       packages: 300,
     });
   });
 
-  it("fails for high and critical, and names the packages", () => {
+  it("fails for high and critical vulnerabilities and names the packages", () => {
     const found = { left: { severity: "high" }, right: { severity: "critical" }, other: { severity: "low" } };
     assert.deepEqual(judgeAudit(report(found)), { kind: "flawed", findings: ["left (high)", "right (critical)"] });
   });
 
-  it("has no result where the registry does not answer the question, and says why without naming it", () => {
+  it("has no result if the registry does not answer, with a reason that does not name the registry", () => {
     const refusals = [
       { message: "405 Method Not Allowed - POST https://registry.example/-/npm/v1/security", statusCode: 405 },
       { message: "request to https://registry.example failed, reason: getaddrinfo ENOTFOUND" },
@@ -31,7 +31,7 @@ describe("the audit of packages", () => {
     }
   });
 
-  it("fails when it is not understood: silence is no clean bill", () => {
+  it("fails if the output is empty, invalid or lists no packages", () => {
     for (const text of [
       "",
       "{",

@@ -1,7 +1,7 @@
 import { findExecutable, versionOf } from "../../servers/commands";
 import { findInstaller, installDebianPackages, isDebian } from "../provision/system-packages";
 
-/** The Chromium of the browser tests: a given one, the machine's, or the system's package. */
+/** Finds Chromium for the browser tests: CHROMIUM_PATH, an installed one, or the system package. */
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
 const MAC_CHROME = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
@@ -21,7 +21,7 @@ export async function findBrowser(): Promise<FoundBrowser | null> {
   return null;
 }
 
-/** @throws Error with the fix, when there is none and none may be installed */
+/** @throws Error with the fix, if there is none and it cannot be installed */
 export async function ensureBrowser(): Promise<FoundBrowser> {
   const found = await findBrowser();
   if (found) return found;
@@ -29,10 +29,10 @@ export async function ensureBrowser(): Promise<FoundBrowser> {
   const installer = await findInstaller();
   if (installer.kind === "none" || !isDebian()) {
     const why = installer.kind === "none" ? installer.reason : "not Debian";
-    throw new Error(`there is no Chromium, and none can be installed (${why}); ${fix}`);
+    throw new Error(`Chromium is not installed and cannot be installed here (${why}); ${fix}`);
   }
   await installDebianPackages(installer, ["chromium"]);
   const installed = await findBrowser();
-  if (!installed) throw new Error(`apt-get installed chromium, yet there is none; ${fix}`);
+  if (!installed) throw new Error(`apt-get installed chromium, but its program is not on the PATH; ${fix}`);
   return installed;
 }

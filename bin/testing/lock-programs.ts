@@ -3,8 +3,8 @@ import path from "node:path";
 import { findExecutable, runCommand } from "../../servers/commands";
 
 /**
- * What runs the other projects' locks in the interop tests: a Python with redis-py and kazoo, a Java that can run a source
- * file, and Curator's jars. Given by the environment, else the machine's.
+ * Programs that run other projects' locks in the interop tests: Python with redis-py and kazoo, Java that can run a source
+ * file, and Curator's jars. Environment variables take precedence over what is installed.
  */
 
 export interface FoundProgram {
@@ -18,7 +18,7 @@ const IMPORTS = [
   'print(f"redis-py {redis.__version__}, kazoo {kazoo.version.__version__}, Python {platform.python_version()}")',
 ].join("\n");
 
-/** The system's own Python first: it is the one the packages are for, whatever stands before it on the PATH. */
+/** Tries the system's Python before the PATH, because the system packages install for it. */
 export async function findPythonWithLocks(): Promise<FoundProgram | null> {
   const given = process.env.INTEROP_PYTHON;
   const candidates = given ? [given] : ["/usr/bin/python3", findExecutable("python3")];
@@ -30,7 +30,7 @@ export async function findPythonWithLocks(): Promise<FoundProgram | null> {
   return null;
 }
 
-/** A runtime alone does not do: it needs the compiler. */
+/** A Java runtime without the compiler cannot run a source file. */
 export async function findJavaWithCompiler(): Promise<FoundProgram | null> {
   const home = process.env.JAVA_HOME;
   const binary = home ? path.join(home, "bin", "java") : findExecutable("java");
@@ -46,7 +46,7 @@ export interface FoundJars {
 }
 
 const DEBIAN_JARS = "/usr/share/java";
-/** Debian's jars name what they need themselves, save for these. */
+/** The jars that the manifests of Debian's other jars do not pull in. */
 const JARS = ["curator-recipes", "curator-framework", "curator-client", "zookeeper", "guava", "slf4j-simple"];
 
 export function findCurator(): FoundJars | null {
@@ -54,7 +54,7 @@ export function findCurator(): FoundJars | null {
   if (given) return { classPath: given, versions: "Curator of CURATOR_CLASSPATH" };
   const jars = JARS.map((name) => path.join(DEBIAN_JARS, `${name}.jar`));
   if (!jars.every((jar) => existsSync(jar))) return null;
-  // Debian keeps the jar beside a link that names its version.
+  // Debian installs a link whose name contains the version.
   const links = readdirSync(DEBIAN_JARS).map((name) => /^curator-recipes-(\d[\d.]*)\.jar$/.exec(name)?.[1]);
   const version = links.find((found) => found !== undefined) ?? "of unknown version";
   return { classPath: jars.join(path.delimiter), versions: `Curator ${version}` };

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { addTallies, EMPTY_TALLY, type Tally, tallySkipped } from "./tally";
 
-/** Counting what Playwright's JSON reporter wrote. */
+/** Counts the results in the report of Playwright's JSON reporter. */
 
 const annotation = z.object({ type: z.string(), description: z.string().optional() });
 const testSchema = z.object({
@@ -47,7 +47,7 @@ function tallyTest(one: {
     case "expected":
       return { ...EMPTY_TALLY, passed: 1 };
     case "flaky":
-      return { ...EMPTY_TALLY, passed: 1, remarks: [`passed on a second try: ${spec.title}`] };
+      return { ...EMPTY_TALLY, passed: 1, remarks: [`passed on a second attempt: ${spec.title}`] };
     case "unexpected":
       return { ...EMPTY_TALLY, failed: 1, remarks: [`failed: ${spec.title}`] };
     case "skipped": {

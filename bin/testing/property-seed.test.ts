@@ -9,7 +9,7 @@ const SCRIPT = `
   try { fail() } catch (error) { console.log(error.message) }
 `;
 
-/** What a failing property says in a test file's process. */
+/** The message of a failing property in the process of a test file. */
 function failWith(seed = ""): string {
   const args = ["--import", "./bin/testing/seed-properties.mjs", "--input-type=module", "-e", SCRIPT];
   const env = { ...process.env, PROPERTY_SEED: seed };
@@ -17,24 +17,24 @@ function failWith(seed = ""): string {
 }
 
 describe("the seed of property tests", () => {
-  it("is what PROPERTY_SEED says", () => {
+  it("is the value of PROPERTY_SEED", () => {
     assert.equal(readPropertySeed("0"), 0);
     assert.equal(readPropertySeed("-2147483647"), -2_147_483_647);
   });
 
-  it("is a new one where it says nothing", () => {
+  it("is random if PROPERTY_SEED is empty", () => {
     assert.notEqual(readPropertySeed(""), readPropertySeed(""));
   });
 
-  it("is refused where it is none, by its name", () => {
+  it("is rejected if it is not a whole number in range", () => {
     for (const given of ["1.5", "2147483648", "-2147483648", "seed"])
       assert.throws(
         () => readPropertySeed(given),
-        /PROPERTY_SEED is a whole number from -2147483647 to 2147483647, not /,
+        /PROPERTY_SEED must be a whole number from -2147483647 to 2147483647, not /,
       );
   });
 
-  it("is named by the failure of a property, and brings the same one again", () => {
+  it("is in the message of a failing property, and repeats the failure", () => {
     const first = failWith();
     const [, seed] = /seed: (-?\d+),/.exec(first) ?? [];
     assert.equal(failWith(seed), first);

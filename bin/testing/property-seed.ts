@@ -1,15 +1,15 @@
 import { randomInt } from "node:crypto";
 
-const MOST = 2 ** 31 - 1;
+const MAX_SEED = 2 ** 31 - 1;
 
 /**
- * The one seed that every random test of a run draws from, so that a failure can be had again: `PROPERTY_SEED`, else a new one.
- * @throws Error when PROPERTY_SEED is set and is no seed
+ * The seed of every random test in a run, so that a failure can be repeated: `PROPERTY_SEED`, else a random one.
+ * @throws Error if PROPERTY_SEED is set but is not a seed
  */
 export function readPropertySeed(given = process.env.PROPERTY_SEED): number {
-  if (given === undefined || given === "") return randomInt(MOST);
+  if (given === undefined || given === "") return randomInt(MAX_SEED);
   const seed = Number(given);
-  // fast-check draws negative ones too, where nobody gives it any.
-  if (/^-?\d+$/.test(given) && Math.abs(seed) <= MOST) return seed;
-  throw new Error(`PROPERTY_SEED is a whole number from -${MOST} to ${MOST}, not "${given}"`);
+  // fast-check's own seeds can be negative.
+  if (/^-?\d+$/.test(given) && Math.abs(seed) <= MAX_SEED) return seed;
+  throw new Error(`PROPERTY_SEED must be a whole number from -${MAX_SEED} to ${MAX_SEED}, not "${given}"`);
 }

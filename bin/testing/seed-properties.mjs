@@ -1,5 +1,5 @@
-// Preloaded ahead of each test file: what fast-check draws in it comes from the run's seed, which its report of a failure
-// names. Plain JavaScript: an older Node.js loads it before tsx can be asked.
+// Preloaded before each test file, so that fast-check uses the seed of the run and prints it with a failure. Plain
+// JavaScript, because older versions of Node.js load it before tsx is active.
 import process from "node:process";
 import fc from "fast-check";
 

@@ -15,8 +15,8 @@ const local = { files: new Set(["/lab/a.test.ts"]), isCi: false };
 const ci = { ...local, isCi: true };
 const counts = ({ passed, failed, skips }: Tally) => [passed, failed, skips.length];
 
-describe("counting tests of node:test", () => {
-  it("counts cases, and neither suites nor tests that only failed through their subtests", () => {
+describe("tallyEvent", () => {
+  it("counts tests, but not suites or tests that failed only through their subtests", () => {
     assert.deepEqual(counts(tallyEvent(PASS, local)), [1, 0, 0]);
     assert.deepEqual(counts(tallyEvent({ ...PASS, outcome: "fail" }, local)), [0, 1, 0]);
     assert.deepEqual(tallyEvent({ ...PASS, isSuite: true }, local), EMPTY_TALLY);
@@ -24,13 +24,13 @@ describe("counting tests of node:test", () => {
     assert.deepEqual(tallyEvent(parent, local), EMPTY_TALLY);
   });
 
-  it("fails a file that crashed, and one that holds no test", () => {
+  it("counts a crashed file and a file without tests as failures", () => {
     const file = { ...PASS, name: "/lab/a.test.ts" };
     assert.deepEqual(counts(tallyEvent({ ...file, outcome: "fail" }, local)), [0, 1, 0]);
     assert.deepEqual(counts(tallyEvent(file, local)), [0, 1, 0]);
   });
 
-  it("fails a skip in CI, unless it is not applicable there", () => {
+  it("counts a skip as a failure in CI, unless the test is not applicable", () => {
     const noReason = { ...PASS, skip: true };
     const noServer = { ...PASS, skip: "no Redis" };
     const notApplicable = { ...PASS, skip: "not applicable: there is no C compiler" };
@@ -41,39 +41,39 @@ describe("counting tests of node:test", () => {
     assert.deepEqual(counts(tallyEvent(noServer, local)), [0, 0, 1]);
   });
 
-  it("leaves out what a filter left out", () => {
+  it("does not count tests that a filter excluded", () => {
     const filtered = { ...PASS, skip: "test name does not match pattern" };
     assert.deepEqual(tallyEvent(filtered, ci), EMPTY_TALLY);
   });
 });
 
-describe("counting tests of Playwright", () => {
+describe("tallyPlaywright", () => {
   const spec = (status: string, annotations: object[] = []) => ({ title: "a sale", tests: [{ status, annotations }] });
   const report = (...specs: object[]) => ({ suites: [{ suites: [{ specs }] }], errors: [] });
 
-  it("counts nested cases by their outcome", () => {
+  it("counts nested tests by their outcome", () => {
     assert.deepEqual(counts(tallyPlaywright(report(spec("expected"), spec("unexpected")), true)), [1, 1, 0]);
   });
 
-  it("passes a test that passed on a second try, and says so", () => {
+  it("counts a test that passed on a second attempt as passed, with a remark", () => {
     const tally = tallyPlaywright(report(spec("flaky")), true);
     assert.deepEqual(counts(tally), [1, 0, 0]);
-    assert.deepEqual(tally.remarks, ["passed on a second try: a sale"]);
+    assert.deepEqual(tally.remarks, ["passed on a second attempt: a sale"]);
   });
 
-  it("fails a skip in CI by the same rule", () => {
+  it("applies the same rule to skips in CI", () => {
     const allowed = [{ type: "skip", description: "not applicable: no touch screen" }];
     assert.deepEqual(counts(tallyPlaywright(report(spec("skipped")), true)), [0, 1, 0]);
     assert.deepEqual(counts(tallyPlaywright(report(spec("skipped", allowed)), true)), [0, 0, 1]);
   });
 
-  it("counts an error outside of tests as a failure", () => {
+  it("counts an error outside tests as a failure", () => {
     assert.deepEqual(counts(tallyPlaywright({ suites: [], errors: [{ message: "no config" }] }, true)), [0, 1, 0]);
   });
 });
 
 describe("the last line", () => {
-  it("says what passed and failed in all stages, and nothing else", () => {
+  it("holds the passed and failed tests of all stages", () => {
     const tally = addTallies([
       { passed: 2, failed: 0, skips: [{ name: "a sale", reason: "no Redis" }], notChecked: ["c"], remarks: ["a"] },
       { passed: 3, failed: 1, skips: [], notChecked: [], remarks: ["b"] },
@@ -85,7 +85,7 @@ describe("the last line", () => {
 });
 
 describe("the summary", () => {
-  it("says of each reason which tests were left out for it", () => {
+  it("lists the skipped tests by reason", () => {
     const skips = ["x", "y", "z"].map((name) => ({ name, reason: name === "y" ? "no Redis" : "no token" }));
     const lines = skipLines({ ...EMPTY_TALLY, skips });
     assert.deepEqual(lines, ["2 skipped, no token:", "  x", "  z", "1 skipped, no Redis:", "  y"]);

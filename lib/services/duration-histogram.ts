@@ -1,6 +1,6 @@
 import { Histogram, type Registry } from "prom-client";
 
-/** Upper bounds in seconds: from an atomic statement to a wait that is given up. */
+/** Upper bounds in seconds: from an atomic statement to a timed-out wait. */
 export const DURATION_BUCKETS_S: readonly number[] = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
@@ -12,7 +12,7 @@ export interface DurationHistogramOptions {
   readonly registry: Registry;
 }
 
-/** What was seen under one set of labels. */
+/** The observations of one label set. */
 class Series {
   readonly counts = new Float64Array(DURATION_BUCKETS_S.length + 1);
   sum = 0;
@@ -27,8 +27,8 @@ interface Exposed {
 }
 
 /**
- * prom-client's histogram, filled without its cost: it finds its labels by a string that it builds and sorts at every
- * observation, about 1 µs, seven times a purchase. Here the labels' values are the key, and to observe is an addition.
+ * A histogram that prom-client exposes but does not fill. prom-client builds and sorts a label string for each observation,
+ * which takes about 1 µs, seven times per purchase. Here the caller passes the label values as the key.
  */
 export class DurationHistogram extends Histogram {
   readonly #series = new Map<string, Series>();
@@ -40,7 +40,7 @@ export class DurationHistogram extends Histogram {
     this.#options = options;
   }
 
-  /** @param key the labels' values in their order, joined by `|` */
+  /** @param key the label values in order, joined by `|` */
   record(key: string, seconds: number): void {
     let series = this.#series.get(key);
     if (series === undefined) {
@@ -54,7 +54,7 @@ export class DurationHistogram extends Histogram {
     series.count += 1;
   }
 
-  /** What the registry asks for when it is scraped, and what `get` is made from. */
+  /** The registry calls this for a scrape, and `get` uses it. */
   async getForPromString(): Promise<object> {
     const { name, help } = this.#options;
     const values = [...this.#series].flatMap(([key, series]) => this.#expose(key, series));

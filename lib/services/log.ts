@@ -6,15 +6,15 @@ export type { Logger };
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
 /**
- * This process's log: JSON, a line each, on standard error, since standard output belongs to the commands. Written at once, so
- * that a crash loses none; nothing on the hot path writes at `info` (docs/decisions/153-metrics-and-logs.md).
+ * This process's log: one JSON object per line on standard error, because standard output belongs to the commands. Writes
+ * are synchronous, so that a crash loses no line; the hot path logs nothing at `info`.
  */
 export function log(): Logger {
   return processSingleton("log", createLog);
 }
 
 function createLog(): Logger {
-  // Not by way of env(): a process whose environment is wrong must still be able to say so.
+  // Does not call env(), so that a process with an invalid environment can still log the error.
   const wanted = process.env.LOG_LEVEL;
   const level = LOG_LEVELS.find((known) => known === wanted) ?? "info";
   const options = {

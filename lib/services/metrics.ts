@@ -3,8 +3,8 @@ import { DurationHistogram } from "./duration-histogram";
 import { processSingleton } from "./singleton";
 
 /**
- * What this process counts for Prometheus (`GET /metrics`). Names follow its conventions: base units, `_total` for
- * counters. No label ever carries a buyer, a product, a run or a path as it was sent: their number has no bound.
+ * The metrics of this process for Prometheus (`GET /metrics`). Names follow its conventions: base units, `_total` for
+ * counters. No label holds a buyer, a product, a run or a raw path, because their number is unbounded.
  */
 export interface Metrics {
   readonly registry: Registry;
@@ -17,7 +17,7 @@ export interface Metrics {
   readonly watchEvents: CountsByLabels;
 }
 
-/** Counters that cost one addition each; prom-client gets them when it is scraped. */
+/** Counters that cost one addition per event; prom-client reads them at a scrape. */
 export class CountsByLabels {
   readonly #counts = new Map<string, number>();
 
@@ -44,7 +44,7 @@ export class CountsByLabels {
     });
   }
 
-  /** @param key the labels' values in their order, joined by `|` */
+  /** @param key the label values in order, joined by `|` */
   add(key: string, count = 1): void {
     this.#counts.set(key, this.get(key) + count);
   }
@@ -58,7 +58,7 @@ export function metrics(): Metrics {
   return processSingleton("metrics", createMetrics);
 }
 
-/** A figure that is read when Prometheus asks. */
+/** A gauge whose value is read at each scrape. */
 export function gauge(options: { readonly name: string; readonly help: string; readonly read: () => number }): void {
   const { name, help, read } = options;
   new Gauge({
@@ -80,28 +80,30 @@ function createMetrics(): Metrics {
     new DurationHistogram({ name, help, labelNames, registry });
   return {
     registry,
-    purchases: counts("flash_sale_purchases_total", "Purchases that were answered.", ["strategy", "outcome"]),
+    purchases: counts("flash_sale_purchases_total", "Purchases by strategy and outcome.", ["strategy", "outcome"]),
     purchaseSeconds: durations(
       "flash_sale_purchase_duration_seconds",
-      "From a purchase's start to its answer, as the node saw it.",
+      "Duration of a purchase on the node, from start to response.",
       ["strategy"],
     ),
     phaseSeconds: durations(
       "flash_sale_purchase_phase_duration_seconds",
-      "Parts of a purchase: pool_wait for connections, wait for the lock, hold of it, commit.",
+      "Phases of a purchase: pool_wait for a connection, wait for the lock, hold of the lock, commit.",
       ["strategy", "phase"],
     ),
-    requestSeconds: durations("http_request_duration_seconds", "Requests by route, method and status.", [
-      "route",
-      "method",
-      "status",
-    ]),
-    leasesLost: counts("flash_sale_leases_lost_total", "Holds whose lease was known lost before their end.", [
-      "strategy",
-    ]),
+    requestSeconds: durations(
+      "http_request_duration_seconds",
+      "Duration of HTTP requests by route, method and status.",
+      ["route", "method", "status"],
+    ),
+    leasesLost: counts(
+      "flash_sale_leases_lost_total",
+      "Leases that were detected as lost before the holder released the lock.",
+      ["strategy"],
+    ),
     refusals: counts(
       "flash_sale_refused_total",
-      "Purchases, payments and cancellations refused before any lock: rate_limited, overloaded.",
+      "Purchases, payments and cancellations rejected before any lock: rate_limited, overloaded.",
       ["reason"],
     ),
     watchEvents: counts("flash_sale_zookeeper_watch_events_total", "ZooKeeper watches that fired for a waiter.", [

@@ -1,19 +1,19 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 
-/** Nanoseconds of the host's monotonic clock; on Linux one clock for every process of the host. */
+/** Nanoseconds of the host's monotonic clock. On Linux all processes of a host share it. */
 export function nowNs(): bigint {
   return process.hrtime.bigint();
 }
 
-/** Milliseconds, fractional, between two readings. */
+/** Fractional milliseconds between two readings. */
 export function elapsedMs(fromNs: bigint, toNs: bigint = nowNs()): number {
   return Number(toNs - fromNs) / 1e6;
 }
 
 /**
- * Names the clock that `nowNs` reads: readings under equal names compare. Containers of one Linux machine share its
- * clock, whatever they call themselves, so there the name is that of the running kernel.
+ * Identifies the clock that `nowNs` reads: readings with equal names can be compared. Containers of one Linux machine share
+ * its clock but not its host name, so on Linux the name is the boot ID of the kernel.
  */
 export function clockName(): string {
   try {

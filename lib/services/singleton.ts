@@ -1,6 +1,6 @@
 /**
- * One instance a process. Next bundles route handlers apart from `server.ts`, so a module variable exists twice;
- * pools, registries and recorders must not.
+ * One instance per process. The bundles of Next and of `server.ts` each have their own copy of a module's variables, but
+ * pools, registries and recorders must exist only once.
  */
 export function processSingleton<T>(name: string, create: () => T): T {
   const key = singletonKey(name);

@@ -46,7 +46,7 @@ describe("npm start and npm run lab -- down", () => {
 
     const again = await lab(UP);
     assert.equal(again.code, 0, outputOf(again));
-    assert.match(again.stdout, /is up already/);
+    assert.match(again.stdout, /is already running/);
     assert.match(again.stdout, new RegExp(`DATABASE_URL=postgresql://lab@${postgres}/flash_sale_lab`));
     assert.deepEqual(aliveOf(stateOf(INSTANCE)).sort(), EVERYTHING);
 
@@ -78,7 +78,7 @@ describe("npm start and npm run lab -- down", () => {
       { what: "Redis to be back", timeoutMs: 60_000 },
     );
     assert.notEqual(now.pid, before.pid);
-    assert.match(supervisorLog(INSTANCE), /redis ended \(SIGKILL\); started again in 200 ms/);
+    assert.match(supervisorLog(INSTANCE), /redis exited \(SIGKILL\); restarting in 200 ms/);
     await lab(DOWN);
   });
 
@@ -89,7 +89,7 @@ describe("npm start and npm run lab -- down", () => {
     assert.ok(aliveOf(crashed).includes("postgres"), "expected the servers to outlive a killed supervisor");
 
     const { state } = await up();
-    assert.match(supervisorLog(INSTANCE), /ended what a lab that crashed had left running: .*postgres/);
+    assert.match(supervisorLog(INSTANCE), /Stopped processes that a crashed lab had left running: .*postgres/);
     assert.deepEqual(aliveOf(crashed), []);
     assert.deepEqual(aliveOf(state).sort(), EVERYTHING);
 
