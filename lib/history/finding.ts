@@ -18,17 +18,19 @@ export type ViolationKind = (typeof VIOLATION_KINDS)[number];
 export type ViolationCounts = Readonly<Record<ViolationKind, number>>;
 
 /** Reasons why a history without violations is not proven safe. */
-export type DoubtKind =
-  | "unreadableFile"
-  | "unreadableLine"
-  | "missingRun"
-  | "missingEnd"
-  | "misplacedLine"
-  | "droppedOperations"
-  | "duplicateOpId"
-  | "timesOutOfOrder"
-  | "noContention"
-  | "unservedWaiters";
+export const DOUBT_KINDS = [
+  "unreadableFile",
+  "unreadableLine",
+  "missingRun",
+  "missingEnd",
+  "misplacedLine",
+  "droppedOperations",
+  "duplicateOpId",
+  "timesOutOfOrder",
+  "noContention",
+  "unservedWaiters",
+] as const;
+export type DoubtKind = (typeof DOUBT_KINDS)[number];
 
 /** Shown to the reader, without effect on the verdict. */
 export type RemarkKind = "fencedOverlap";
@@ -47,6 +49,10 @@ export interface Finding {
 
 export function isViolation({ kind }: Finding): boolean {
   return (VIOLATION_KINDS as readonly string[]).includes(kind);
+}
+
+export function isDoubt({ kind }: Finding): boolean {
+  return (DOUBT_KINDS as readonly string[]).includes(kind);
 }
 
 /** `findings` explains the first violations, so it may have fewer entries than `count`. */

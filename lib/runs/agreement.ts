@@ -1,22 +1,21 @@
 import type { Agreement, ClientReport, RunDocument } from "./document";
-
 import { answeredOf } from "./latency-curve";
 
-/** Whether the load generator and the store nodes tell of the same sale. See docs/decisions/124. */
+/** Whether the load generator and the store nodes report the same sale. */
 
-/** A loopback round trip, the accept queue, and the answer waiting to be read, on a machine that is busy selling. */
+/** Allowed for the network: a loopback round trip, the accept queue, and a busy machine that reads the answer late. */
 const NETWORK_MS = 500;
-/** The same as a share: with more buyers every queue on the way is longer. */
+/** The same as a share of the latency, because every queue grows with the number of buyers. */
 const NETWORK_SHARE = 0.25;
-/** A histogram's two digits, and percentiles of small numbers. */
-const IMPOSSIBLE_MS = 50;
-const IMPOSSIBLE_SHARE = 0.1;
-/** A pause of the machine may make everybody late once; this is no pause. */
+/** Allowed for the rounding of histograms and for percentiles of few values. */
+const ROUNDING_MS = 50;
+const ROUNDING_SHARE = 0.1;
+/** A pause of the whole machine can delay a purchase by less than this. */
 const LATE_MS = 2_000;
-/** Buyers who start at one instant leave one after the other; this is long for one of them, on a busy machine too. */
+/** Buyers who start at one instant are sent one after the other; this is long for one of them, even on a busy machine. */
 const LATE_MS_PER_BUYER = 2;
-/** Of what there was for the generator: its own share and what nobody used. */
-const ALL_OF_THE_PROCESSOR = 0.9;
+/** Share of the CPU time available to the generator (what it used, and what was idle) from which it was short of CPU. */
+const ALL_OF_THE_CPU = 0.9;
 
 const COMPARED = ["p50", "p99"] as const;
 type Gap = Agreement["gaps"][number];
@@ -24,7 +23,7 @@ type Gap = Agreement["gaps"][number];
 /** @param document with latencies as the nodes measured them, not yet replaced by the buyers' */
 export function agreementOf(document: RunDocument, client: ClientReport): Agreement {
   const counted = countedOfLoad(document);
-  // Who got no answer is in the nodes' figures and not in the generator's.
+  // A purchase without an answer is in the nodes' latencies but not in the generator's, so they are not comparable.
   const comparable = client.failedRequests === 0 && counted > 0;
   const gaps = comparable ? COMPARED.flatMap((percentile) => gapAt(percentile, document, client)) : [];
   return {
@@ -32,12 +31,15 @@ export function agreementOf(document: RunDocument, client: ClientReport): Agreem
     counted,
     serverLatencyMs: document.latencyMs,
     gaps,
-    isStarved: isLate(document, client) || isShortOfProcessor(client, gaps),
-    flags: [...countFlags(client, counted), ...gaps.flatMap((gap) => gapFlags(gap, client))],
+    isStarved: isLate(document, client) || isShortOfCpu(client, gaps),
+    flags: [
+      ...(client.iterations === counted ? [] : [countMismatch(client, counted)]),
+      ...gaps.flatMap((gap) => gapFlags(gap, client)),
+    ],
   };
 }
 
-/** Purchases the nodes counted, without those that people sent from the shop's pages meanwhile. */
+/** Purchases that the nodes counted, without those that people sent from the shop's pages. */
 export function countedOfLoad({ counts, visitors = 0 }: RunDocument): number {
   return counts.requests - visitors;
 }
@@ -55,51 +57,51 @@ function networkMs(clientMs: number): number {
   return Math.max(NETWORK_MS, clientMs * NETWORK_SHARE);
 }
 
-/** How late the generator may be with its purchases, at p99. k6 holds itself to it: load-tests/lib/settings.js. */
+/** How late the generator may send purchases, at p99. k6 fails at the same limit: load-tests/lib/settings.js. */
 export function latenessLimitMs({ vus, rate }: Pick<RunDocument["config"], "vus" | "rate">): number {
   const atOnce = rate === null ? (vus ?? 1) : 0;
   return Math.max(LATE_MS, atOnce * LATE_MS_PER_BUYER);
 }
 
-/** Its rush was not the rush that was asked for. */
+/** The generator sent the load so late that it was a different load. */
 function isLate({ config }: RunDocument, { generatorLagP99Ms: lagMs = 0 }: ClientReport): boolean {
   return lagMs > latenessLimitMs(config);
 }
 
-/** It had nothing left to be faster with, and was slower than all that is known explains. */
-function isShortOfProcessor(client: ClientReport, gaps: readonly Gap[]): boolean {
+/** The generator had no CPU time left, and buyers waited longer than every known cause explains. */
+function isShortOfCpu(client: ClientReport, gaps: readonly Gap[]): boolean {
   const { generatorCpuPercent: usedPercent, generatorSparePercent: sparePercent } = client;
   if (usedPercent === undefined || sparePercent === undefined) return false;
-  const tookAll = usedPercent >= ALL_OF_THE_PROCESSOR * (usedPercent + sparePercent);
-  return tookAll && gaps.some(({ unexplainedMs }) => unexplainedMs > 0);
+  const usedAll = usedPercent >= ALL_OF_THE_CPU * (usedPercent + sparePercent);
+  return usedAll && gaps.some(({ unexplainedMs }) => unexplainedMs > 0);
 }
 
-/** Why the generator counts as starved, in a sentence. */
-export function starvedWords(document: RunDocument, client: ClientReport): string {
+/** Why the generator counts as starved, in one sentence. */
+export function starvedSentence(document: RunDocument, client: ClientReport): string {
   const { generatorLagP99Ms: lagMs = 0, generatorCpuPercent: usedPercent } = client;
-  const used = usedPercent === undefined ? "" : `, using ${Math.round(usedPercent)}% of a core`;
+  const used = usedPercent === undefined ? "" : ` and used ${Math.round(usedPercent)}% of a core`;
   const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
-  const said = isLate(document, client)
-    ? `it sent purchases up to ${seconds(lagMs)} late (p99; ${seconds(latenessLimitMs(document.config))} are allowed)${used}, so this was not the rush that was asked for`
-    : `it had all of the processor that was left to it${used}, and buyers waited longer than the nodes, its lateness and the network explain`;
-  return `The load generator was starved: ${said}.`;
+  const reason = isLate(document, client)
+    ? `it sent purchases up to ${seconds(lagMs)} late (p99, limit ${seconds(latenessLimitMs(document.config))})${used}, so the run did not get the load that was requested`
+    : `it had no CPU time left${used}, and buyers waited longer than the nodes, its delay and the network explain`;
+  return `The load generator was starved: ${reason}.`;
 }
 
-function countFlags(client: ClientReport, counted: number): string[] {
-  if (client.iterations === counted) return [];
-  return [`The load generator sent ${client.iterations} purchases, the nodes counted ${counted}.`];
+export function countMismatch({ iterations }: ClientReport, counted: number): string {
+  return `The load generator sent ${iterations} purchases, but the nodes counted ${counted}.`;
 }
 
 function gapFlags({ percentile, clientMs, serverMs, unexplainedMs }: Gap, client: ClientReport): string[] {
+  const [seenByBuyers, seenByNodes] = [`${Math.round(clientMs)} ms`, `${Math.round(serverMs)} ms`];
   if (unexplainedMs > 0) {
-    const late = Math.round(client.generatorLagP99Ms ?? 0);
+    const lag = Math.round(client.generatorLagP99Ms ?? 0);
     return [
-      `At ${percentile} buyers waited ${Math.round(clientMs)} ms and the nodes say ${Math.round(serverMs)} ms: ${Math.round(unexplainedMs)} ms more than the generator's lateness (${late} ms) and the network explain.`,
+      `At ${percentile}, buyers waited ${seenByBuyers} but the nodes measured ${seenByNodes}: ${Math.round(unexplainedMs)} ms more than the generator's delay (${lag} ms) and the network explain.`,
     ];
   }
-  const tooFast = serverMs - clientMs > Math.max(IMPOSSIBLE_MS, serverMs * IMPOSSIBLE_SHARE);
-  if (!tooFast) return [];
+  const isTooFast = serverMs - clientMs > Math.max(ROUNDING_MS, serverMs * ROUNDING_SHARE);
+  if (!isTooFast) return [];
   return [
-    `At ${percentile} the nodes say ${Math.round(serverMs)} ms and buyers only ${Math.round(clientMs)} ms: nobody can be answered before the answer is made.`,
+    `At ${percentile}, the nodes measured ${seenByNodes} but buyers only ${seenByBuyers}: an answer cannot arrive before it is sent.`,
   ];
 }

@@ -1,313 +1,178 @@
-import { randomBytes } from "node:crypto";
-import { livenessOf } from "../history/check-history";
-import { type Operation, OperationReader } from "../history/operation";
-import { runChecksYielding } from "../history/yielding";
-import type { NodeRunStats } from "../node/purchase-meter";
-import type { RunAssignment, RunPreparation } from "../node/run-assignment";
-import { log } from "../services/log";
-import type { StockDrift } from "../stock/types";
+import { type CheckedRuns, checkedRuns } from "./checked-runs";
+import { type ClosedRun, closeRun, isClosed, restoreClosedRun } from "./close-run";
 import type { FinishRequest, RunDocument, RunRequest } from "./document";
 import { LabError } from "./lab-error";
-import { historyOf, measure } from "./measure-run";
-import { newDocument } from "./new-document";
-import type { NodeClient } from "./node-client";
-import { planFaults } from "./plan-faults";
-import { readInTurns } from "./read-in-turns";
+import { assignRun, type OpenOptions, planRun } from "./open-run";
+import { RunDeadlines } from "./run-deadlines";
 import { RunFaults } from "./run-faults";
-import { newRunId } from "./run-id";
 import * as store from "./run-store";
-import { limitPerUserOf, prepareTarget, returnUnsold } from "./run-target";
-import { type Caveats, conclude, noCaveats } from "./run-verdict";
+import { withVerdict } from "./run-verdict";
 import { Sampler } from "./sampler";
 
-/** How long the lab waits for the load generator to appear and finish, beyond the run's own length. */
+/** How long the lab waits for the load generator to start and finish, beyond the run's own length. */
 const GRACE_MS = 120_000;
-/** After the load is over, how long the client's report may take. */
+/** How long the client's report may take after the load is over. */
 const REPORT_WAIT_MS = 10_000;
-/** How often a closing run is asked whether its last purchases are through. */
-const DRAIN_POLL_MS = 50;
+const NOT_FINISHED = "The load generator did not finish the run in time.";
 
-export interface CoordinatorOptions {
-  readonly nodes: readonly NodeClient[];
-  /** What the catalogue expects of a run on so many nodes. @throws LabError for an unknown or unavailable strategy */
-  readonly expectedOf: (request: RunRequest, nodes: number) => RunDocument["expected"];
-  readonly versions: () => Promise<Record<string, string>>;
-}
-
-/** What goes on beside a run that was opened here. */
-interface Feed {
-  readonly sampler: Sampler;
-  readonly deadline: NodeJS.Timeout;
+export interface CoordinatorOptions extends OpenOptions {
+  /** Absent: the checked runs of this process. */
+  readonly checks?: CheckedRuns;
 }
 
 /**
- * A run's life: open (target made, every node has acknowledged), measure, close, judge. State is in PostgreSQL, so any
- * process may finish a run that another opened; what is kept here is the feed of the runs opened here.
+ * Opens, closes and ends runs. The state of a run is in PostgreSQL, so any process can finish a run that another process
+ * opened. This process keeps the live feed, the key and the deadline of the runs that it opened.
  */
 export class Coordinator {
-  private readonly live = new Map<string, Feed>();
-  /** Keys of the runs opened here; documents are public, so they are not in them. */
+  private readonly samplers = new Map<string, Sampler>();
+  private readonly deadlines = new RunDeadlines();
+  /** Keys of the runs opened here. They are secret and documents are public, so they are not in the documents. */
   private readonly keys = new Map<string, string>();
+  /** Runs whose load is over: every later call uses the same result. */
+  private readonly closed = new Map<string, Promise<ClosedRun>>();
   private readonly faults: RunFaults;
+  private readonly checks: CheckedRuns;
   private opening = false;
 
   constructor(private readonly options: CoordinatorOptions) {
     this.faults = new RunFaults(options.nodes);
+    this.checks = options.checks ?? checkedRuns();
   }
 
   /** @throws LabError `run_active`, `unknown_strategy`, `strategy_unavailable`, `target_not_found`, `node_unavailable`, `too_many_nodes`, `invalid_fault`, `fault_not_applicable` */
   async open(request: RunRequest): Promise<RunDocument> {
-    if (this.opening) throw new LabError("run_active", "Another run is being opened.");
+    if (this.opening) throw new LabError("run_active", "The lab is opening another run. Try again in a moment.");
     this.opening = true;
     try {
-      return await this.openAlone(request);
+      const plan = planRun(request, this.options);
+      await this.rejectWhileRunning();
+      const { document, runKey, faults } = await assignRun(request, plan, this.options);
+      const { id, config } = document;
+      const limitMs = GRACE_MS + config.waitTimeoutMs + (config.durationMs ?? 0);
+      this.keys.set(id, runKey);
+      await store.insertRun(document, Date.now() + limitMs);
+      this.deadlines.set(id, limitMs, () => this.fail(id, NOT_FINISHED));
+      this.startSampler(document);
+      this.faults.start(document, faults);
+      return document;
     } finally {
       this.opening = false;
     }
   }
 
-  private async openAlone(request: RunRequest): Promise<RunDocument> {
-    const nodeCount = this.countNodes(request);
-    const expected = this.options.expectedOf(request, nodeCount);
-    const serving = this.options.nodes.slice(0, nodeCount).map(({ address }) => address.name);
-    const faults = planFaults(request, serving);
-    await this.refuseWhileRunning();
-    const id = newRunId();
-    const target = await prepareTarget(id, request);
-    if (!target) throw new LabError("target_not_found", `There is no ${request.target.kind} ${request.target.id}.`);
-    const versions = await this.options.versions();
-    const limitPerUser = await limitPerUserOf(target);
-    const document = newDocument({ id, request, target, limitPerUser, nodes: nodeCount, expected, versions });
-    const { strategy, stock, holdMs, ttlMs, waitTimeoutMs, fencing } = request;
-    await this.prepareStock(id, { strategy, target, stock });
-    const runKey = randomBytes(16).toString("hex");
-    await this.assignAll({ runId: id, runKey, strategy, target, holdMs, ttlMs, waitTimeoutMs, fencing });
-    const limitMs = GRACE_MS + waitTimeoutMs + (document.config.durationMs ?? 0);
-    this.keys.set(id, runKey);
-    await store.insertRun(document, Date.now() + limitMs);
-    this.startFeed(document, limitMs);
-    this.faults.start(document, faults);
-    return document;
-  }
-
-  /** What a run's load sends as `x-run-key`; undefined when the run was opened by another process, or has ended. */
+  /** The value of `x-run-key` for a run's load; undefined if another process opened the run, or it has ended. */
   runKey(id: string): string | undefined {
     return this.keys.get(id);
   }
 
   /**
-   * Ends a run's load. With `awaitClientReport` the run is judged provisionally and stays `running` until the report
-   * comes in a second call; without, it is finished. On a run that has ended it changes nothing.
+   * Ends a run's load. The first call closes, checks and measures the run. With `awaitClientReport` the run then stays
+   * `running`, with a provisional verdict, until a second call brings the client's report. A run that has ended does not change.
    * @throws LabError `run_not_found`
    */
-  async finish(id: string, request: FinishRequest): Promise<RunDocument> {
+  async finish(id: string, { client = null, awaitClientReport }: FinishInput): Promise<RunDocument> {
     const stored = await store.readStoredRun(id);
     if (!stored) throw new LabError("run_not_found", `There is no run ${id}.`);
     if (stored.document.status !== "running") return stored.document;
-    const { measured, caveats } = await this.closeAndMeasure(await this.faults.settled(stored.document));
-    const client = request.client ?? null;
-    const concluded = conclude({ document: measured, client, caveats });
-    if (!client && request.awaitClientReport) return this.awaitReport(concluded);
-    return this.end({ ...concluded, status: "finished" });
+    const closed = await this.closedRun(stored.document);
+    const document = withVerdict(closed, client);
+    if (!client && awaitClientReport) return this.awaitReport(document);
+    return this.end({ ...document, status: "finished" });
   }
 
-  /** Gives a run up: its load generator died, or nobody finished it in time. */
+  /** Ends a run as failed, for example because its load generator died. */
   async fail(id: string, reason: string): Promise<void> {
     const stored = await store.readStoredRun(id);
     if (stored?.document.status !== "running") return;
-    const { measured, caveats } = await this.closeAndMeasure(await this.faults.settled(stored.document));
-    const concluded = conclude({ document: measured, client: null, caveats });
-    await this.end({ ...concluded, status: "failed", sentences: [reason, ...concluded.sentences] });
+    const document = withVerdict(await this.closedRun(stored.document), null);
+    await this.end({ ...document, status: "failed", sentences: [reason, ...document.sentences] });
   }
 
   /**
-   * Gives up what an earlier coordinator left running: its feed is gone, and the load that it drove ended with it. For
-   * the one process that coordinates, once, when it starts.
+   * Fails the runs that an earlier coordinator left running: their load ended with it. A run that was closed already only
+   * lacks the client's report, so it keeps its deadline for that. Called once, when the coordinating process starts.
    */
   async failOrphanedRuns(): Promise<void> {
-    for (;;) {
-      const left = await store.readRunningRun();
-      if (!left || this.keys.has(left.document.id)) return;
-      await this.fail(left.document.id, "The dashboard was started again in the middle of the run.");
+    const running = await store.readRunningRuns();
+    for (const { document, deadlineAtEpochMs } of running) {
+      if (this.keys.has(document.id)) continue;
+      if (isClosed(document)) this.endWithoutReportAt(document.id, deadlineAtEpochMs);
+      else await this.fail(document.id, "The dashboard restarted during the run.");
     }
   }
 
-  /** Stops every feed; runs that are running stay so in the database, and the next start gives them up. */
+  /** Stops all timers and feeds. Running runs stay `running` in the database; the next start fails them. */
   async stop(): Promise<void> {
-    const feeds = [...this.live.values()];
-    this.live.clear();
+    const samplers = [...this.samplers.values()];
+    this.samplers.clear();
+    this.deadlines.clearAll();
     this.faults.stop();
-    for (const feed of feeds) clearTimeout(feed.deadline);
-    await Promise.allSettled(feeds.map((feed) => feed.sampler.stop()));
+    await Promise.allSettled(samplers.map((sampler) => sampler.stop()));
   }
 
-  private countNodes(request: RunRequest): number {
-    const known = this.options.nodes.length;
-    const wanted = request.nodes ?? known;
-    if (wanted <= known) return wanted;
-    throw new LabError("too_many_nodes", `nodes: ${wanted} asked for, the lab has ${known}.`, { field: "nodes" });
-  }
-
-  private async refuseWhileRunning(): Promise<void> {
-    const running = await store.readRunningRun();
+  private async rejectWhileRunning(): Promise<void> {
+    const [running] = await store.readRunningRuns();
     if (!running) return;
     const { id } = running.document;
-    // Runs opened here have a timer; of others only the stored time tells.
+    // A run opened here has a timer; for a run of another process only the stored deadline counts.
     const isOverdue = !this.keys.has(id) && Date.now() > running.deadlineAtEpochMs;
-    if (isOverdue) return this.fail(id, "Nobody finished the run in time.");
-    throw new LabError("run_active", `Run ${id} is still running.`, { runId: id });
+    if (!isOverdue) throw new LabError("run_active", `Run ${id} is still running.`, { runId: id });
+    if (isClosed(running.document)) await this.finish(id, { awaitClientReport: false });
+    else await this.fail(id, NOT_FINISHED);
   }
 
-  /** Strategies that keep the stock elsewhere than in the target's row get it there once, before anybody can buy. */
-  private async prepareStock(runId: string, preparation: RunPreparation): Promise<void> {
-    const [first] = this.options.nodes;
-    try {
-      await first?.prepare(runId, preparation);
-    } catch (error) {
-      throw new LabError("node_unavailable", `The stock could not be prepared: ${(error as Error).message}`);
-    }
-  }
-
-  /** A run starts only after every node has acknowledged it. */
-  private async assignAll(assignment: RunAssignment): Promise<void> {
-    const answers = await Promise.allSettled(this.options.nodes.map((node) => node.assign(assignment)));
-    const refusals = answers.flatMap((answer) =>
-      answer.status === "rejected" ? [(answer.reason as Error).message] : [],
-    );
-    if (refusals.length === 0) return;
-    await Promise.allSettled(this.options.nodes.map((node) => node.close(assignment.runId)));
-    throw new LabError("node_unavailable", `Not every node took the run on: ${refusals.join("; ")}`);
-  }
-
-  private startFeed(document: RunDocument, limitMs: number): void {
+  private startSampler(document: RunDocument): void {
     const sampler = new Sampler(document, this.options.nodes);
-    const deadline = this.giveUpAfter(document.id, limitMs);
-    this.live.set(document.id, { sampler, deadline });
+    this.samplers.set(document.id, sampler);
     sampler.start();
   }
 
-  /** A timer runs on the monotonic clock: a wall clock that is set in mid-run ends no run. */
-  private giveUpAfter(id: string, limitMs: number): NodeJS.Timeout {
-    const timer = setTimeout(() => {
-      this.fail(id, "Nobody finished the run in time.").catch((error: Error) => {
-        log().error({ runId: id, err: error }, "the run could not be given up");
-      });
-    }, limitMs);
-    timer.unref();
-    return timer;
+  /** Closes the run, unless this or an earlier process has done so. */
+  private closedRun(document: RunDocument): Promise<ClosedRun> {
+    const known = this.closed.get(document.id);
+    if (known) return known;
+    const closed = isClosed(document) ? restoreClosedRun(document, this.checks) : this.close(document);
+    this.closed.set(document.id, closed);
+    // A failed attempt must not be the answer to the next call.
+    closed.catch(() => this.closed.delete(document.id));
+    return closed;
+  }
+
+  private async close(document: RunDocument): Promise<ClosedRun> {
+    const { nodes } = this.options;
+    return closeRun(await this.faults.settled(document), { nodes, checks: this.checks });
   }
 
   private async awaitReport(document: RunDocument): Promise<RunDocument> {
     const deadlineAtEpochMs = Date.now() + REPORT_WAIT_MS;
-    await store.updateRunning(document, deadlineAtEpochMs);
-    const feed = this.live.get(document.id);
-    if (feed) clearTimeout(feed.deadline);
-    const deadline = setTimeout(() => {
-      this.end({ ...document, status: "finished" }).catch((error: Error) => {
-        log().error({ runId: document.id, err: error }, "the run could not be ended");
-      });
-    }, REPORT_WAIT_MS);
-    deadline.unref();
-    if (feed) this.live.set(document.id, { ...feed, deadline });
+    if (!(await store.updateRunning(document, deadlineAtEpochMs))) return this.storedDocument(document);
+    this.endWithoutReportAt(document.id, deadlineAtEpochMs);
     return document;
   }
 
+  private endWithoutReportAt(id: string, deadlineAtEpochMs: number): void {
+    const waitMs = Math.min(REPORT_WAIT_MS, Math.max(0, deadlineAtEpochMs - Date.now()));
+    this.deadlines.set(id, waitMs, () => this.finish(id, { awaitClientReport: false }));
+  }
+
   private async end(document: RunDocument): Promise<RunDocument> {
-    const feed = this.live.get(document.id);
-    this.live.delete(document.id);
-    this.keys.delete(document.id);
-    this.faults.forget(document.id);
-    if (feed) {
-      clearTimeout(feed.deadline);
-      await feed.sampler.stop();
-    }
-    if (await store.updateRunning(document)) return document;
-    // Somebody else ended it first; theirs is the document that counts.
+    const { id } = document;
+    const sampler = this.samplers.get(id);
+    this.samplers.delete(id);
+    this.deadlines.clear(id);
+    this.faults.forget(id);
+    await sampler?.stop();
+    const isFirst = await store.updateRunning(document);
+    this.keys.delete(id);
+    this.closed.delete(id);
+    return isFirst ? document : this.storedDocument(document);
+  }
+
+  /** The stored document, if another call or process ended the run first. */
+  private async storedDocument(document: RunDocument): Promise<RunDocument> {
     return (await store.readStoredRun(document.id))?.document ?? document;
   }
-
-  private async closeAndMeasure(document: RunDocument): Promise<{ measured: RunDocument; caveats: Caveats }> {
-    const { nodes } = this.options;
-    const closed = await settleByNode(nodes, (node) => node.close(document.id));
-    const stats = await this.drain(document);
-    const histories = await settleByNode(nodes, (node) => node.history(document.id));
-    const silentNodes = [...new Set([...closed.silent, ...stats.silent, ...histories.silent])];
-    const ops: Operation[] = [];
-    const reader = new OperationReader();
-    for (const [index, ndjson] of histories.values.entries()) {
-      const read = await readInTurns(reader, ndjson);
-      const node = histories.names[index] ?? "unknown";
-      const { dropped = 0, inFlight = 0 } = stats.values.find((stat) => stat.node === node) ?? {};
-      // A purchase that is still running is one the history does not have.
-      const history = { node, operations: read.length, dropped: dropped + inFlight, ndjson };
-      await store.saveHistory(document.id, history);
-      for (const op of read) ops.push(op);
-    }
-    // What a silent node recorded is lost; how much that is nobody knows, and one is enough to say so.
-    for (const node of silentNodes.filter((name) => !histories.names.includes(name))) {
-      await store.saveHistory(document.id, { node, operations: 0, dropped: 1, ndjson: "" });
-    }
-    await returnUnsold(document.target);
-    const database = await store.readRunEnd(document.id, document.target);
-    const { drift, counterUnread } = await this.readDrift(document.id);
-    const dropped = stats.values.reduce((sum, node) => sum + node.dropped, 0);
-    const stillRunning = stats.values.reduce((sum, node) => sum + node.inFlight, 0);
-    const isComplete = silentNodes.length === 0 && dropped === 0 && stillRunning === 0;
-    const facts = { stats: stats.values, ops, database, drift, isComplete };
-    const history = historyOf(document, facts);
-    await runChecksYielding(history);
-    const unservedWaiters = livenessOf(history).count;
-    const caveats: Caveats = { ...noCaveats, counterUnread, silentNodes, dropped, stillRunning, unservedWaiters };
-    return { measured: measure(document, facts, history), caveats };
-  }
-
-  /** Asks one node after the other: any can read the counter, and a node that is silent is a caveat of its own. */
-  private async readDrift(id: string): Promise<{ drift: StockDrift | null; counterUnread: string | null }> {
-    let counterUnread: string | null = null;
-    for (const node of this.options.nodes) {
-      try {
-        return { drift: await node.drift(id), counterUnread: null };
-      } catch (error) {
-        counterUnread = (error as Error).message;
-      }
-    }
-    return { drift: null, counterUnread };
-  }
-
-  /** Waits until no purchase is in flight on any node, at most as long as a purchase may take. */
-  private async drain(document: RunDocument): Promise<Settled<NodeRunStats>> {
-    const { waitTimeoutMs, holdMs } = document.config;
-    const giveUpAtMs = performance.now() + waitTimeoutMs + holdMs + 5_000;
-    for (;;) {
-      const stats = await settleByNode(this.options.nodes, (node) => node.stats(document.id));
-      const busy = stats.values.some((node) => node.inFlight > 0);
-      if (!busy || performance.now() > giveUpAtMs) return stats;
-      await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
-    }
-  }
 }
 
-interface Settled<T> {
-  readonly names: readonly string[];
-  readonly values: readonly T[];
-  readonly silent: readonly string[];
-}
-
-async function settleByNode<T>(
-  nodes: readonly NodeClient[],
-  ask: (node: NodeClient) => Promise<T>,
-): Promise<Settled<T>> {
-  const answers = await Promise.allSettled(nodes.map(ask));
-  const names: string[] = [];
-  const values: T[] = [];
-  const silent: string[] = [];
-  for (const [index, answer] of answers.entries()) {
-    const name = nodes[index]?.address.name ?? `node ${index + 1}`;
-    if (answer.status === "rejected") silent.push(name);
-    else {
-      names.push(name);
-      values.push(answer.value);
-    }
-  }
-  return { names, values, silent };
-}
+type FinishInput = Pick<FinishRequest, "awaitClientReport"> & { readonly client?: FinishRequest["client"] | null };

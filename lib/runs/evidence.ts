@@ -1,16 +1,16 @@
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { notApplicable } from "../history/applicability";
-import { checkParsedHistory, type HistoryReport } from "../history/check-history";
+import type { HistoryReport } from "../history/check-history";
 import { type Finding, type FindingKind, isViolation, VIOLATION_KINDS, type ViolationKind } from "../history/finding";
 import type { History } from "../history/history";
 import { firstServedInterleaving, type Interleaving, interleavingOf } from "../history/interleaving";
 import { runRelativeTimeOf } from "../history/run-relative-time";
 import { SERIES_STAGES, type Series, seriesOf } from "../history/series";
 import type { Timeline } from "../history/timeline";
-import { parseAndCheckYielding, runStagesYielding, timelineYielding } from "../history/yielding";
+import { runStagesYielding, timelineYielding } from "../history/yielding";
 import { processSingleton } from "../services/singleton";
+import { type CheckedRun, checkedRuns } from "./checked-runs";
 import type { RunDocument } from "./document";
-import { historyPieces } from "./history-export";
 
 /** A finding as it can be linked to: `lostUpdates-1` is the first lost update. */
 export interface NamedFinding extends Finding {
@@ -67,45 +67,25 @@ const TELLING: readonly ViolationKind[] = [
 ];
 const ORDER: readonly FindingKind[] = [...TELLING, ...VIOLATION_KINDS.filter((kind) => !TELLING.includes(kind))];
 
-/** Of 100,000 operations the evidence takes some 80 MB. */
-const KEPT_OPERATIONS = 150_000;
+/** Evidence goes with the checked history: when that leaves the cache, its evidence does too. */
+const evidenceByRun = () => processSingleton("evidence", () => new WeakMap<CheckedRun, Promise<Evidence>>());
 
-interface Kept {
-  readonly evidence: Promise<Evidence>;
-  readonly operations: number;
+/** The evidence of an ended run. Computed once per checked history. */
+export async function evidenceOf(document: RunDocument, checks = checkedRuns()): Promise<Evidence> {
+  const checked = await checks.of(document);
+  const known = evidenceByRun().get(checked);
+  if (known) return known;
+  const evidence = gather(document, checked);
+  evidenceByRun().set(checked, evidence);
+  evidence.catch(() => evidenceByRun().delete(checked));
+  return evidence;
 }
 
-const keptRuns = () => processSingleton("evidence", () => new Map<string, Kept>());
-
-/** The evidence of an ended run. Asked for again it is there at once. */
-export function evidenceOf(document: RunDocument): Promise<Evidence> {
-  const kept = keptRuns();
-  const run = kept.get(document.id) ?? { evidence: gather(document), operations: document.counts.requests };
-  // The run asked for last is the last to be forgotten.
-  kept.delete(document.id);
-  kept.set(document.id, run);
-  run.evidence.catch(() => kept.delete(document.id));
-  forgetOldest(kept);
-  return run.evidence;
-}
-
-function forgetOldest(kept: Map<string, Kept>): void {
-  let operations = [...kept.values()].reduce((sum, run) => sum + run.operations, 0);
-  for (const [id, run] of kept) {
-    if (operations <= KEPT_OPERATIONS || kept.size === 1) return;
-    kept.delete(id);
-    operations -= run.operations;
-  }
-}
-
-async function gather(document: RunDocument): Promise<Evidence> {
-  const parsed = await parseAndCheckYielding(historyPieces(document));
-  const { verdict, violations, findings, measures } = checkParsedHistory(parsed);
-  await turn();
+async function gather(document: RunDocument, { parsed, report }: CheckedRun): Promise<Evidence> {
+  const { verdict, violations, findings, measures } = report;
   const { history } = parsed;
-  await turn();
   const { timeline, indexOf } = await timelineYielding(history);
-  await turn();
+  await yieldToEventLoop();
   await runStagesYielding(history, SERIES_STAGES);
   const named = nameFindings(history, findings);
   const byName = new Map(named.map((finding) => [finding.name, finding]));

@@ -1,11 +1,10 @@
 import type { HistoryEndLine, HistoryFaultLine, HistoryOrder, HistoryRunLine } from "../history/types";
 import { resourceOf } from "../stock/types";
 import type { RunDocument } from "./document";
-import { limitPerBuyer } from "./measure-run";
-import { readHistories, readRunOrders } from "./run-store";
+import { type NodeHistory, readHistories, readRunOrders } from "./run-store";
 
-/** Orders that are written in one piece: a line with all of a run's is too long to be made in one go. */
-const ORDERS_A_PIECE = 5_000;
+/** Orders per piece of text: the line with all orders of a long run is too long to build in one go. */
+const ORDERS_PER_PIECE = 5_000;
 
 /** The history of an ended run, as pieces of a file (docs/history-format.md). */
 export async function* historyLines(document: RunDocument): AsyncGenerator<string> {
@@ -15,13 +14,38 @@ export async function* historyLines(document: RunDocument): AsyncGenerator<strin
   }
 }
 
-/**
- * The history of an ended run: the run, the nodes' operations as they are stored, and the end, which is not text yet. Its
- * orders are read from the database, not from the recorder.
- */
+/** The stored history of a closed run. Orders come from the database, not from the recorder. */
 export async function* historyPieces(document: RunDocument): AsyncGenerator<string | HistoryEndLine> {
+  const { id, target, stock } = document;
+  const nodes = await readHistories(id);
+  const orders = firstUnits(await readRunOrders(id, target.kind), stock.orders);
+  yield* piecesOf(document, { nodes, orders, final: stock.final, counter: stock.counter });
+}
+
+export interface RunRecords {
+  readonly nodes: readonly NodeHistory[];
+  readonly orders: readonly HistoryOrder[];
+  readonly final: number;
+  /** Absent for a strategy that keeps its stock in PostgreSQL; null if the counter is gone. */
+  readonly counter?: number | null | undefined;
+}
+
+/** The lines of a history: the run, its faults, the operations of each node, and the end, which is not text yet. */
+export function* piecesOf(document: RunDocument, records: RunRecords): Generator<string | HistoryEndLine> {
+  const { nodes, orders, final, counter } = records;
+  yield `${JSON.stringify(runLine(document))}\n`;
+  for (const fault of document.faults) {
+    const line: HistoryFaultLine = { type: "fault", ...fault };
+    yield `${JSON.stringify(line)}\n`;
+  }
+  for (const { ndjson } of nodes) yield ndjson;
+  const dropped = nodes.reduce((sum, node) => sum + node.dropped, 0);
+  yield { type: "end", final, ...(counter === undefined ? {} : { counter }), orders: [...orders], dropped };
+}
+
+function runLine(document: RunDocument): HistoryRunLine {
   const { id, strategy, target, stock, config } = document;
-  const head: HistoryRunLine = {
+  return {
     type: "run",
     runId: id,
     strategy,
@@ -31,33 +55,24 @@ export async function* historyPieces(document: RunDocument): AsyncGenerator<stri
     hosts: 1,
     ...(config.fencing === undefined ? {} : { fencing: config.fencing }),
   };
-  yield `${JSON.stringify(head)}\n`;
-  for (const fault of document.faults) {
-    const line: HistoryFaultLine = { type: "fault", ...fault };
-    yield `${JSON.stringify(line)}\n`;
-  }
-  const histories = await readHistories(id);
-  for (const history of histories) yield history.ndjson;
-  yield {
-    type: "end",
-    final: stock.final,
-    ...(stock.counter === undefined ? {} : { counter: stock.counter }),
-    orders: firstUnits(await readRunOrders(id, target.kind), stock.orders),
-    dropped: histories.reduce((sum, history) => sum + history.dropped, 0),
-  };
+}
+
+/** Each buyer may claim one coupon. */
+function limitPerBuyer({ target, config }: Pick<RunDocument, "target" | "config">): number | null {
+  return target.kind === "coupon" ? 1 : (config.limitPerUser ?? null);
 }
 
 function* endLine({ orders, ...end }: HistoryEndLine): Generator<string> {
   const { dropped, ...before } = end;
   yield `${JSON.stringify(before).slice(0, -1)},"orders":[`;
-  for (let from = 0; from < orders.length; from += ORDERS_A_PIECE) {
-    const piece = JSON.stringify(orders.slice(from, from + ORDERS_A_PIECE)).slice(1, -1);
+  for (let from = 0; from < orders.length; from += ORDERS_PER_PIECE) {
+    const piece = JSON.stringify(orders.slice(from, from + ORDERS_PER_PIECE)).slice(1, -1);
     yield from === 0 ? piece : `,${piece}`;
   }
   yield `],"dropped":${dropped}}\n`;
 }
 
-/** The rows that were there when the run was closed: a purchase still running then may have added one since. */
+/** The orders that existed when the run was closed: a purchase that was still in flight may have added one later. */
 function firstUnits(orders: readonly HistoryOrder[], units: number): HistoryOrder[] {
   let counted = 0;
   return orders.filter(({ quantity }) => {

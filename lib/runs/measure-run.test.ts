@@ -1,74 +1,95 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { findViolations } from "../history/check-history";
-import { readOperations } from "../history/operation";
 import type { HistoryOpLine, HistoryOrder } from "../history/types";
+import { checkRun } from "./checked-runs";
 import { runRequestSchema } from "./document";
-import { historyOf, measure, type RunFacts } from "./measure-run";
+import { piecesOf } from "./history-export";
+import { measureRun } from "./measure-run";
 import { newDocument } from "./new-document";
 
 interface Outcome {
   readonly stock: number;
   readonly final: number;
-  /** Buyers of one unit each, in the order of their rows. */
-  readonly buyers: readonly string[];
+  readonly orders: readonly HistoryOrder[];
+  readonly ops?: readonly HistoryOpLine[];
   readonly kind?: "product" | "coupon";
   readonly counter?: number | null;
 }
 
-function documentOf({ stock, kind = "product" }: Outcome) {
+/** One order of one unit for each buyer. */
+function ordersOf(buyers: readonly string[]): HistoryOrder[] {
+  return buyers.map((buyerId, index) => ({ orderId: `${index}`, opId: `op-${index}`, buyerId, quantity: 1 }));
+}
+
+async function measured({ stock, final, orders, ops = [], kind = "product", counter }: Outcome) {
   const request = runRequestSchema.parse({ strategy: "sql-guarded", stock });
-  const target = { kind, id: 7 };
-  return newDocument({ id: "r", request, target, nodes: 3, expected: "safe", versions: {} });
-}
-
-/** A run of which only the database is known. */
-function factsOf({ final, buyers, counter }: Outcome): RunFacts {
-  const orders = buyers.map(
-    (buyerId, index): HistoryOrder => ({ orderId: `${index}`, opId: `op-${index}`, buyerId, quantity: 1 }),
-  );
+  const document = newDocument({
+    id: "r",
+    request,
+    target: { kind, id: 7 },
+    nodes: 3,
+    expected: "safe",
+    versions: {},
+  });
+  const ndjson = ops.map((op) => `${JSON.stringify(op)}\n`).join("");
+  const nodes = [{ node: "node-1", operations: ops.length, dropped: ops.length === 0 ? 1 : 0, ndjson }];
+  const checked = await checkRun(piecesOf(document, { nodes, orders, final, counter }));
   const drift = counter === undefined ? null : { counter, stock: final, pending: 0, drift: 0 };
-  return { stats: [], ops: [], database: { final, orders }, drift, isComplete: false };
+  return measureRun(document, { stats: [], database: { final, orders }, drift }, checked);
 }
 
-const judged = (outcome: Outcome) => findViolations(historyOf(documentOf(outcome), factsOf(outcome))).violations;
-const people = (count: number) => Array.from({ length: count }, (_, index) => `buyer-${index}`);
+const violationsOf = async (outcome: Outcome) => (await measured(outcome)).violations;
+const buyers = (count: number) => Array.from({ length: count }, (_, index) => `buyer-${index}`);
 
 describe("a run's violations", () => {
-  it("sees units that were promised twice", () => {
-    const { oversold, lostUpdates } = judged({ stock: 100, final: 0, buyers: people(131) });
+  it("include units that were sold twice", async () => {
+    const { oversold, lostUpdates } = await violationsOf({ stock: 100, final: 0, orders: ordersOf(buyers(131)) });
     assert.deepEqual({ oversold, lostUpdates }, { oversold: 31, lostUpdates: 31 });
   });
 
-  it("sees units that left a counter beside the row and never became an order", () => {
-    const withCounter = (counter: number | null) => judged({ stock: 100, final: 40, buyers: people(60), counter });
-    assert.equal(withCounter(37).undersold, 3);
-    assert.equal(withCounter(-1).negativeStock, 1);
-    for (const counter of [40, 43, null]) assert.ok(Object.values(withCounter(counter)).every((count) => count === 0));
+  it("include units that left a counter outside the row without an order", async () => {
+    const withCounter = (counter: number | null) =>
+      violationsOf({ stock: 100, final: 40, orders: ordersOf(buyers(60)), counter });
+    assert.equal((await withCounter(37)).undersold, 3);
+    assert.equal((await withCounter(-1)).negativeStock, 1);
+    for (const counter of [40, 43, null]) {
+      const counts = Object.values(await withCounter(counter));
+      assert.ok(
+        counts.every((count) => count === 0),
+        `counter ${counter}: ${counts}`,
+      );
+    }
   });
 
-  it("allows a buyer one coupon, and any number of a product", () => {
-    const greedy = { stock: 9, final: 6, buyers: ["a", "b", "a"] };
-    assert.equal(judged({ ...greedy, kind: "coupon" }).duplicateClaims, 1);
-    assert.equal(judged(greedy).duplicateClaims, 0);
+  it("include a second coupon of one buyer, but not a second unit of a product", async () => {
+    const outcome = { stock: 9, final: 6, orders: ordersOf(["a", "b", "a"]) };
+    assert.equal((await violationsOf({ ...outcome, kind: "coupon" })).duplicateClaims, 1);
+    assert.equal((await violationsOf(outcome)).duplicateClaims, 0);
   });
 
-  it("finds nothing exactly when initial = final + orders and neither is out of range", () => {
+  it("are empty exactly when initial = final + orders and neither is out of range", async () => {
     const size = fc.integer({ min: 0, max: 50 });
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 50 }), fc.integer({ min: -5, max: 55 }), size, (stock, final, sold) => {
-        const found = Object.values(judged({ stock, final, buyers: people(sold) })).some((count) => count > 0);
-        const conserved = stock === final + sold && final >= 0 && sold <= stock;
-        assert.equal(found, !conserved);
-      }),
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 50 }),
+        fc.integer({ min: -5, max: 55 }),
+        size,
+        async (stock, final, sold) => {
+          const counts = Object.values(await violationsOf({ stock, final, orders: ordersOf(buyers(sold)) }));
+          const isConserved = stock === final + sold && final >= 0 && sold <= stock;
+          assert.equal(
+            counts.some((count) => count > 0),
+            !isConserved,
+          );
+        },
+      ),
     );
   });
 });
 
-describe("measure", () => {
-  it("counts units, not rows, and takes contention and waits from the operations", () => {
-    const outcome = { stock: 5, final: 3, buyers: ["a"] };
+describe("measureRun", () => {
+  it("counts units, not orders, and derives contention and waits from the operations", async () => {
     const op = (index: number, fields: Partial<HistoryOpLine>): HistoryOpLine => ({
       type: "op",
       opId: `op-${index}`,
@@ -85,8 +106,7 @@ describe("measure", () => {
       op(1, { invokedNs: "2000000", waitNs: "2000000", answeredNs: "9000000" }),
     ];
     const orders = [{ orderId: "1", opId: "op-0", buyerId: "a", quantity: 2 }];
-    const facts = { ...factsOf(outcome), ops: readOperations(ops), database: { final: 3, orders }, isComplete: true };
-    const document = measure(documentOf(outcome), facts, historyOf(documentOf(outcome), facts));
+    const document = await measured({ stock: 5, final: 3, orders, ops });
     assert.deepEqual(document.stock, { initial: 5, final: 3, orders: 2 });
     assert.equal(document.durationMs, 8);
     const { certified, peakInFlight, peakWaiters } = document.contention;
@@ -97,7 +117,7 @@ describe("measure", () => {
     assert.equal(document.firstViolationMs, undefined);
   });
 
-  it("says when the first harm was done, which is later than the overlap that it came from", () => {
+  it("dates the first violation at the harm, not at the earlier overlap that caused it", async () => {
     const at = (us: number) => String(1_000_000n + BigInt(us) * 1_000n);
     const buyer = (index: number, readUs: number): HistoryOpLine => ({
       type: "op",
@@ -118,9 +138,8 @@ describe("measure", () => {
       answeredNs: at(readUs + 510),
       outcome: "sold",
     });
-    const outcome = { stock: 5, final: 4, buyers: ["buyer-0", "buyer-1"] };
-    const facts = { ...factsOf(outcome), ops: readOperations([buyer(0, 100), buyer(1, 200)]), isComplete: true };
-    const document = measure(documentOf(outcome), facts, historyOf(documentOf(outcome), facts));
+    const ops = [buyer(0, 100), buyer(1, 200)];
+    const document = await measured({ stock: 5, final: 4, orders: ordersOf(["buyer-0", "buyer-1"]), ops });
     assert.deepEqual([document.violations.lostUpdates, document.violations.overlappingHolds], [1, 1]);
     assert.equal(document.firstViolationMs, 0.65);
   });

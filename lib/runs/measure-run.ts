@@ -1,13 +1,11 @@
-import { findViolations } from "../history/check-history";
-import { fairnessOf } from "../history/checkers/fairness";
-import { handOffOf } from "../history/checkers/hand-off";
 import { type Finding, isViolation } from "../history/finding";
-import { type History, makeHistory } from "../history/history";
-import { byHost, peakInFlight, peakOverlap, waitsOf } from "../history/intervals";
-import { type Operation, toFault } from "../history/operation";
+import type { History } from "../history/history";
+import { byHost, peakOverlap, waitsOf } from "../history/intervals";
+import type { Operation } from "../history/operation";
 import { PHASES, type Phase } from "../history/phases";
 import { firstRunRelativeUs } from "../history/run-relative-time";
 import type { HistoryOrder } from "../history/types";
+import { isContended } from "../history/verdict";
 import { emptyCounts, type RunCounts } from "../node/figures";
 import {
   decodeHistogram,
@@ -19,45 +17,26 @@ import {
 import type { NodeRunStats } from "../node/purchase-meter";
 import { isVisitorId } from "../node/visitor-id";
 import type { StockDrift } from "../stock/types";
+import type { CheckedRun } from "./checked-runs";
 import type { NodeResult, RunDocument, RunHistograms, RunPhases } from "./document";
 
-/** What was found out about a run once its load was over. */
-export interface RunFacts {
+/** What the lab reads about a run when its load is over, apart from its history. */
+export interface RunFigures {
   readonly stats: readonly NodeRunStats[];
-  readonly ops: readonly Operation[];
   /** Read from the database after the run, not from the recorder. */
   readonly database: { readonly final: number; readonly orders: readonly HistoryOrder[] };
-  /** For strategies that count outside of PostgreSQL. */
+  /** For strategies that count outside PostgreSQL. */
   readonly drift?: StockDrift | null;
-  /** Every purchase of the run is in `ops`. */
-  readonly isComplete: boolean;
 }
 
-/** The run as the checkers see it. See docs/history-format.md for what each of them looks for. */
-export function historyOf(document: RunDocument, { ops, database, drift, isComplete }: RunFacts): History {
-  const { fencing } = document.config;
-  const run = {
-    initial: document.stock.initial,
-    limitPerBuyer: limitPerBuyer(document),
-    ...(fencing === undefined ? {} : { fencing }),
-  };
-  const end = { ...database, counter: drift?.counter ?? null };
-  return makeHistory({ run, ops, faults: document.faults.map(toFault), end, isComplete });
-}
-
-/** Coupons are one each. */
-export function limitPerBuyer({ target, config }: Pick<RunDocument, "target" | "config">): number | null {
-  return target.kind === "coupon" ? 1 : (config.limitPerUser ?? null);
-}
-
-/** Fills the measured parts of a run document. The verdict is drawn from it by `conclude`. */
-export function measure(document: RunDocument, facts: RunFacts, history: History): RunDocument {
-  const { stats, database, drift } = facts;
+/** Fills in the measured fields of a run document. `withVerdict` adds the verdict. */
+export function measureRun(document: RunDocument, figures: RunFigures, { parsed, report }: CheckedRun): RunDocument {
+  const { stats, database, drift } = figures;
+  const { history } = parsed;
   const { ops } = history;
+  const { violations, findings, measures } = report;
   const durationMs = spanMs(ops);
   const orders = database.orders.reduce((sum, order) => sum + order.quantity, 0);
-  const latency = mergedOf(stats, "latency");
-  const { violations, findings } = findViolations(history);
   const firstUs = firstViolationUs(history, findings.filter(isViolation));
   const visitors = ops.filter(({ buyerId }) => isVisitorId(buyerId)).length;
   return {
@@ -73,7 +52,7 @@ export function measure(document: RunDocument, facts: RunFacts, history: History
     },
     violations,
     ...(firstUs === null ? {} : { firstViolationMs: rounded(firstUs / 1_000, 3) }),
-    latencyMs: percentilesOf(latency),
+    latencyMs: percentilesOf(mergedOf(stats, "latency")),
     latencySource: "server",
     phasesMs: phasesOf(stats),
     histograms: histogramsOf(stats),
@@ -82,38 +61,34 @@ export function measure(document: RunDocument, facts: RunFacts, history: History
       completedPerSecond: perSecond(ops.length, durationMs),
       soldPerSecond: perSecond(orders, durationMs),
     },
-    contention: contentionOf(ops),
-    fairness: fairnessIn(ops),
-    handOff: handOffIn(ops),
+    contention: {
+      certified: isContended(measures),
+      peakInFlight: measures.peakInFlight,
+      peakWaiters: peakOverlap(waitsOf(ops)),
+      arrivalSkewMs: null,
+      droppedIterations: null,
+    },
+    ...waitFigures(measures),
     nodes: stats.map((node) => nodeResult(node, ops)),
   };
 }
 
-/** An overlap comes before the harm it does: its moment counts only where there was no other harm. */
-function firstViolationUs(history: History, violations: readonly Finding[]): number | null {
-  const harm = violations.filter(({ kind }) => kind !== "overlappingHolds");
-  return firstRunRelativeUs(history, harm.length > 0 ? harm : violations);
-}
-
-function contentionOf(ops: readonly Operation[]): RunDocument["contention"] {
-  const peak = peakInFlight(ops);
+function waitFigures({
+  fairness,
+  handOff,
+}: CheckedRun["report"]["measures"]): Pick<RunDocument, "fairness" | "handOff"> {
+  const { jain, longestWaitMs } = fairness;
+  const { count, p50Ms, p99Ms, maxMs } = handOff;
   return {
-    certified: peak >= 2,
-    peakInFlight: peak,
-    peakWaiters: peakOverlap(waitsOf(ops)),
-    arrivalSkewMs: null,
-    droppedIterations: null,
+    fairness: { jain: roundedOrNull(jain, 3), longestWaitMs: roundedOrNull(longestWaitMs, 3) },
+    handOff: { count, p50Ms: roundedOrNull(p50Ms, 3), p99Ms: roundedOrNull(p99Ms, 3), maxMs: roundedOrNull(maxMs, 3) },
   };
 }
 
-function fairnessIn(ops: readonly Operation[]): RunDocument["fairness"] {
-  const { jain, longestWaitMs } = fairnessOf(ops);
-  return { jain: roundedOrNull(jain, 3), longestWaitMs: roundedOrNull(longestWaitMs, 3) };
-}
-
-function handOffIn(ops: readonly Operation[]): NonNullable<RunDocument["handOff"]> {
-  const { count, p50Ms, p99Ms, maxMs } = handOffOf(ops);
-  return { count, p50Ms: roundedOrNull(p50Ms, 3), p99Ms: roundedOrNull(p99Ms, 3), maxMs: roundedOrNull(maxMs, 3) };
+/** An overlap of two holders precedes the harm that it causes, so it only counts if there was no other violation. */
+function firstViolationUs(history: History, violations: readonly Finding[]): number | null {
+  const harm = violations.filter(({ kind }) => kind !== "overlappingHolds");
+  return firstRunRelativeUs(history, harm.length > 0 ? harm : violations);
 }
 
 export function sumCounts(all: readonly RunCounts[]): RunCounts {
@@ -124,7 +99,7 @@ export function sumCounts(all: readonly RunCounts[]): RunCounts {
   return total;
 }
 
-/** Histograms add up where percentiles do not. */
+/** Histograms of several nodes can be added up, percentiles cannot. */
 function mergedOf(stats: readonly NodeRunStats[], name: keyof RunHistograms): LatencyHistogram {
   return mergeHistograms(stats.map((node) => decodeHistogram(node.histograms[name])));
 }

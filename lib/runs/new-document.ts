@@ -48,7 +48,7 @@ export function newDocument({ id, request, target, nodes, expected, versions, ..
     stock: { initial: stock, final: stock, orders: 0 },
     expected,
     verdict: "inconclusive",
-    sentences: ["The run is still going on."],
+    sentences: ["The run is in progress."],
     violations: {
       oversold: 0,
       lostUpdates: 0,

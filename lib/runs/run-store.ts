@@ -46,17 +46,21 @@ export async function updateRunning(document: RunDocument, deadlineAtEpochMs?: n
 
 export async function readStoredRun(id: string): Promise<StoredRun | null> {
   const row = await prisma().run.findUnique({ where: { id }, select: { document: true, deadlineAt: true } });
-  return row ? { document: row.document as unknown as RunDocument, deadlineAtEpochMs: row.deadlineAt.getTime() } : null;
+  return row ? storedRun(row) : null;
 }
 
-/** The run that is running, if any. */
-export async function readRunningRun(): Promise<StoredRun | null> {
-  const row = await prisma().run.findFirst({
+/** The running runs, newest first. */
+export async function readRunningRuns(): Promise<StoredRun[]> {
+  const rows = await prisma().run.findMany({
     where: { status: "running" },
     orderBy: { openedAt: "desc" },
     select: { document: true, deadlineAt: true },
   });
-  return row ? { document: row.document as unknown as RunDocument, deadlineAtEpochMs: row.deadlineAt.getTime() } : null;
+  return rows.map(storedRun);
+}
+
+function storedRun(row: { document: unknown; deadlineAt: Date }): StoredRun {
+  return { document: row.document as RunDocument, deadlineAtEpochMs: row.deadlineAt.getTime() };
 }
 
 export async function insertSample(runId: string, sample: RunSample): Promise<void> {

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { VIOLATION_KINDS } from "../history/finding";
+import { contentionDoubts } from "../history/verdict";
 import { emptyPercentiles } from "../node/figures";
+import type { ClosedRun } from "./close-run";
 import {
   type ClientReport,
   clientReportSchema,
@@ -10,7 +12,7 @@ import {
   runRequestSchema,
 } from "./document";
 import { newDocument } from "./new-document";
-import { conclude, noCaveats } from "./run-verdict";
+import { withVerdict } from "./run-verdict";
 
 const client: ClientReport = clientReportSchema.parse({
   engine: "k6 2.2.0",
@@ -20,7 +22,7 @@ const client: ClientReport = clientReportSchema.parse({
   latencyMs: { ...emptyPercentiles, p50: 12 },
 });
 
-/** A run in which everything went well, changed as the test likes. */
+/** A run without violations and doubts, with changes. */
 function cleanRun(change: Partial<RunDocument> = {}): RunDocument {
   const request = runRequestSchema.parse({ strategy: "sql-guarded" });
   const target = { kind: "product" as const, id: 1 };
@@ -34,118 +36,140 @@ function cleanRun(change: Partial<RunDocument> = {}): RunDocument {
   };
 }
 
-const violated = (change: Partial<RunDocument["violations"]>) => ({
+const withViolations = (change: Partial<RunDocument["violations"]>) => ({
   violations: { ...cleanRun().violations, ...change },
 });
-const judge = (document: RunDocument, report: ClientReport | null = client, caveats = noCaveats) =>
-  conclude({ document, client: report, caveats });
 
-describe("conclude", () => {
-  it("calls a clean run safe and says why one can believe it", () => {
-    const { verdict, sentences } = judge(cleanRun());
+const noCaveats: ClosedRun["caveats"] = { dropped: 0, silentNodes: [], stillRunning: 0, counterUnread: null };
+
+interface Input {
+  readonly run?: Partial<RunDocument>;
+  readonly report?: ClientReport | null;
+  readonly caveats?: Partial<ClosedRun["caveats"]>;
+  readonly closed?: Partial<ClosedRun>;
+}
+
+function verdictOn({ run = {}, report = client, caveats = {}, closed = {} }: Input = {}): RunDocument {
+  const blank = { document: cleanRun(run), caveats: { ...noCaveats, ...caveats }, doubts: [], unservedWaiters: 0 };
+  return withVerdict({ ...blank, ...closed }, report);
+}
+
+describe("the verdict on a run", () => {
+  it("is safe for a clean run, with the evidence", () => {
+    const { verdict, sentences } = verdictOn();
     assert.equal(verdict, "safe");
-    assert.match(sentences.join(" "), /100 - 0 = 100 orders/);
-    assert.match(sentences.join(" "), /80 purchases were in flight/);
+    assert.deepEqual(sentences, [
+      "All 100 units were sold once, and the stock agrees: 100 - 0 = 100 orders.",
+      "Up to 80 purchases were in flight at the same time, and 400 buyers were refused.",
+    ]);
   });
 
-  it("never calls a run safe whose fault was not seen to take effect", () => {
-    const missedFaults = [{ faultId: "pause-holder", reason: "node-1 has forgotten it" }];
-    const { verdict, sentences } = judge(cleanRun({ missedFaults }));
+  it("is inconclusive if a fault was not seen to take effect", () => {
+    const missedFaults = [{ faultId: "pause-holder", reason: "node-1 has no record of it" }];
+    const { verdict, sentences } = verdictOn({ run: { missedFaults } });
     assert.equal(verdict, "inconclusive");
-    assert.match(
-      sentences.join(" "),
-      /pause-holder was asked for and not seen to take effect: node-1 has forgotten it\./,
-    );
+    assert.deepEqual(sentences, ["The fault pause-holder was not seen to take effect: node-1 has no record of it."]);
   });
 
-  it("does not take a visitor's purchase for one of the load generator's", () => {
+  it("does not count a visitor's purchase as one of the load generator's", () => {
     const { counts } = cleanRun();
-    const joined = judge(cleanRun({ counts: { ...counts, requests: 501 }, visitors: 1 }));
+    const joined = verdictOn({ run: { counts: { ...counts, requests: 501 }, visitors: 1 } });
     assert.deepEqual([joined.verdict, joined.agreement?.counted, joined.agreement?.flags], ["safe", 500, []]);
-    const lost = judge(cleanRun({ visitors: 1 }));
+    const lost = verdictOn({ run: { visitors: 1 } });
     assert.equal(lost.verdict, "inconclusive");
-    assert.match(lost.sentences.join(" "), /sent 500 purchases, the nodes counted 499/);
+    assert.match(lost.sentences.join(" "), /sent 500 purchases, but the nodes counted 499/);
   });
 
   for (const kind of VIOLATION_KINDS) {
-    it(`calls a run with ${kind} unsafe, even when dropped iterations cast doubt`, () => {
-      const { verdict, sentences } = judge(cleanRun(violated({ [kind]: 1 })), { ...client, droppedIterations: 2 });
+    it(`is unsafe for a run with ${kind}, even if dropped iterations add a doubt`, () => {
+      const report = { ...client, droppedIterations: 2 };
+      const { verdict, sentences } = verdictOn({ run: withViolations({ [kind]: 1 }), report });
       assert.equal(verdict, "unsafe");
-      assert.ok(sentences.length >= 2, "the proof and the doubt are both said");
+      assert.equal(sentences.length, 2, `expected the violation and the doubt, found: ${sentences.join(" ")}`);
     });
   }
 
-  const doubts: [string, () => RunDocument][] = [
+  it("says how many orders cannot be delivered, and how updates were lost", () => {
+    const stock = { initial: 100, final: 2, orders: 500 };
+    const { sentences } = verdictOn({ run: { ...withViolations({ oversold: 400, lostUpdates: 402 }), stock } });
+    assert.deepEqual(sentences, [
+      "500 orders for 100 units: 400 buyers cannot get theirs.",
+      "402 stock updates were lost: each time, two buyers on the same node read the same stock and one overwrote the other's update.",
+    ]);
+  });
+
+  it("names the value of a counter that fell below zero", () => {
+    const stock = { initial: 100, final: 0, orders: 100, counter: -3 };
+    const { sentences } = verdictOn({ run: { ...withViolations({ negativeStock: 3 }), stock } });
+    assert.deepEqual(sentences, ["The stock fell below zero, to -3."]);
+  });
+
+  const inconclusive: [string, Input][] = [
     [
-      "in which no two purchases met",
-      () => judge(cleanRun({ contention: { ...cleanRun().contention, certified: false, peakInFlight: 1 } })),
+      "without two purchases in flight at the same time",
+      { closed: { doubts: contentionDoubts({ operations: 500, peakInFlight: 1 }) } },
     ],
-    ["whose load generator never reported", () => judge(cleanRun(), null)],
-    [
-      "whose load generator was starved",
-      () => judge(cleanRun(), { ...client, generatorLagP99Ms: 4_000, generatorCpuPercent: 197 }),
-    ],
-    ["that dropped iterations", () => judge(cleanRun(), { ...client, droppedIterations: 1 })],
-    ["with requests that got no answer", () => judge(cleanRun(), { ...client, failedRequests: 1 })],
-    ["of which the nodes saw fewer purchases than were sent", () => judge(cleanRun(), { ...client, iterations: 501 })],
-    ["whose recorder dropped operations", () => judge(cleanRun(), client, { ...noCaveats, dropped: 1 })],
-    ["that left waiters unserved after a fault", () => judge(cleanRun(), client, { ...noCaveats, unservedWaiters: 2 })],
-    ["with a silent node", () => judge(cleanRun(), client, { ...noCaveats, silentNodes: ["node-2"] })],
-    ["with purchases still running", () => judge(cleanRun(), client, { ...noCaveats, stillRunning: 1 })],
-    [
-      "whose strategy keeps a counter that could not be read",
-      () => judge(cleanRun(), client, { ...noCaveats, counterUnread: "node-1: no Redis" }),
-    ],
-    [
-      "whose stock vanished from where the strategy counts it",
-      () => judge(cleanRun({ stock: { initial: 100, final: 0, orders: 100, counter: null } })),
-    ],
-    ["without a single request", () => judge(cleanRun({ counts: { ...cleanRun().counts, requests: 0, sold: 0 } }))],
-    ["that sold nothing", () => judge(cleanRun({ counts: { ...cleanRun().counts, sold: 0 } }))],
+    ["without a single purchase", { closed: { doubts: contentionDoubts({ operations: 0, peakInFlight: 0 }) } }],
+    ["without a report of the load generator", { report: null }],
+    ["with a starved load generator", { report: { ...client, generatorLagP99Ms: 4_000, generatorCpuPercent: 197 } }],
+    ["with dropped iterations", { report: { ...client, droppedIterations: 1 } }],
+    ["with requests that got no answer", { report: { ...client, failedRequests: 1 } }],
+    ["with fewer purchases at the nodes than were sent", { report: { ...client, iterations: 501 } }],
+    ["with operations that the recorder dropped", { caveats: { dropped: 1 } }],
+    ["with waiters that were not served after a fault", { closed: { unservedWaiters: 2 } }],
+    ["with a silent node", { caveats: { silentNodes: ["node-2"] } }],
+    ["with purchases that are still in flight", { caveats: { stillRunning: 1 } }],
+    ["with a stock counter that could not be read", { caveats: { counterUnread: "node-1: no Redis" } }],
+    ["with a stock counter that vanished", { run: { stock: { initial: 100, final: 0, orders: 100, counter: null } } }],
+    ["that sold nothing", { run: { counts: { ...cleanRun().counts, sold: 0 } } }],
   ];
-  for (const [what, run] of doubts) {
-    it(`calls a run ${what} inconclusive, never safe`, () => {
-      const { verdict, sentences } = run();
+  for (const [what, input] of inconclusive) {
+    it(`is inconclusive for a run ${what}`, () => {
+      const { verdict, sentences } = verdictOn(input);
       assert.equal(verdict, "inconclusive");
-      assert.ok(sentences.length > 0);
+      assert.equal(sentences.length, 1, `expected one doubt, found: ${sentences.join(" ")}`);
     });
   }
 
-  it("says of a safe run what its safety cost: failed purchases, and units that stayed unsold", () => {
+  it("says what a safe run cost: failed purchases and unsold units", () => {
     const counts = { ...cleanRun().counts, sold: 22, soldOut: 0, contended: 473, errors: 4, unknown: 1 };
-    const { verdict, sentences } = judge(cleanRun({ counts, stock: { initial: 100, final: 78, orders: 22 } }));
+    const { verdict, sentences } = verdictOn({ run: { counts, stock: { initial: 100, final: 78, orders: 22 } } });
     assert.equal(verdict, "safe");
     assert.match(sentences.join(" "), /5 purchases failed/);
-    assert.match(sentences.join(" "), /78 units stayed unsold although 473 buyers waited in vain/);
+    assert.match(sentences.join(" "), /78 units stayed unsold, although 473 buyers waited for the lock/);
   });
 
-  it("takes the buyers' latency from the load generator, and says whose it is", () => {
-    const told = judge(cleanRun());
-    assert.equal(told.latencySource, "client");
-    assert.equal(told.latencyMs.p50, 12);
-    assert.equal(told.contention.droppedIterations, 0);
-    const untold = judge(cleanRun(), null);
-    assert.equal(untold.latencySource, "server");
-    assert.equal(untold.contention.droppedIterations, null);
+  it("can be drawn again when the client reports, from the same closed run", () => {
+    const closed: ClosedRun = { document: cleanRun(), caveats: noCaveats, doubts: [], unservedWaiters: 0 };
+    assert.equal(withVerdict(closed, null).verdict, "inconclusive");
+    assert.equal(withVerdict(closed, client).verdict, "safe");
+  });
+});
+
+describe("the client's report in a run document", () => {
+  it("replaces the latency, and the document says whose latency it is", () => {
+    const reported = verdictOn();
+    assert.equal(reported.latencySource, "client");
+    assert.equal(reported.latencyMs.p50, 12);
+    assert.equal(reported.contention.droppedIterations, 0);
+    const unreported = verdictOn({ report: null });
+    assert.equal(unreported.latencySource, "server");
+    assert.equal(unreported.contention.droppedIterations, null);
   });
 
-  it("makes a document that its own schema accepts", () => {
-    const document = judge(cleanRun());
-    assert.deepEqual(runDocumentSchema.parse(document), document);
-  });
-
-  it("keeps the nodes' latencies beside the buyers', and says how starved a generator was", () => {
-    const document = judge(cleanRun({ latencyMs: { ...emptyPercentiles, p50: 9 } }), {
-      ...client,
-      generatorLagP99Ms: 4_000,
-      generatorCpuPercent: 197,
+  it("leaves the nodes' latency in the document, and says how starved the generator was", () => {
+    const document = verdictOn({
+      run: { latencyMs: { ...emptyPercentiles, p50: 9 } },
+      report: { ...client, generatorLagP99Ms: 4_000, generatorCpuPercent: 197 },
     });
     assert.equal(document.latencyMs.p50, 12);
     assert.equal(document.agreement?.serverLatencyMs.p50, 9);
-    assert.match(
-      document.sentences.join(" "),
-      /starved: .* 4\.0 s late \(p99; 2\.0 s are allowed\), using 197% of a core/,
-    );
-    assert.equal(judge(cleanRun(), null).agreement, undefined);
+    assert.match(document.sentences.join(" "), /starved: .* 4\.0 s late \(p99, limit 2\.0 s\) and used 197% of a core/);
+    assert.equal(verdictOn({ report: null }).agreement, undefined);
+  });
+
+  it("gives a document that its own schema accepts", () => {
+    const document = verdictOn();
+    assert.deepEqual(runDocumentSchema.parse(document), document);
   });
 });

@@ -121,7 +121,7 @@ function documentOf(id: string, targetId: number, { requests, sold }: { requests
     counts: { ...base.counts, requests, sold, soldOut: requests - sold },
     stock: { initial: STOCK, final: 0, orders: sold },
     verdict: "unsafe",
-    sentences: ["201 buyers were told they had one of 200 units; 1 cannot be delivered."],
+    sentences: ["201 orders for 200 units: 1 buyer cannot get theirs."],
     violations: { ...base.violations, oversold: 1, lostUpdates: 1, overlappingHolds: 1 },
     startedAtEpochMs: Date.now(),
   });

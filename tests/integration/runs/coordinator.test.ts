@@ -188,7 +188,7 @@ describe("a run's life", () => {
     await lab.failOrphanedRuns();
     const document = await readRun(left.id);
     assert.equal(document?.status, "failed");
-    assert.equal(document?.sentences[0], "The dashboard was started again in the middle of the run.");
+    assert.equal(document?.sentences[0], "The dashboard restarted during the run.");
     assert.deepEqual(document?.stock, { initial: 5, final: 4, orders: 1 }, "and it is judged by what was sold");
     await lab.finish((await open()).id, { awaitClientReport: false });
   });

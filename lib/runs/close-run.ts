@@ -1,0 +1,151 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { livenessOf } from "../history/check-history";
+import { type Finding, isDoubt } from "../history/finding";
+import type { NodeRunStats } from "../node/purchase-meter";
+import { traitsOf } from "../stock/stock-strategies";
+import type { StockDrift } from "../stock/types";
+import type { CheckedRun, CheckedRuns } from "./checked-runs";
+import type { RunDocument } from "./document";
+import { piecesOf } from "./history-export";
+import { measureRun } from "./measure-run";
+import { callNodes, type NodeAnswers } from "./node-answers";
+import type { NodeClient } from "./node-client";
+import { type NodeHistory, readRunEnd, saveHistory } from "./run-store";
+import { returnUnsold } from "./run-target";
+
+const DRAIN_POLL_MS = 50;
+/** Time for a purchase to be answered beyond its wait and its work. */
+const DRAIN_SLACK_MS = 5_000;
+
+/** Reasons why a run proves nothing that its history and its document do not show. */
+export interface Caveats {
+  /** Operations that the recorders dropped because their buffers were full. */
+  readonly dropped: number;
+  /** Nodes that did not answer when the run was closed. */
+  readonly silentNodes: readonly string[];
+  /** Purchases in flight when the lab stopped waiting for them. */
+  readonly stillRunning: number;
+  /** Why a stock counter outside PostgreSQL could not be read; null if it was read, or there is none. */
+  readonly counterUnread: string | null;
+}
+
+/** A run whose load is over and whose history has been checked. It only lacks the client's report. */
+export interface ClosedRun {
+  /** Measured, with the latencies of the nodes. */
+  readonly document: RunDocument;
+  readonly caveats: Caveats;
+  /** What the checks of the history say against a safe verdict. */
+  readonly doubts: readonly Finding[];
+  /** Waiters that were not served in time after a fault. */
+  readonly unservedWaiters: number;
+}
+
+export interface Closing {
+  readonly nodes: readonly NodeClient[];
+  readonly checks: CheckedRuns;
+}
+
+/** Ends the run on every node, fetches and stores each node's history once, checks it once, and measures the run. */
+export async function closeRun(document: RunDocument, { nodes, checks }: Closing): Promise<ClosedRun> {
+  const { id, target } = document;
+  const closed = await callNodes(nodes, (node) => node.close(id));
+  const stats = await drain(document, nodes);
+  const fetched = await callNodes(nodes, (node) => node.history(id));
+  const silentNodes = [...new Set([...closed.silent, ...stats.silent, ...fetched.silent])];
+  const histories = historiesOf({ fetched, stats, silentNodes });
+  for (const history of histories) await saveHistory(id, history);
+  await returnUnsold(target);
+  const database = await readRunEnd(id, target);
+  const { drift, counterUnread } = await readDrift(id, nodes);
+  const records = { nodes: histories, ...database, counter: drift?.counter };
+  const operations = histories.reduce((sum, history) => sum + history.operations, 0);
+  const checked = await checks.checkClosed({ id, operations, history: piecesOf(document, records) });
+  const nodeStats = stats.answers.map(({ value }) => value);
+  const caveats = {
+    dropped: nodeStats.reduce((sum, node) => sum + node.dropped, 0),
+    silentNodes,
+    stillRunning: nodeStats.reduce((sum, node) => sum + node.inFlight, 0),
+    counterUnread,
+  };
+  return closedRun(measureRun(document, { stats: nodeStats, database, drift }, checked), caveats, checked);
+}
+
+/** True for a run that is closed and waits for the client's report. */
+export function isClosed({ status, histograms }: RunDocument): boolean {
+  return status === "running" && histograms !== undefined;
+}
+
+/** Restores a closed run from the database, for example after the dashboard restarted. No node is called. */
+export async function restoreClosedRun(document: RunDocument, checks: CheckedRuns): Promise<ClosedRun> {
+  const checked = await checks.of(document);
+  const isUnread = keepsCounter(document.strategy) && document.stock.counter === undefined;
+  const caveats = {
+    // Includes the operations of silent nodes and of purchases that were in flight.
+    dropped: checked.parsed.end?.dropped ?? 0,
+    silentNodes: [],
+    stillRunning: 0,
+    counterUnread: isUnread ? "the lab restarted after it tried to read the counter" : null,
+  };
+  return closedRun(document, caveats, checked);
+}
+
+function closedRun(document: RunDocument, caveats: Caveats, { parsed, report }: CheckedRun): ClosedRun {
+  const doubts = report.findings.filter(isDoubt);
+  return { document, caveats, doubts, unservedWaiters: livenessOf(parsed.history).count };
+}
+
+/** True if the strategy counts its stock in Redis or Memcached, beside the row in PostgreSQL. */
+function keepsCounter(strategy: string): boolean {
+  const { kind, family } = traitsOf(strategy);
+  return kind === "atomic" && family !== "sql";
+}
+
+interface Fetched {
+  readonly fetched: NodeAnswers<string>;
+  readonly stats: NodeAnswers<NodeRunStats>;
+  readonly silentNodes: readonly string[];
+}
+
+function historiesOf({ fetched, stats, silentNodes }: Fetched): NodeHistory[] {
+  const histories = fetched.answers.map(({ node, value: ndjson }) => {
+    const { dropped = 0, inFlight = 0 } = stats.answers.find((answer) => answer.node === node)?.value ?? {};
+    // A purchase that is still in flight is missing from the history, like a dropped operation.
+    return { node, operations: countLines(ndjson), dropped: dropped + inFlight, ndjson };
+  });
+  const missing = silentNodes.filter((name) => !histories.some(({ node }) => node === name));
+  // How many operations a silent node recorded is not known. One dropped operation is enough to say that some are missing.
+  return [...histories, ...missing.map((node) => ({ node, operations: 0, dropped: 1, ndjson: "" }))];
+}
+
+function countLines(text: string): number {
+  let lines = 0;
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines += 1;
+  return lines;
+}
+
+/** Tries one node after the other: each of them can read the counter. */
+async function readDrift(
+  id: string,
+  nodes: readonly NodeClient[],
+): Promise<{ drift: StockDrift | null; counterUnread: string | null }> {
+  let counterUnread: string | null = null;
+  for (const node of nodes) {
+    try {
+      return { drift: await node.drift(id), counterUnread: null };
+    } catch (error) {
+      counterUnread = (error as Error).message;
+    }
+  }
+  return { drift: null, counterUnread };
+}
+
+/** Waits until no purchase is in flight on any node, at most as long as one purchase may take. */
+async function drain({ id, config }: RunDocument, nodes: readonly NodeClient[]): Promise<NodeAnswers<NodeRunStats>> {
+  const deadlineMs = performance.now() + config.waitTimeoutMs + config.holdMs + DRAIN_SLACK_MS;
+  for (;;) {
+    const stats = await callNodes(nodes, (node) => node.stats(id));
+    const isBusy = stats.answers.some(({ value }) => value.inFlight > 0);
+    if (!isBusy || performance.now() > deadlineMs) return stats;
+    await delay(DRAIN_POLL_MS);
+  }
+}

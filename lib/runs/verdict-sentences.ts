@@ -1,0 +1,111 @@
+import type { RunDocument } from "./document";
+
+/** The sentences of a verdict. People read them first. */
+
+/** Each broken promise, most important first; empty if there are no violations. */
+export function violationSentences(document: RunDocument): string[] {
+  const { violations, stock, nodes, strategy, target } = document;
+  const { oversold, lostUpdates, undersold, negativeStock, duplicateClaims, overlappingHolds, staleWrites } =
+    violations;
+  const sentences: string[] = [];
+  if (oversold > 0) {
+    sentences.push(
+      `${plural(stock.orders, "order")} for ${plural(stock.initial, "unit")}: ${plural(oversold, "buyer")} cannot get theirs.`,
+    );
+  }
+  if (lostUpdates > 0) {
+    const sellingNodes = nodes.filter((node) => node.counts.sold > 0).length;
+    const buyers = sellingNodes > 1 ? "two buyers, often on different nodes," : "two buyers on the same node";
+    sentences.push(
+      `${plural(lostUpdates, "stock update")} ${wasOrWere(lostUpdates)} lost: each time, ${buyers} read the same stock and one overwrote the other's update.`,
+    );
+  }
+  if (negativeStock > 0) sentences.push(`The stock fell below zero, to ${Math.min(stock.final, stock.counter ?? 0)}.`);
+  if (undersold > 0) sentences.push(`${plural(undersold, "unit")} left the stock without an order.`);
+  if (duplicateClaims > 0) {
+    const limit = target.kind === "coupon" ? "claimed the coupon more than once" : "bought more than their limit";
+    sentences.push(`${plural(duplicateClaims, "buyer")} ${limit}.`);
+  }
+  if (staleWrites > 0) {
+    sentences.push(
+      `${plural(staleWrites, "write")} ${wasOrWere(staleWrites)} accepted from a holder whose lease had expired.`,
+    );
+  }
+  // Overlapping holders without a lost update are still unsafe: only their timing kept them from reading the same value.
+  if (overlappingHolds > 0) {
+    sentences.push(
+      `${plural(overlappingHolds, "time")}, a buyer entered the critical section of ${strategy} while another buyer was in it.`,
+    );
+  }
+  return [...sentences, ...recordSentences(violations)];
+}
+
+/** Violations that only the history shows: the stock and the number of orders may still agree. */
+function recordSentences(violations: RunDocument["violations"]): string[] {
+  const { fencingOrder = 0, ticketOrder = 0 } = violations;
+  const { acknowledgedRows = 0, unknownRows = 0, refusedRows = 0, strayRows = 0 } = violations;
+  const sentences: string[] = [];
+  if (acknowledgedRows > 0) {
+    const have = acknowledgedRows === 1 ? "does" : "do";
+    sentences.push(
+      `${plural(acknowledgedRows, "buyer")} got the answer "sold" but ${have} not have exactly one order.`,
+    );
+  }
+  if (refusedRows > 0) {
+    sentences.push(
+      `${plural(refusedRows, "buyer")} ${wasOrWere(refusedRows)} refused but ${hasOrHave(refusedRows)} an order.`,
+    );
+  }
+  if (unknownRows > 0) {
+    sentences.push(`${plural(unknownRows, "buyer")} got no answer and ${hasOrHave(unknownRows)} more than one order.`);
+  }
+  if (strayRows > 0) {
+    sentences.push(
+      `${plural(strayRows, "order")} ${strayRows === 1 ? "belongs" : "belong"} to no purchase of this run.`,
+    );
+  }
+  if (ticketOrder > 0) {
+    sentences.push(
+      `${plural(ticketOrder, "time")}, a purchase read a stock value that the stock cannot have had at that moment.`,
+    );
+  }
+  if (fencingOrder > 0) {
+    sentences.push(
+      `${plural(fencingOrder, "fencing token")} ${wasOrWere(fencingOrder)} not higher than the token of an earlier grant.`,
+    );
+  }
+  return sentences;
+}
+
+/** The evidence for a safe verdict, and what safety cost. */
+export function safeSentences({ stock, counts, contention }: RunDocument): string[] {
+  const sold =
+    stock.final === 0
+      ? `All ${stock.initial} units were sold once`
+      : `${stock.orders} of ${plural(stock.initial, "unit")} were sold once`;
+  const refused = counts.soldOut + counts.contended + counts.rejected;
+  const sentences = [
+    `${sold}, and the stock agrees: ${stock.initial} - ${stock.final} = ${plural(stock.orders, "order")}.`,
+    `Up to ${contention.peakInFlight} purchases were in flight at the same time, and ${plural(refused, "buyer")} ${wasOrWere(refused)} refused.`,
+  ];
+  const failed = counts.errors + counts.unknown;
+  if (failed > 0) sentences.push(`${plural(failed, "purchase")} failed, and the answers said so.`);
+  if (stock.final > 0 && counts.contended > 0) {
+    sentences.push(
+      `${plural(stock.final, "unit")} stayed unsold, although ${plural(counts.contended, "buyer")} waited for the lock until they timed out.`,
+    );
+  }
+  return sentences;
+}
+
+export function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+function wasOrWere(count: number): string {
+  return count === 1 ? "was" : "were";
+}
+
+function hasOrHave(count: number): string {
+  return count === 1 ? "has" : "have";
+}
