@@ -1,4 +1,4 @@
-import { readFault, writeFault } from "@/lib/faults/notation";
+import { parseFault, formatFault } from "@/lib/faults/fault-text";
 import type { FaultRequest } from "@/lib/faults/request";
 import type { SaleConfig } from "./run-config";
 import type { CatalogueFault } from "./strategy-catalogue";
@@ -16,11 +16,11 @@ export interface FaultOption {
 type Chosen = Pick<SaleConfig, "strategy" | "faults">;
 
 export function faultValue(faults: readonly FaultRequest[]): string {
-  return faults.map(writeFault).join(",") || NO_FAULT;
+  return faults.map(formatFault).join(",") || NO_FAULT;
 }
 
 export function faultsOfValue(value: string): FaultRequest[] {
-  return value.split(",").flatMap((text) => readFault(text) ?? []);
+  return value.split(",").flatMap((text) => parseFault(text) ?? []);
 }
 
 /** "none", the faults applicable to the strategy, and the chosen value if a URL or an earlier run set another one. */

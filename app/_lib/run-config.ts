@@ -1,4 +1,4 @@
-import { readFault, writeFault } from "@/lib/faults/notation";
+import { parseFault, formatFault } from "@/lib/faults/fault-text";
 import type { FaultRequest } from "@/lib/faults/request";
 import type { RunDocument, RunRequest } from "@/lib/runs/document";
 import { plural, settingText } from "./format";
@@ -142,7 +142,7 @@ export function configFromQuery(query: Query, defaults: ConfigDefaults): SaleCon
 
 function faultsIn({ fault }: Query): FaultRequest[] {
   if (typeof fault !== "string") return [];
-  return fault.split(",").flatMap((text) => readFault(text) ?? []);
+  return fault.split(",").flatMap((text) => parseFault(text) ?? []);
 }
 
 /** Includes default values, so that a link keeps its meaning when a default changes. */
@@ -163,7 +163,7 @@ export function queryOf(config: SaleConfig): string {
     engine: config.engine,
     seed: String(config.seed),
     fencing: config.fencing ? "on" : "off",
-    fault: config.faults.map(writeFault).join(",") || "none",
+    fault: config.faults.map(formatFault).join(",") || "none",
   }).toString();
 }
 

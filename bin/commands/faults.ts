@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { ExpectedEffect } from "../../lib/faults/fault";
-import { FAULT_NOTATION } from "../../lib/faults/notation";
-import { effectOf, type FaultOverview, faultOverview } from "../../lib/faults/overview";
+import { effectOf, type FaultEffects, faultEffects } from "../../lib/faults/fault-effects";
+import { FAULT_SYNTAX } from "../../lib/faults/fault-text";
 import { traitsOf } from "../../lib/stock/stock-strategies";
 import { strategyId } from "../runs/options";
 
@@ -10,18 +10,18 @@ interface FaultsFlags {
   readonly json?: boolean;
 }
 
-/** `npm run lab -- faults`: what can be done to a run, from the registry. */
+/** `npm run lab -- faults`: every fault and its effect on the strategies. */
 export function addFaultsCommand(program: Command): void {
   program
     .command("faults")
-    .description("list what can be done to a run, and which strategies break under it")
-    .option("--strategy <id>", "what it does to this strategy, or why it cannot be done", strategyId)
+    .description("list the faults that a run can inject, and the strategies that they make unsafe")
+    .option("--strategy <id>", "show the effect on this strategy only", strategyId)
     .option("--json", "print JSON")
     .action((flags: FaultsFlags) => console.log(flags.json ? json(flags) : text(flags)));
 }
 
 function json({ strategy }: FaultsFlags): string {
-  const faults = faultOverview();
+  const faults = faultEffects();
   if (strategy === undefined) return JSON.stringify(faults, null, 2);
   const traits = traitsOf(strategy);
   return JSON.stringify(
@@ -32,35 +32,39 @@ function json({ strategy }: FaultsFlags): string {
 }
 
 function text({ strategy }: FaultsFlags): string {
-  const blocks = faultOverview().map((fault) => (strategy === undefined ? block(fault) : oneOf(fault, strategy)));
-  const usage = `npm run lab -- run --strategy ${strategy ?? "<id>"} --fault ${FAULT_NOTATION}`;
+  const blocks = faultEffects().map((fault) =>
+    strategy === undefined ? allEffects(fault) : effectOn(strategy, fault),
+  );
+  const usage = `npm run lab -- run --strategy ${strategy ?? "<id>"} --fault ${FAULT_SYNTAX}`;
   return [...blocks, `  ${usage}`, ""].join("\n");
 }
 
-function block({ id, does, proof, strategies, notApplicable }: FaultOverview): string {
-  const { breaks, stops, holds } = strategies;
+function allEffects({ id, does, proof, strategies, notApplicable }: FaultEffects): string {
+  const { unsafe, blocked, safe } = strategies;
   const lines = [
     `  ${id}`,
     `    ${does}`,
-    `    proof   ${proof}`,
-    `    breaks  ${breaks.join(", ") || "nothing that is safe without it"}`,
-    ...(stops.length === 0 ? [] : [`    stops   ${stops.join(", ")}`]),
-    `    holds   ${holds.join(", ") || "none"}`,
-    ...notApplicable.map(({ reason, strategies: ids }) => `    not for ${ids.join(", ")}: ${reason}`),
+    `    proof    ${proof}`,
+    `    unsafe   ${unsafe.join(", ") || "none of the strategies that are safe without it"}`,
+    ...(blocked.length === 0 ? [] : [`    blocked  ${blocked.join(", ")}`]),
+    `    safe     ${safe.join(", ") || "none"}`,
+    ...notApplicable.map(({ reason, strategies: ids }) => `    does not apply to ${ids.join(", ")}: ${reason}`),
     "",
   ];
   return lines.join("\n");
 }
 
-function oneOf({ id, does }: FaultOverview, strategy: string): string {
-  const effect = effectOf(id, traitsOf(strategy));
-  const said =
-    "reason" in effect ? `cannot be done to ${strategy}: ${effect.reason}` : `${FATES[effect.fate]} ${strategy}`;
-  return [`  ${id}`, `    ${does}`, `    ${said}`, ""].join("\n");
+function effectOn(strategy: string, { id, does }: FaultEffects): string {
+  const result = effectOf(id, traitsOf(strategy));
+  const sentence =
+    "reason" in result
+      ? `does not apply to ${strategy}: ${result.reason}`
+      : `${strategy} is expected to ${EFFECT_WORDS[result.effect]}`;
+  return [`  ${id}`, `    ${does}`, `    ${sentence}`, ""].join("\n");
 }
 
-const FATES: Record<ExpectedEffect, string> = {
-  breaks: "expected to break",
-  stops: "expected to stop the sale of",
-  holds: "expected to leave as it is:",
+const EFFECT_WORDS: Record<ExpectedEffect, string> = {
+  unsafe: "become unsafe",
+  blocked: "sell no more units",
+  safe: "stay as safe as it is without the fault",
 };

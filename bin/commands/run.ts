@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { FAULT_NOTATION } from "../../lib/faults/notation";
+import { FAULT_SYNTAX } from "../../lib/faults/fault-text";
 import type { FaultRequest } from "../../lib/faults/request";
 import type { RunDocument } from "../../lib/runs/document";
 import { rerunRequest } from "../../lib/runs/rerun-request";
@@ -32,13 +32,13 @@ export function addRunCommand(program: Command): void {
   const command = program
     .command("run")
     .description(
-      "run one flash sale and print its run document; exit 0 safe, 1 unsafe, 2 inconclusive or could not run",
+      "run one flash sale and print its result; exit code 0 safe, 1 unsafe, 2 inconclusive or not run",
     )
-    .option("--strategy <id>", `what guards the stock: ${strategyIds().join(", ")}`, strategyId)
-    .option("--again <runId>", "make this run again, from its document, seed included");
+    .option("--strategy <id>", `the strategy that guards the stock: ${strategyIds().join(", ")}`, strategyId)
+    .option("--again <runId>", "repeat this run with the settings and the seed of its document");
   addSaleOptions(command)
-    .option("--fault <fault>", `what is done to the run, ${FAULT_NOTATION}; again for another`, addFault, [])
-    .option("--repeat <n>", "run it this often; --json then prints an array", wholeNumber(1, 100), 1)
+    .option("--fault <fault>", `inject a fault: ${FAULT_SYNTAX}; repeat the flag for another`, addFault, [])
+    .option("--repeat <n>", "number of runs; with more than one, --json prints an array", wholeNumber(1, 100), 1)
     .action(async (flags: RunFlags) => {
       process.exitCode = await run(flags, command).catch((error: unknown) => {
         console.error(explainFailure(error));
@@ -50,7 +50,7 @@ export function addRunCommand(program: Command): void {
 async function run(flags: RunFlags, command: Command): Promise<number> {
   refuseContradictions(flags);
   const lab = await labOf(flags);
-  const { strategy, request } = await orderOf(flags, command, lab);
+  const { strategy, request } = await saleOf(flags, command, lab);
   const documents: RunDocument[] = [];
   for (let repeat = 1; repeat <= flags.repeat; repeat += 1) {
     const label = flags.repeat === 1 ? strategy : `${strategy} ${repeat}/${flags.repeat}`;
@@ -62,13 +62,13 @@ async function run(flags: RunFlags, command: Command): Promise<number> {
   return exitCodeOf(documents);
 }
 
-interface Order {
+interface Sale {
   readonly strategy: string;
   readonly request: Readonly<Record<string, unknown>>;
 }
 
-/** What to run: as the flags say, or as a run was that was made before. */
-async function orderOf(flags: RunFlags, command: Command, lab: LabAddress): Promise<Order> {
+/** The sale to run: from the flags, or from an earlier run. */
+async function saleOf(flags: RunFlags, command: Command, lab: LabAddress): Promise<Sale> {
   const { strategy, again } = flags;
   if (again !== undefined) {
     refuseSettingsBeside("--again", command, ["again", "repeat", "url", "json"]);
@@ -76,7 +76,7 @@ async function orderOf(flags: RunFlags, command: Command, lab: LabAddress): Prom
     return { strategy: request.strategy, request };
   }
   if (strategy === undefined)
-    throw new Error(`What is to run? --strategy <id> (${strategyIds().join(", ")}) or --again <runId>.`);
+    throw new Error(`Name a strategy with --strategy <id> (${strategyIds().join(", ")}), or a run to repeat with --again <runId>.`);
   const note = await engineNote(lab, flags.engine);
   if (note) console.error(note);
   const faults = flags.fault.length === 0 ? {} : { faults: flags.fault };

@@ -1,15 +1,15 @@
-import type { FaultOverview } from "../../lib/faults/overview";
+import type { FaultEffects } from "../../lib/faults/fault-effects";
 
 /** Builds the tables of docs/faults.md from the faults and the traits of the strategies. */
-export function faultTables(faults: readonly FaultOverview[]): string {
+export function faultTables(faults: readonly FaultEffects[]): string {
   return faults.map(section).join("\n\n");
 }
 
-function section({ id, does, proof, strategies, notApplicable }: FaultOverview): string {
+function section({ id, does, proof, strategies, notApplicable }: FaultEffects): string {
   const rows = [
-    `| unsafe: two holders | ${codes(strategies.breaks)} |`,
-    ...(strategies.stops.length === 0 ? [] : [`| blocked: the sale stops | ${codes(strategies.stops)} |`]),
-    `| safe | ${codes(strategies.holds)} |`,
+    `| unsafe: two holders | ${codes(strategies.unsafe)} |`,
+    ...(strategies.blocked.length === 0 ? [] : [`| blocked: the sale stops | ${codes(strategies.blocked)} |`]),
+    `| safe | ${codes(strategies.safe)} |`,
     ...notApplicable.map(({ reason, strategies }) => `| does not apply to | ${codes(strategies)}: ${reason} |`),
   ];
   return [

@@ -1,4 +1,4 @@
-import { faultOverview } from "../../lib/faults/overview";
+import { faultEffects } from "../../lib/faults/fault-effects";
 import { stockStrategies } from "../../lib/stock/stock-strategies";
 import { faultTables } from "./fault-table";
 import { fullTables, replaceGenerated, shortTable } from "./strategy-table";
@@ -9,7 +9,7 @@ export type GeneratedPage = (typeof GENERATED_PAGES)[number];
 
 /** Returns the page with its generated part rebuilt from the code. */
 export function generatePage(page: GeneratedPage, text: string): string {
-  if (page === "docs/faults.md") return replaceGenerated(text, "faults", faultTables(faultOverview()));
+  if (page === "docs/faults.md") return replaceGenerated(text, "faults", faultTables(faultEffects()));
   const strategies = [...stockStrategies.values()].map(({ traits }) => traits);
   const table = page === "README.md" ? shortTable(strategies) : fullTables(strategies);
   return replaceGenerated(text, "strategies", table);

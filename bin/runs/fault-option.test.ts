@@ -6,7 +6,7 @@ import { addFault } from "./fault-option";
 const parse = (...texts: string[]) => texts.reduce<readonly FaultRequest[]>((all, text) => addFault(text, all), []);
 
 describe("--fault", () => {
-  it("takes an id, a moment and a length, and adds up", () => {
+  it("takes an id, a time, a duration and a node, and can be repeated", () => {
     assert.deepEqual(parse("pause-holder", "pause-holder@500", "pause-holder+2500", "pause-holder@0+3000:node-2"), [
       { id: "pause-holder" },
       { id: "pause-holder", atMs: 500 },
@@ -15,11 +15,11 @@ describe("--fault", () => {
     ]);
   });
 
-  it("names what would be valid", () => {
-    assert.throws(() => parse("pause"), /id\[@atMs\]\[\+durationMs\]\[:node\], with one of pause-holder/);
-    assert.throws(() => parse("pause-holder@soon"), /with one of pause-holder/);
+  it("says what is valid", () => {
+    assert.throws(() => parse("pause"), /id\[@atMs\]\[\+durationMs\]\[:node\], where id is one of pause-holder/);
+    assert.throws(() => parse("pause-holder@soon"), /where id is one of pause-holder/);
     assert.throws(() => parse("pause-holder+99"), /durationMs: /);
     assert.throws(() => parse("pause-holder@999999"), /atMs: /);
-    assert.throws(() => parse(...Array<string>(5).fill("pause-holder")), /No more than 4/);
+    assert.throws(() => parse(...Array<string>(5).fill("pause-holder")), /at most 4 faults/);
   });
 });

@@ -1,17 +1,17 @@
 import { InvalidArgumentError } from "commander";
 import { FAULT_IDS } from "../../lib/faults/ids";
-import { FAULT_NOTATION, readFault } from "../../lib/faults/notation";
-import { type FaultRequest, faultRequestSchema, MOST_FAULTS } from "../../lib/faults/request";
+import { FAULT_SYNTAX, parseFault } from "../../lib/faults/fault-text";
+import { type FaultRequest, faultRequestSchema, MAX_FAULTS_PER_RUN } from "../../lib/faults/request";
 
-/** Adds one `--fault` to those before. @throws InvalidArgumentError that names what would be valid */
+/** Parser of `--fault`, which can be repeated. @throws InvalidArgumentError that says what is valid */
 export function addFault(text: string, before: readonly FaultRequest[]): readonly FaultRequest[] {
-  if (before.length === MOST_FAULTS) throw new InvalidArgumentError(`No more than ${MOST_FAULTS} a run.`);
-  return [...before, parseFault(text)];
+  if (before.length === MAX_FAULTS_PER_RUN) throw new InvalidArgumentError(`A run takes at most ${MAX_FAULTS_PER_RUN} faults.`);
+  return [...before, validFault(text)];
 }
 
-function parseFault(text: string): FaultRequest {
-  const fault = readFault(text);
-  if (!fault) throw new InvalidArgumentError(`It must be ${FAULT_NOTATION}, with one of ${FAULT_IDS.join(", ")}.`);
+function validFault(text: string): FaultRequest {
+  const fault = parseFault(text);
+  if (!fault) throw new InvalidArgumentError(`It must have the form ${FAULT_SYNTAX}, where id is one of ${FAULT_IDS.join(", ")}.`);
   const { success, error } = faultRequestSchema.safeParse(fault);
   if (success) return fault;
   const [issue] = error.issues;

@@ -2,40 +2,40 @@ import type { StrategyTraits } from "../locks/types";
 import type { ArmedPause, PauseOutcome } from "../node/holder-pauses";
 import type { StockTarget } from "../stock/types";
 
-/** What a fault is about to be done to: as much of a run as decides whether it can be, and what comes of it. */
-export interface FaultSubject {
+/** The settings of a run that decide whether a fault applies to it and what the fault does. */
+export interface FaultContext {
   readonly traits: StrategyTraits;
   readonly ttlMs: number;
   /** Store nodes that serve the run. */
   readonly nodes: number;
-  /** Whether fencing tokens are checked. */
+  /** True if fencing tokens are checked. */
   readonly fencing: boolean;
 }
 
-/** A fault that was seen to take effect. Times are of the host's monotonic clock. */
+/** A fault that took effect. Times are readings of the host's monotonic clock. */
 export interface FaultEvent {
   readonly fromNs: bigint;
   readonly toNs: bigint;
-  /** A sentence that says how one knows. */
+  /** A sentence with the evidence that the fault took effect. */
   readonly proof: string;
 }
 
-/** The one store node a fault is about. */
+/** The store node that a fault acts on. */
 export interface FaultNode {
   readonly name: string;
-  /** @returns its place among the outcomes */
+  /** @returns the index of this pause in the outcomes */
   armPause(pause: ArmedPause): Promise<number>;
-  /** Waits for a node that stands still, then calls off what has not happened. */
+  /** Cancels pauses that have not happened. Waits for a node that is stopped. */
   disarmPauses(): Promise<readonly PauseOutcome[]>;
 }
 
 /**
- * What becomes of a strategy's promise: it breaks, it is kept because nothing is sold any more, or it holds (for what it is
- * worth without the fault).
+ * The verdict to expect of a strategy under a fault, if it is safe without it: unsafe, blocked (no more sales, so no
+ * violation either), or safe.
  */
-export type ExpectedEffect = "breaks" | "stops" | "holds";
+export type ExpectedEffect = "unsafe" | "blocked" | "safe";
 
-/** A fault and the run it belongs to. */
+/** A fault in one run. */
 export interface Injection {
   readonly target: StockTarget;
   readonly traits: StrategyTraits;
@@ -44,32 +44,32 @@ export interface Injection {
   readonly atMs: number;
   readonly durationMs: number;
   readonly node: FaultNode;
-  /** Resolves `atMs` after the run's first purchase. @throws FaultMissed when the load is over before */
+  /** Resolves `atMs` after the run's first purchase. @throws FaultMissed if the load ends before that */
   untilDue(): Promise<void>;
-  /** Aborts when the load is over: what has not happened by then does not happen any more. */
+  /** Aborts when the load is over: the fault must not begin after that. */
   readonly closing: AbortSignal;
 }
 
-/** One way to hurt a run. It heals by itself, whatever becomes of those who asked for it. */
+/** A fault that the lab can inject into a run. It ends by itself, even if the lab dies. */
 export interface Fault {
   readonly id: string;
   /** One sentence, for people. */
   readonly does: string;
-  /** What counts as proof that it took effect. */
+  /** The evidence that it took effect, as a noun phrase. */
   readonly proof: string;
-  /** How long it takes where nobody says, milliseconds; null: it is over at once, and nobody can say. */
-  defaultDurationMs(subject: FaultSubject): number | null;
-  /** Why it cannot be done to such a run; null when it can. */
-  reasonAgainst(subject: FaultSubject): string | null;
-  /** Why it cannot be done here, whatever the run; absent or null: it can. */
-  reasonHere?(): string | null;
-  /** What the traits lead one to expect. */
-  expectedEffectOf(subject: FaultSubject, durationMs: number): ExpectedEffect;
-  /** @throws FaultMissed when it did not take effect, or nobody can prove it */
+  /** Milliseconds if the request names no duration; null for an instant fault, which takes no duration. */
+  defaultDurationMs(run: FaultContext): number | null;
+  /** Why it does not apply to such a run; null if it does. */
+  whyNotApplicable(run: FaultContext): string | null;
+  /** Why this lab cannot inject it into any run; absent or null if it can. */
+  whyUnavailable?(): string | null;
+  /** The effect that the strategy's traits predict. */
+  expectedEffectOf(run: FaultContext, durationMs: number): ExpectedEffect;
+  /** @throws FaultMissed if it did not take effect, or there is no proof that it did */
   inject(injection: Injection): Promise<FaultEvent>;
 }
 
-/** A fault that did not happen; the message says why, without the fault's name. */
+/** A fault that did not take effect. The message gives the reason, without the fault's name. */
 export class FaultMissed extends Error {
   override readonly name = "FaultMissed";
 }

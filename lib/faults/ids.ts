@@ -1,3 +1,3 @@
-/** Apart from the registry, so that a browser can know them without the faults themselves. */
+/** A module of its own, so that a browser can import the ids without the faults. */
 export const FAULT_IDS = ["pause-holder", "memcached-flush", "pg-disconnect"] as const;
 export type FaultId = (typeof FAULT_IDS)[number];

@@ -8,57 +8,54 @@ import { counterKey } from "../stock/memcached-counter";
 import { resourceOf } from "../stock/types";
 import { type Fault, FaultMissed, type Injection } from "./fault";
 
-/** Short beside any hold worth flushing under: one of many flushes meets a hold that has just begun. */
+/** Short compared with a hold, so that one of the flushes comes soon after a hold has begun. */
 const FLUSH_EVERY_MS = 10;
-const LASTS_MS = 1_000;
+const DURATION_MS = 1_000;
 const ANSWER_LIMIT_MS = 2_000;
 
-/**
- * The cache forgets everything while somebody holds: a lock that is an item is gone without a word, and so is a stock that
- * is one.
- */
+/** Deletes all items while a buyer holds the lock: a lock or a stock counter that is a Memcached item disappears. */
 export const memcachedFlush: Fault = {
   id: "memcached-flush",
-  does: "Empties Memcached (flush_all) again and again, while somebody holds the lock there or the stock is counted there.",
-  proof: "the lock's or the stock's item was there right before a flush and gone right after, asked in one message",
-  defaultDurationMs: () => LASTS_MS,
+  does: "Empties Memcached (flush_all) every 10 ms while a buyer holds the lock there, or while it holds the stock counter.",
+  proof: "the lock or the stock counter, read immediately before and after a flush on one connection: present, then gone",
+  defaultDurationMs: () => DURATION_MS,
 
-  reasonAgainst({ traits }) {
+  whyNotApplicable({ traits }) {
     return traits.needs.includes("memcached") ? null : "it keeps nothing in Memcached";
   },
 
-  reasonHere() {
+  whyUnavailable() {
     if (env().FAULTS_MAY_EMPTY.includes("memcached")) return null;
-    return "the lab did not start this Memcached; FAULTS_MAY_EMPTY=memcached allows it to be emptied";
+    return "the lab did not start this Memcached; start the lab with FAULTS_MAY_EMPTY=memcached to let it empty this one";
   },
 
   expectedEffectOf({ traits }) {
-    const fates = { breaks: "breaks", blocks: "stops", survives: "holds", "not-applicable": "holds" } as const;
-    return fates[traits.survives.serverRestart];
+    const effects = { breaks: "unsafe", blocks: "blocked", survives: "safe", "not-applicable": "safe" } as const;
+    return effects[traits.survives.serverRestart];
   },
 
   async inject(injection) {
     const url = env().MEMCACHED_URL ?? "";
     await injection.untilDue();
-    const flushes = await flushAgainAndAgain(injection, url);
-    const [first] = flushes;
-    const last = flushes.at(-1);
-    if (!first || !last) throw new FaultMissed(`nothing was under ${keyOf(injection)} at any flush`);
-    const what =
-      injection.traits.kind === "lock" ? `the lock, held by ${first.lost},` : `the stock, ${first.lost} units,`;
-    const proof = `Memcached was emptied: ${what} was there before flush_all and gone after it; such flushes: ${flushes.length}.`;
+    const losses = await flushRepeatedly(injection, url);
+    const [first] = losses;
+    const last = losses.at(-1);
+    if (!first || !last) throw new FaultMissed(`Memcached had no item ${keyOf(injection)} at any flush`);
+    const item =
+      injection.traits.kind === "lock" ? `the lock held by ${first.lost}` : `the stock counter at ${first.lost} units`;
+    const proof = `flush_all deleted ${item}; flushes that deleted an item: ${losses.length}.`;
     return { fromNs: first.fromNs, toNs: last.toNs, proof };
   },
 };
 
-/** A flush that found something. */
+/** A flush that deleted the strategy's item. */
 interface Loss {
   readonly fromNs: bigint;
   readonly toNs: bigint;
   readonly lost: string;
 }
 
-async function flushAgainAndAgain(injection: Injection, url: string): Promise<Loss[]> {
+async function flushRepeatedly(injection: Injection, url: string): Promise<Loss[]> {
   const { durationMs, closing } = injection;
   const key = keyOf(injection);
   const losses: Loss[] = [];
@@ -66,14 +63,14 @@ async function flushAgainAndAgain(injection: Injection, url: string): Promise<Lo
   while (elapsedMs(beganNs) < durationMs && !closing.aborted) {
     const fromNs = nowNs();
     const { before, after } = await flushBetweenReads(url, key);
-    // Somebody else may have got the lock between the flush and the second look.
+    // Another buyer may take the lock between the flush and the second read.
     if (before !== null && after !== before) losses.push({ fromNs, toNs: nowNs(), lost: before });
     await delay(FLUSH_EVERY_MS);
   }
   return losses;
 }
 
-/** What the strategy would lose. */
+/** The item that the strategy depends on. */
 function keyOf({ traits, target }: Injection): string {
   return traits.kind === "lock" ? resourceOf(target) : counterKey(target);
 }
@@ -83,10 +80,10 @@ interface Values {
   readonly after: string | null;
 }
 
-/** In one message on one connection, which the server works off in order. */
+/** Sends read, flush and read in one message on one connection: the server executes them in this order. */
 async function flushBetweenReads(url: string, key: string): Promise<Values> {
   const [server] = endpointsOf(serverKind("memcached"), url);
-  if (!server) throw new FaultMissed(`"${url}" is no address of a Memcached`);
+  if (!server) throw new FaultMissed(`"${url}" is not the address of a Memcached`);
   const read = `get ${key}\r\n`;
   const answer = await askText({
     ...server,

@@ -2,20 +2,19 @@ import { z } from "zod";
 import { LONGEST_PAUSE_MS } from "../node/holder-pauses";
 import { FAULT_IDS } from "./ids";
 
-/** A fault that a run asks for; an item of `faults` in the body of `POST /api/runs`. */
+/** A requested fault: an item of `faults` in the body of `POST /api/runs`. */
 export const faultRequestSchema = z.strictObject({
   id: z.enum(FAULT_IDS),
-  /** Since the run's first purchase; absent: `DEFAULT_AT_MS`. */
+  /** Time after the run's first purchase; absent: `DEFAULT_AT_MS`. */
   atMs: z.int().min(0).max(600_000).optional(),
-  /** Absent: long enough for the strategy and its lease. Faults that are over at once take none. */
+  /** Absent: long enough for the strategy and its lease. Instant faults take none. */
   durationMs: z.int().min(100).max(LONGEST_PAUSE_MS).optional(),
-  /** The store node it is done to, for faults of one node; absent: the first. */
+  /** The store node to act on, for faults of one node; absent: the first. */
   node: z.string().min(1).max(64).optional(),
 });
 export type FaultRequest = z.infer<typeof faultRequestSchema>;
 
-/** When the sale is under way and far from sold out. */
+/** By then the sale is under way and far from sold out. */
 export const DEFAULT_AT_MS = 200;
 
-/** Faults of one run. */
-export const MOST_FAULTS = 4;
+export const MAX_FAULTS_PER_RUN = 4;

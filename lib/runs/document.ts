@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { faultRequestSchema, MOST_FAULTS } from "../faults/request";
+import { faultRequestSchema, MAX_FAULTS_PER_RUN } from "../faults/request";
 import { countsSchema, percentilesSchema } from "../node/figures";
 import { sweepMarkSchema } from "./sweep-mark";
 
@@ -36,7 +36,7 @@ export const runRequestSchema = z.strictObject({
   /** False leaves the fencing token of a strategy that has one unchecked, so that the difference shows; absent: checked. */
   fencing: z.boolean().optional(),
   /** What the lab does to the run while its load is on; absent: nothing. */
-  faults: z.array(faultRequestSchema).max(MOST_FAULTS).optional(),
+  faults: z.array(faultRequestSchema).max(MAX_FAULTS_PER_RUN).optional(),
   /** How many store nodes serve the run; absent: all of them. */
   nodes: z.int().min(1).max(16).optional(),
   engine: z.enum(["k6", "builtin", "external"]).default("external"),

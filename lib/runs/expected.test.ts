@@ -10,25 +10,25 @@ const expected = (strategy: string, change: Partial<ExpectationTerms> = {}) =>
 const pause: FaultRequest = { id: "pause-holder" };
 
 describe("the expected verdict", () => {
-  it("is the catalogue's where nothing is done to a run", () => {
+  it("comes from the strategy's traits for a run without a fault", () => {
     for (const [id, { traits }] of stockStrategies) {
       assert.equal(expected(id), traits.expected.threeNodes, id);
       assert.equal(expected(id, { nodes: 1 }), traits.expected.alone, id);
     }
   });
 
-  it("is unsafe for work as long as a lease that nobody renews", () => {
+  it("is unsafe for work that takes as long as a lease without renewal", () => {
     for (const id of ["redis-set-px", "redis-setnx-script", "redis-setnx-getset"]) {
       assert.equal(expected(id, { holdMs: 999 }), "safe", id);
       assert.equal(expected(id, { holdMs: 1_000 }), "unsafe", id);
     }
-    // Renewed; without an end; kept alive by its own waiters; not a lease.
+    // In this order: renewed, never expires, extended by its waiters, no lease.
     for (const id of ["redis-lock", "redis-setnx", "redis-getset", "sql-row-lock"]) {
       assert.equal(expected(id, { holdMs: 5_000 }), "safe", id);
     }
   });
 
-  it("is unsafe where a holder pauses past its lease and nothing else stops its write", () => {
+  it("is unsafe if a holder pauses past its lease and no fencing token stops its write", () => {
     for (const id of ["redis-lock", "redis-set-px", "redlock", "memcached-add", "zk-mutex"]) {
       assert.equal(expected(id, { faults: [pause] }), "unsafe", id);
     }
@@ -41,9 +41,9 @@ describe("the expected verdict", () => {
     }
   });
 
-  it("is safe where the pause is over before the server would give the lock away", () => {
+  it("is safe if the pause ends before the server grants the lock to another holder", () => {
     assert.equal(expected("redis-lock", { faults: [{ ...pause, durationMs: 900 }] }), "safe");
-    // Memcached counts whole seconds, ZooKeeper by the session.
+    // Memcached rounds a TTL up to whole seconds, ZooKeeper uses the session timeout.
     assert.equal(expected("memcached-add", { faults: [{ ...pause, durationMs: 1_500 }] }), "safe");
     assert.equal(expected("zk-mutex", { faults: [{ ...pause, durationMs: 2_500 }] }), "safe");
   });

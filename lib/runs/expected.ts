@@ -1,9 +1,9 @@
 import { faultsById } from "../faults/all-faults";
-import { deadHoldEndsAfterMs } from "../faults/dead-hold";
+import { orphanedLockMs } from "../faults/orphaned-lock";
 import type { FaultRequest } from "../faults/request";
 import type { ExpectedVerdict, StrategyTraits } from "../locks/types";
 
-/** As much of a run as its expected verdict hangs on. */
+/** The settings of a run that its expected verdict depends on. */
 export interface ExpectationTerms {
   readonly nodes: number;
   readonly holdMs: number;
@@ -13,20 +13,20 @@ export interface ExpectationTerms {
   readonly faults?: readonly FaultRequest[] | undefined;
 }
 
-/** What the traits say of a run: unsafe where the strategy is, where its hold cannot last, or where a fault breaks it. */
+/** Unsafe if the strategy is unsafe without a fault, if the work outlasts its lease, or if a fault makes it unsafe. */
 export function expectedVerdict(traits: StrategyTraits, terms: ExpectationTerms): ExpectedVerdict {
   const { nodes, holdMs, ttlMs, fencing = true, faults = [] } = terms;
-  const calm = nodes > 1 ? traits.expected.threeNodes : traits.expected.alone;
-  if (calm === "unsafe" || outlivesItsLease(traits, { holdMs, ttlMs })) return "unsafe";
-  const subject = { traits, ttlMs, nodes, fencing };
+  const withoutFault = nodes > 1 ? traits.expected.threeNodes : traits.expected.alone;
+  if (withoutFault === "unsafe" || outlivesItsLease(traits, { holdMs, ttlMs })) return "unsafe";
+  const run = { traits, ttlMs, nodes, fencing };
   const isBroken = faults.some(({ id, durationMs }) => {
     const fault = faultsById[id];
-    return fault.expectedEffectOf(subject, durationMs ?? fault.defaultDurationMs(subject) ?? 0) === "breaks";
+    return fault.expectedEffectOf(run, durationMs ?? fault.defaultDurationMs(run) ?? 0) === "unsafe";
   });
   return isBroken ? "unsafe" : "safe";
 }
 
-/** A lease that nobody renews and nobody looks at again ends as a dead holder's does; and the work takes as long. */
+/** An ownerless lease is neither renewed nor checked, so work that takes as long as the lease loses it. */
 function outlivesItsLease(traits: StrategyTraits, { holdMs, ttlMs }: { holdMs: number; ttlMs: number }): boolean {
-  return traits.ownerless === true && holdMs >= deadHoldEndsAfterMs(traits, ttlMs);
+  return traits.ownerless === true && holdMs >= orphanedLockMs(traits, ttlMs);
 }

@@ -1,8 +1,8 @@
 import { serverKind } from "../../servers/all-servers";
 import { familyLabel } from "../../servers/families";
 import { faultsById } from "../faults/all-faults";
+import { effectOf } from "../faults/fault-effects";
 import { FAULT_IDS, type FaultId } from "../faults/ids";
-import { effectOf } from "../faults/overview";
 import type { StrategyTraits } from "../locks/types";
 import { env } from "../services/current-env";
 import { missingService } from "../services/missing-service";
@@ -19,20 +19,20 @@ export interface DescribedStrategy extends StrategyTraits {
   /** The servers that it needs besides PostgreSQL. */
   readonly needsLabels: readonly string[];
   readonly available: boolean;
-  /** Why not, and the one line that would make it available; null when it is. */
+  /** Why it is not available and what makes it available; null if it is available. */
   readonly unavailableReason: string | null;
 }
 
-/** Something that can be done to a run. */
+/** A fault that a run can inject. */
 export interface DescribedFault {
   readonly id: FaultId;
   readonly does: string;
-  /** Why it cannot be done, by strategy; the others are not in it. */
+  /** Why it does not apply, by strategy id. Strategies that it applies to are absent. */
   readonly reasonsAgainst: Readonly<Record<string, string>>;
 }
 
 export interface LabDescription {
-  /** The strategy of purchases outside of runs; `mixed` when the nodes differ or one does not answer. */
+  /** The strategy of purchases outside runs; `mixed` if the nodes differ or a node does not answer. */
   readonly active: string;
   readonly strategies: readonly DescribedStrategy[];
   readonly services: readonly ServiceState[];
@@ -42,12 +42,12 @@ export interface LabDescription {
   readonly adminTokenRequired: boolean;
 }
 
-/** By configuration alone; whether its servers answer is found out by using them. */
+/** Availability by configuration only: does not check whether the servers answer. */
 export function describeStrategy(id: string): DescribedStrategy {
   const entry = stockStrategies.get(id);
   if (!entry) {
     const valid = [...stockStrategies.keys()];
-    throw new LabError("unknown_strategy", `strategy: "${id}" is none of ${valid.join(", ")}.`, {
+    throw new LabError("unknown_strategy", `strategy: "${id}" must be one of ${valid.join(", ")}.`, {
       field: "strategy",
       valid,
     });
@@ -60,7 +60,7 @@ export function describeStrategy(id: string): DescribedStrategy {
   return { ...entry.traits, ...labels, available: reasons.length === 0, unavailableReason: reasons.join(" ") || null };
 }
 
-/** What the lab can do here: strategies with availability, servers, engines, nodes. */
+/** What this lab offers: strategies with availability, servers, engines, nodes, faults. */
 export async function describeStrategies(): Promise<LabDescription> {
   const [active, services, engines] = await Promise.all([activeStrategies(), serviceStates(), describeEngines()]);
   return {
@@ -77,25 +77,25 @@ export async function describeStrategies(): Promise<LabDescription> {
 function describeFaults(): DescribedFault[] {
   const strategies = [...stockStrategies.values()];
   return FAULT_IDS.map((id) => {
-    const here = faultsById[id].reasonHere?.() ?? null;
+    const unavailable = faultsById[id].whyUnavailable?.() ?? null;
     const reasons = strategies.flatMap(({ traits }) => {
       const effect = effectOf(id, traits);
-      const reason = "reason" in effect ? effect.reason : here;
+      const reason = "reason" in effect ? effect.reason : unavailable;
       return reason === null ? [] : [[traits.id, reason] as const];
     });
     return { id, does: faultsById[id].does, reasonsAgainst: Object.fromEntries(reasons) };
   });
 }
 
-/** A strategy whose server is configured but does not answer is not available either. */
+/** A strategy is not available if one of its servers is configured but does not answer. */
 function withServers(strategy: DescribedStrategy, services: readonly ServiceState[]): DescribedStrategy {
   if (!strategy.available) return strategy;
-  const away = services.filter(({ id, present }) => !present && strategy.needs.includes(id));
-  if (away.length === 0) return strategy;
-  return { ...strategy, available: false, unavailableReason: away.map(({ reason }) => reason).join(" ") };
+  const missing = services.filter(({ id, present }) => !present && strategy.needs.includes(id));
+  if (missing.length === 0) return strategy;
+  return { ...strategy, available: false, unavailableReason: missing.map(({ reason }) => reason).join(" ") };
 }
 
-/** All store nodes; a process that was told of none is the only one. */
+/** All store nodes. A process without STORE_NODES is the only one. */
 export function storeNodes(): readonly NodeAddress[] {
   const { STORE_NODES, STORE_NODE, PORT } = env();
   return STORE_NODES.length > 0 ? STORE_NODES : [{ name: STORE_NODE, url: `http://127.0.0.1:${PORT}` }];

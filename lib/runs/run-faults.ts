@@ -7,10 +7,8 @@ import type { RunDocument } from "./document";
 import type { NodeClient } from "./node-client";
 import type { PlannedFault } from "./plan-faults";
 
-/** After the load is over, how long a fault may take to heal and be proven. */
+/** How long a fault may take to end and to be proven after the load is over. */
 const SETTLE_LIMIT_MS = LONGEST_PAUSE_MS + 15_000;
-
-/** How often nodes are asked whether the load has begun. */
 const ARRIVALS_POLL_MS = 50;
 
 type Outcome = Pick<RunDocument, "faults" | "missedFaults">;
@@ -20,7 +18,7 @@ interface RunningFaults {
   readonly outcomes: Promise<readonly Outcome[]>;
 }
 
-/** The faults of the runs opened here: injects them while the load is on, and says afterwards what came of each. */
+/** Injects the faults of the runs opened in this process, and reports the outcome of each. */
 export class RunFaults {
   private readonly running = new Map<string, RunningFaults>();
 
@@ -33,17 +31,16 @@ export class RunFaults {
     this.running.set(document.id, { closing, outcomes });
   }
 
-  /**
-   * The load is over: waits until what has begun has healed, and writes into the document what happened and what did
-   * not. Asked again it says the same.
-   */
+  /** Called when the load is over: waits until running faults have ended, and adds all outcomes to the document. */
   async settled(document: RunDocument): Promise<RunDocument> {
-    const asked = document.config.faults ?? [];
+    const requested = document.config.faults ?? [];
+    if (requested.length === 0) return document;
     const running = this.running.get(document.id);
-    if (asked.length === 0 || (!running && isSettled(document))) return document;
     running?.closing.abort();
-    const nobody: Outcome[] = asked.map(({ id }) => missed(id, "nobody was left to see what became of it"));
-    const outcomes = running ? await within(SETTLE_LIMIT_MS, running.outcomes, nobody) : nobody;
+    const unseen = (reason: string) => requested.map(({ id }) => missed(id, reason));
+    const outcomes = running
+      ? await within(SETTLE_LIMIT_MS, running.outcomes, unseen(`it did not end within ${SETTLE_LIMIT_MS / 1_000} s`))
+      : unseen("the dashboard restarted during the run");
     return {
       ...document,
       faults: outcomes.flatMap(({ faults }) => faults),
@@ -80,7 +77,7 @@ export class RunFaults {
         untilDue: () => this.untilDue(runId, atMs, closing),
         closing,
       });
-      return happened(fault.id, event);
+      return tookEffect(fault.id, event);
     } catch (error) {
       const reason = (error as Error).message;
       log().warn({ runId: document.id, fault: fault.id, reason }, "the fault was not seen to take effect");
@@ -88,30 +85,26 @@ export class RunFaults {
     }
   }
 
-  /** @throws FaultMissed when the load is over before */
+  /** @throws FaultMissed if the load ends first */
   private async untilDue(runId: string, atMs: number, closing: AbortSignal): Promise<void> {
     const pause = (ms: number) => delay(ms, undefined, { signal: closing }).catch(() => {});
-    while (!closing.aborted && !(await this.hasArrivals(runId))) await pause(ARRIVALS_POLL_MS);
+    while (!closing.aborted && !(await this.hasPurchases(runId))) await pause(ARRIVALS_POLL_MS);
     await pause(atMs);
-    if (closing.aborted) throw new FaultMissed(`the load was over within ${atMs} ms`);
+    if (closing.aborted) throw new FaultMissed(`the load ended less than ${atMs} ms after its first purchase`);
   }
 
-  private async hasArrivals(runId: string): Promise<boolean> {
+  private async hasPurchases(runId: string): Promise<boolean> {
     const stats = await Promise.allSettled(this.nodes.map((node) => node.stats(runId)));
     return stats.some((stat) => stat.status === "fulfilled" && stat.value.counts.requests > 0);
   }
 }
 
-function happened(faultId: string, { fromNs, toNs, proof }: FaultEvent): Outcome {
+function tookEffect(faultId: string, { fromNs, toNs, proof }: FaultEvent): Outcome {
   return { faults: [{ faultId, fromNs: String(fromNs), toNs: String(toNs), proof }] };
 }
 
 function missed(faultId: string, reason: string): Outcome {
   return { faults: [], missedFaults: [{ faultId, reason }] };
-}
-
-function isSettled({ config, faults, missedFaults = [] }: RunDocument): boolean {
-  return faults.length + missedFaults.length >= (config.faults ?? []).length;
 }
 
 async function within<T>(limitMs: number, work: Promise<T>, otherwise: T): Promise<T> {

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { durationText, formatCount, NO_VALUE, settingText } from "@/app/_lib/format";
-import { writeFault } from "@/lib/faults/notation";
+import { formatFault } from "@/lib/faults/fault-text";
 import type { RunDocument } from "@/lib/runs/document";
 import styles from "./run-facts.module.css";
 
@@ -36,7 +36,7 @@ export function configFacts({ id, target, config }: RunDocument): Fact[] {
     ["Lease", settingText(config.ttlMs)],
     ["Wait timeout", settingText(config.waitTimeoutMs)],
     ["Store nodes", config.nodes],
-    ...(config.faults ?? []).map((fault): Fact => ["Requested fault", writeFault(fault)]),
+    ...(config.faults ?? []).map((fault): Fact => ["Requested fault", formatFault(fault)]),
     ["Load generator", config.engine],
     ["Seed", config.seed],
   ];

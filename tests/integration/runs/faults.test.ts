@@ -48,7 +48,7 @@ describe("a run with a fault", () => {
   const open = (strategy: string, faults: readonly FaultRequest[], changes: object = {}) =>
     lab.open(runRequestSchema.parse({ strategy, ...SETTINGS, ...changes, faults }));
 
-  /** All buyers at once, turn by turn at each node. */
+  /** All buyers start together, alternating between the nodes. */
   async function sell(strategy: string, faults: readonly FaultRequest[] = [], changes: object = {}) {
     const opened = await open(strategy, faults, changes);
     const answers = await Promise.all(
@@ -72,33 +72,33 @@ describe("a run with a fault", () => {
       awaitClientReport: false,
     });
 
-  const told = ({ verdict, sentences }: RunDocument) => `${verdict}: ${sentences.join(" ")}`;
+  const verdictText = ({ verdict, sentences }: RunDocument) => `${verdict}: ${sentences.join(" ")}`;
   const codes = (answers: readonly ShopAnswer[]) => answers.map(({ body }) => body.error?.code);
   const lengthMs = ({ fromNs, toNs }: RunDocument["faults"][number]) => elapsedMs(BigInt(fromNs), BigInt(toNs));
 
   describe("pause-holder", () => {
     const pause: FaultRequest = { id: "pause-holder", atMs: 100 };
 
-    it("breaks redis-lock, which is safe without it", async () => {
+    it("makes redis-lock unsafe, which is safe without the fault", async () => {
       const control = await sell("redis-lock");
-      assert.equal(control.document.verdict, "safe", told(control.document));
+      assert.equal(control.document.verdict, "safe", verdictText(control.document));
       assert.deepEqual([control.document.expected, control.document.faults], ["safe", []]);
 
       const { document } = await sell("redis-lock", [pause]);
       const [event] = document.faults;
-      assert.ok(event, told(document));
-      assert.match(event.proof, /^node-1 stood still for \d+ ms in the hold of buyer-\d+/);
+      assert.ok(event, verdictText(document));
+      assert.match(event.proof, /^node-1 was stopped for \d+ ms while buyer-\d+ .*held the lock/);
       assert.ok(lengthMs(event) > 2 * SETTINGS.ttlMs, event.proof);
-      assert.deepEqual([document.verdict, document.expected], ["unsafe", "unsafe"], told(document));
-      assert.ok(document.violations.overlappingHolds > 0, told(document));
-      assert.ok(document.violations.lostUpdates + document.violations.oversold > 0, told(document));
+      assert.deepEqual([document.verdict, document.expected], ["unsafe", "unsafe"], verdictText(document));
+      assert.ok(document.violations.overlappingHolds > 0, verdictText(document));
+      assert.ok(document.violations.lostUpdates + document.violations.oversold > 0, verdictText(document));
       assert.deepEqual([document.config.faults, document.missedFaults], [[pause], []]);
       assert.deepEqual(runDocumentSchema.parse(document), document);
     });
 
-    it("leaves redis-fenced safe: the stale write is refused", async () => {
+    it("leaves redis-fenced safe: the node rejects the stale write", async () => {
       const { document, answers } = await sell("redis-fenced", [pause]);
-      assert.deepEqual([document.verdict, document.expected], ["safe", "safe"], told(document));
+      assert.deepEqual([document.verdict, document.expected], ["safe", "safe"], verdictText(document));
       assert.equal(document.faults.length, 1);
       assert.ok(codes(answers).includes("fence_stale"));
       const { verdict, violations } = await checkHistory(historyLines(document));
@@ -107,7 +107,7 @@ describe("a run with a fault", () => {
 
     it("is in the exported history with its interval and its proof", async () => {
       const { document } = await sell("sql-row-lock", [pause]);
-      assert.equal(document.verdict, "safe", told(document));
+      assert.equal(document.verdict, "safe", verdictText(document));
       let history = "";
       for await (const chunk of historyLines(document)) history += chunk;
       const lines = history.split("\n");
@@ -117,70 +117,70 @@ describe("a run with a fault", () => {
       );
     });
 
-    it("makes a run inconclusive that it did not come to: no buyer, no pause", async () => {
+    it("makes the run inconclusive if no buyer reaches the write to pause at", async () => {
       const { document } = await sell("redis-lock", [{ ...pause, atMs: 600_000 }]);
-      assert.equal(document.verdict, "inconclusive", told(document));
-      assert.match(told(document), /fault pause-holder was not seen to take effect: no buyer/);
+      assert.equal(document.verdict, "inconclusive", verdictText(document));
+      assert.match(verdictText(document), /fault pause-holder was not seen to take effect: no buyer/);
       const next = await sell("redis-lock");
-      assert.equal(next.document.verdict, "safe", "it does not happen to the next run either");
+      assert.equal(next.document.verdict, "safe", "the pause must not happen in the next run");
     });
   });
 
   describe("memcached-flush", () => {
     const flush: FaultRequest = { id: "memcached-flush", atMs: 100, durationMs: 1_500 };
 
-    it("breaks memcached-add, which is safe without it", async () => {
+    it("makes memcached-add unsafe, which is safe without the fault", async () => {
       const control = await sell("memcached-add");
-      assert.equal(control.document.verdict, "safe", told(control.document));
+      assert.equal(control.document.verdict, "safe", verdictText(control.document));
 
       const { document } = await sell("memcached-add", [flush], { holdMs: 80, stock: 30 });
-      assert.deepEqual([document.verdict, document.expected], ["unsafe", "unsafe"], told(document));
-      assert.match(document.faults[0]?.proof ?? "", /the lock, held by [0-9a-f]+, was there before flush_all and gone/);
-      assert.ok(document.violations.overlappingHolds > 0, told(document));
+      assert.deepEqual([document.verdict, document.expected], ["unsafe", "unsafe"], verdictText(document));
+      assert.match(document.faults[0]?.proof ?? "", /^flush_all deleted the lock held by [0-9a-f]+;/);
+      assert.ok(document.violations.overlappingHolds > 0, verdictText(document));
     });
 
-    it("stops the sale of memcached-cas, whose stock is gone", async () => {
+    it("blocks memcached-cas, whose stock counter is gone", async () => {
       const { document } = await sell("memcached-cas", [{ ...flush, atMs: 0 }], { stock: 1_000_000 });
-      assert.equal(document.verdict, "inconclusive", told(document));
-      assert.match(document.faults[0]?.proof ?? "", /the stock, \d+ units, was there before/);
-      assert.match(told(document), /has vanished/);
+      assert.equal(document.verdict, "inconclusive", verdictText(document));
+      assert.match(document.faults[0]?.proof ?? "", /^flush_all deleted the stock counter at \d+ units;/);
+      assert.match(verdictText(document), /has vanished/);
     });
   });
 
   describe("pg-disconnect", () => {
-    it("leaves sql-row-lock safe: no acknowledged order is lost, and the others go on", async () => {
+    it("leaves sql-row-lock safe: no acknowledged order is lost, and other buyers go on", async () => {
       const { document, answers } = await sell("sql-row-lock", [{ id: "pg-disconnect", atMs: 50 }]);
-      assert.deepEqual([document.verdict, document.expected], ["safe", "safe"], told(document));
+      assert.deepEqual([document.verdict, document.expected], ["safe", "safe"], verdictText(document));
       assert.match(
         document.faults[0]?.proof ?? "",
         /ended a connection of node-[12] that held .*RowShareLock on products.* \(idle in transaction\); connections ended: 1/,
       );
-      // None, where its COMMIT was quicker; and what became of a COMMIT without a reply only the database knows.
+      // At most the purchase on the ended connection fails. If its COMMIT got no reply, its outcome is unknown.
       const { errors, unknown, sold } = document.counts;
-      assert.ok(errors + unknown <= 1, told(document));
+      assert.ok(errors + unknown <= 1, verdictText(document));
       assert.deepEqual([document.stock.orders, document.stock.final], [60, 0]);
-      assert.ok(sold >= 60 - unknown, told(document));
+      assert.ok(sold >= 60 - unknown, verdictText(document));
       assert.equal(answers.filter(({ status }) => status === 201).length, sold);
     });
 
-    it("leaves a lock elsewhere safe: its holder's write fails, or is there", async () => {
+    it("leaves a lock outside PostgreSQL safe: its holder's write is either stored or fails", async () => {
       const { document } = await sell("redis-lock", [{ id: "pg-disconnect", atMs: 50 }]);
-      assert.deepEqual([document.verdict, document.faults.length], ["safe", 1], told(document));
+      assert.deepEqual([document.verdict, document.faults.length], ["safe", 1], verdictText(document));
     });
   });
 
-  it("is refused with the reason where it cannot be done, before anything is made", async () => {
-    const refusal = (strategy: string, fault: FaultRequest, changes?: object) =>
+  it("is rejected with the reason if it does not apply, before anything is created", async () => {
+    const rejection = (strategy: string, fault: FaultRequest, changes?: object) =>
       open(strategy, [fault], changes).then(
-        () => assert.fail("it was opened"),
+        () => assert.fail("expected a LabError, but the run was opened"),
         (error: unknown) => (isLabError(error) ? `${error.code} ${error.message}` : assert.fail(String(error))),
       );
     const pause: FaultRequest = { id: "pause-holder" };
-    assert.match(await refusal("sql-guarded", pause), /^fault_not_applicable .*its change is one operation/);
-    assert.match(await refusal("none", pause), /^fault_not_applicable .*nobody holds anything/);
-    assert.match(await refusal("redis-lock", pause, { nodes: 1 }), /^fault_not_applicable .*one store node/);
+    assert.match(await rejection("sql-guarded", pause), /^fault_not_applicable .*it changes the stock in one operation/);
+    assert.match(await rejection("none", pause), /^fault_not_applicable .*it has no lock to hold/);
+    assert.match(await rejection("redis-lock", pause, { nodes: 1 }), /^fault_not_applicable .*it needs a second store node/);
     const elsewhere = { ...pause, node: "node-2" };
-    assert.match(await refusal("redis-lock", { ...pause, node: "node-9" }), /^invalid_fault faults\.0\.node: "node-9"/);
-    assert.match(await refusal("redis-lock", elsewhere, { nodes: 1 }), /^fault_not_applicable/);
+    assert.match(await rejection("redis-lock", { ...pause, node: "node-9" }), /^invalid_fault faults\.0\.node: "node-9"/);
+    assert.match(await rejection("redis-lock", elsewhere, { nodes: 1 }), /^fault_not_applicable/);
   });
 });

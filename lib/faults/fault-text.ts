@@ -1,14 +1,14 @@
 import { FAULT_IDS, type FaultId } from "./ids";
 import type { FaultRequest } from "./request";
 
-/** How a fault is written in one word, on the command line and in the address of a page. */
-export const FAULT_NOTATION = "id[@atMs][+durationMs][:node]";
+/** A fault request as one word, for the command line and for the address of a page. */
+export const FAULT_SYNTAX = "id[@atMs][+durationMs][:node]";
 
-const NOTATION = /^([a-z0-9-]+)(?:@(\d{1,6}))?(?:\+(\d{1,6}))?(?::([a-z0-9-]{1,40}))?$/;
+const PATTERN = /^([a-z0-9-]+)(?:@(\d{1,6}))?(?:\+(\d{1,6}))?(?::([a-z0-9-]{1,40}))?$/;
 
-/** @returns null for what is none; its bounds are the schema's business */
-export function readFault(text: string): FaultRequest | null {
-  const [, name, atMs, durationMs, node] = NOTATION.exec(text) ?? [];
+/** @returns null if the text does not have the syntax; `faultRequestSchema` checks the bounds */
+export function parseFault(text: string): FaultRequest | null {
+  const [, name, atMs, durationMs, node] = PATTERN.exec(text) ?? [];
   const id = FAULT_IDS.find((known: FaultId) => known === name);
   if (id === undefined) return null;
   return {
@@ -19,7 +19,7 @@ export function readFault(text: string): FaultRequest | null {
   };
 }
 
-export function writeFault({ id, atMs, durationMs, node }: FaultRequest): string {
+export function formatFault({ id, atMs, durationMs, node }: FaultRequest): string {
   const at = atMs === undefined ? "" : `@${atMs}`;
   const length = durationMs === undefined ? "" : `+${durationMs}`;
   return `${id}${at}${length}${node === undefined ? "" : `:${node}`}`;
