@@ -1,7 +1,8 @@
 "use client";
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import type { RunDocument, RunSample } from "@/lib/runs/document";
+import type { RunDocument } from "@/lib/runs/document";
+import type { RunSample } from "@/lib/runs/run-sample";
 import { callApi } from "../_lib/api";
 
 const NO_SAMPLES: readonly RunSample[] = [];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { agreementOf } from "@/lib/runs/agreement";
-import type { ClientReport } from "@/lib/runs/document";
+import type { ClientReport } from "@/lib/runs/client-report";
 import { clientReport, runDocument } from "../../lib/runs/testing/run-fixture";
 import { agreementText } from "./agreement-text";
 

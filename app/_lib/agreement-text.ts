@@ -1,4 +1,5 @@
-import type { ClientReport, RunDocument } from "@/lib/runs/document";
+import type { ClientReport } from "@/lib/runs/client-report";
+import type { RunDocument } from "@/lib/runs/document";
 import { durationText, formatCount, plural } from "./format";
 
 export interface AgreementText {

@@ -1,4 +1,5 @@
-import type { ClientReport, RunDocument } from "@/lib/runs/document";
+import type { ClientReport } from "@/lib/runs/client-report";
+import type { RunDocument } from "@/lib/runs/document";
 import { durationText, formatCount, NO_VALUE, plural } from "./format";
 
 /** Whether a run had contention: without it, every lock appears safe. */

@@ -1,4 +1,4 @@
-import { parseFault, formatFault } from "@/lib/faults/fault-text";
+import { formatFault, parseFault } from "@/lib/faults/fault-text";
 import type { FaultRequest } from "@/lib/faults/request";
 import type { SaleConfig } from "./run-config";
 import type { CatalogueFault } from "./strategy-catalogue";

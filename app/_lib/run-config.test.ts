@@ -3,8 +3,8 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import { FAULT_IDS } from "../../lib/faults/ids";
 import type { FaultRequest } from "../../lib/faults/request";
-import { runRequestSchema } from "../../lib/runs/document";
 import { newDocument } from "../../lib/runs/new-document";
+import { runRequestSchema } from "../../lib/runs/run-request";
 import {
   configFromQuery,
   configOfRun,

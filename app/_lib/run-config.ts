@@ -1,6 +1,7 @@
-import { parseFault, formatFault } from "@/lib/faults/fault-text";
+import { formatFault, parseFault } from "@/lib/faults/fault-text";
 import type { FaultRequest } from "@/lib/faults/request";
-import type { RunDocument, RunRequest } from "@/lib/runs/document";
+import type { RunDocument } from "@/lib/runs/document";
+import type { RunRequest } from "@/lib/runs/run-request";
 import { plural, settingText } from "./format";
 
 /** The settings of a sale on the Lab page; the URL's query carries all of them. */

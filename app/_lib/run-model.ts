@@ -1,5 +1,6 @@
 import type { Percentiles } from "@/lib/node/figures";
-import type { RunDocument, RunSample, RunViolations } from "@/lib/runs/document";
+import type { RunDocument, RunViolations } from "@/lib/runs/document";
+import type { RunSample } from "@/lib/runs/run-sample";
 import { type Check, checksOf } from "./checks";
 import type { SaleConfig } from "./run-config";
 import { blankSeries, type RunSeries } from "./run-series";

@@ -1,4 +1,5 @@
-import type { RunDocument, RunEvent, RunSample } from "@/lib/runs/document";
+import type { RunDocument } from "@/lib/runs/document";
+import type { RunEvent, RunSample } from "@/lib/runs/run-sample";
 import type { RunAction } from "./run-view";
 
 /** A stream without events for longer counts as lost: a black-holed connection reports no error. */

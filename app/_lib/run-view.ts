@@ -1,5 +1,6 @@
 import type { Percentiles } from "@/lib/node/figures";
-import type { RunDocument, RunEvent, RunSample } from "@/lib/runs/document";
+import type { RunDocument } from "@/lib/runs/document";
+import type { RunEvent, RunSample } from "@/lib/runs/run-sample";
 import { type Tone, toneOf } from "./verdict";
 
 /** State of the run that the page follows, from the click through the event stream to the final document. */

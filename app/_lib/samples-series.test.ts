@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import type { RunSample } from "@/lib/runs/document";
+import type { RunSample } from "@/lib/runs/run-sample";
 import { runDocument, runSample } from "../../lib/runs/testing/run-fixture";
 import { STACK_ORDER, stacked } from "./run-series";
 import { activeSpan, seriesOfSamples } from "./samples-series";

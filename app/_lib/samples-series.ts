@@ -1,4 +1,5 @@
-import type { RunDocument, RunSample } from "@/lib/runs/document";
+import type { RunDocument } from "@/lib/runs/document";
+import type { RunSample } from "@/lib/runs/run-sample";
 import type { FaultBand } from "./fault-bands";
 import { plural } from "./format";
 import { type Columns, type RunSeries, STACK_ORDER } from "./run-series";

@@ -31,9 +31,7 @@ interface RunFlags extends SaleFlags {
 export function addRunCommand(program: Command): void {
   const command = program
     .command("run")
-    .description(
-      "run one flash sale and print its result; exit code 0 safe, 1 unsafe, 2 inconclusive or not run",
-    )
+    .description("run one flash sale and print its result; exit code 0 safe, 1 unsafe, 2 inconclusive or not run")
     .option("--strategy <id>", `the strategy that guards the stock: ${strategyIds().join(", ")}`, strategyId)
     .option("--again <runId>", "repeat this run with the settings and the seed of its document");
   addSaleOptions(command)
@@ -76,7 +74,9 @@ async function saleOf(flags: RunFlags, command: Command, lab: LabAddress): Promi
     return { strategy: request.strategy, request };
   }
   if (strategy === undefined)
-    throw new Error(`Name a strategy with --strategy <id> (${strategyIds().join(", ")}), or a run to repeat with --again <runId>.`);
+    throw new Error(
+      `Name a strategy with --strategy <id> (${strategyIds().join(", ")}), or a run to repeat with --again <runId>.`,
+    );
   const note = await engineNote(lab, flags.engine);
   if (note) console.error(note);
   const faults = flags.fault.length === 0 ? {} : { faults: flags.fault };

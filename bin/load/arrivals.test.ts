@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, it } from "node:test";
-import { clientReportSchema } from "../../lib/runs/document";
+import { clientReportSchema } from "../../lib/runs/client-report";
 import { waitUntil } from "../../tests/support/wait-until";
 import { arriveAtRate, openDoors } from "./arrivals";
 import { createPool, type Sale } from "./purchase";

@@ -1,5 +1,5 @@
 import { createHistogram, curveOf, percentilesOf, recordMs } from "../../lib/node/latency-histogram";
-import type { ClientReport } from "../../lib/runs/document";
+import type { ClientReport } from "../../lib/runs/client-report";
 import type { Answer } from "./purchase";
 
 /** What the generator saw, one purchase at a time; becomes the client report. */

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type RunDocument, type RunSample, runDocumentSchema, runSampleSchema } from "../../lib/runs/document";
+import { type RunDocument, runDocumentSchema } from "../../lib/runs/document";
 import { engineLimitMs } from "../../lib/runs/engines/limits";
+import { type RunSample, runSampleSchema } from "../../lib/runs/run-sample";
 import { readEvents } from "./event-stream";
 import { type LabAddress, labFetch, readRun } from "./lab-client";
 

@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import { type ClientReport, type RunDocument, runDocumentSchema } from "../../lib/runs/document";
+import type { ClientReport } from "../../lib/runs/client-report";
+import { type RunDocument, runDocumentSchema } from "../../lib/runs/document";
 import type { SweepDocument, SweepSummary } from "../../lib/runs/sweep";
 import {
   breakLockAnswerSchema,

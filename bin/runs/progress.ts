@@ -1,4 +1,4 @@
-import type { RunSample } from "../../lib/runs/document";
+import type { RunSample } from "../../lib/runs/run-sample";
 
 /** How a run looks while it goes on: one line on stderr, rewritten on a terminal, now and then elsewhere. */
 

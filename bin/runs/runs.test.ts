@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Command } from "commander";
-import { type RunDocument, runRequestSchema } from "../../lib/runs/document";
+import type { RunDocument } from "../../lib/runs/document";
 import { newDocument } from "../../lib/runs/new-document";
+import { runRequestSchema } from "../../lib/runs/run-request";
 import { spreadOf, spreadText, summarise, verdictText } from "./aggregate";
 import { readEvents } from "./event-stream";
 import { exitCodeOf } from "./exit-codes";

@@ -17,7 +17,8 @@ const ANSWER_LIMIT_MS = 2_000;
 export const memcachedFlush: Fault = {
   id: "memcached-flush",
   does: "Empties Memcached (flush_all) every 10 ms while a buyer holds the lock there, or while it holds the stock counter.",
-  proof: "the lock or the stock counter, read immediately before and after a flush on one connection: present, then gone",
+  proof:
+    "the lock or the stock counter, read immediately before and after a flush on one connection: present, then gone",
   defaultDurationMs: () => DURATION_MS,
 
   whyNotApplicable({ traits }) {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { RunEvent } from "../runs/document";
 import { readRun } from "../runs/queries";
+import type { RunEvent } from "../runs/run-sample";
 import { readSamplesAfter } from "../runs/run-store";
 import type { ServerSentEvent } from "./sse";
 

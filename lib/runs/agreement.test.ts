@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { emptyPercentiles } from "../node/figures";
 import { agreementOf, starvedSentence } from "./agreement";
-import type { ClientReport } from "./document";
+import type { ClientReport } from "./client-report";
 import { clientReport, runDocument } from "./testing/run-fixture";
 
 const server = (p50: number, p99: number, buyers = 500) => {

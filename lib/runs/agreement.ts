@@ -1,4 +1,5 @@
-import type { Agreement, ClientReport, RunDocument } from "./document";
+import type { ClientReport } from "./client-report";
+import type { Agreement, RunDocument } from "./document";
 import { answeredOf } from "./latency-curve";
 
 /** Whether the load generator and the store nodes report the same sale. */

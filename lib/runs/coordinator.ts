@@ -1,10 +1,11 @@
 import { type CheckedRuns, checkedRuns } from "./checked-runs";
 import { type ClosedRun, closeRun, isClosed, restoreClosedRun } from "./close-run";
-import type { FinishRequest, RunDocument, RunRequest } from "./document";
+import type { RunDocument } from "./document";
 import { LabError } from "./lab-error";
 import { assignRun, type OpenOptions, planRun } from "./open-run";
 import { RunDeadlines } from "./run-deadlines";
 import { RunFaults } from "./run-faults";
+import type { FinishRequest, RunRequest } from "./run-request";
 import * as store from "./run-store";
 import { withVerdict } from "./run-verdict";
 import { Sampler } from "./sampler";

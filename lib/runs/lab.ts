@@ -4,12 +4,13 @@ import { log } from "../services/log";
 import { postgresPool } from "../services/postgres";
 import { processSingleton } from "../services/singleton";
 import { Coordinator } from "./coordinator";
-import type { RunDocument, RunRequest } from "./document";
+import type { RunDocument } from "./document";
 import { chooseEngine, createEngines } from "./engines/choose";
 import { expectedVerdict } from "./expected";
 import { describeStrategy, storeNodes } from "./lab-description";
 import { LabError } from "./lab-error";
 import { NodeClient } from "./node-client";
+import type { RunRequest } from "./run-request";
 
 /** The lab as one process sees it: its coordinator, and what starts load for it. */
 

@@ -1,5 +1,6 @@
 import type { Percentiles } from "../node/figures";
-import type { ClientReport, RunDocument } from "./document";
+import type { ClientReport } from "./client-report";
+import type { RunDocument } from "./document";
 import { type CurvePoint, shareOfMax } from "./percentile-axis";
 
 const KNOWN: readonly (readonly [Exclude<keyof Percentiles, "max">, number])[] = [

@@ -3,10 +3,10 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { HistoryOpLine, HistoryOrder } from "../history/types";
 import { checkRun } from "./checked-runs";
-import { runRequestSchema } from "./document";
 import { piecesOf } from "./history-export";
 import { measureRun } from "./measure-run";
 import { newDocument } from "./new-document";
+import { runRequestSchema } from "./run-request";
 
 interface Outcome {
   readonly stock: number;

@@ -2,7 +2,8 @@ import { cpus, release, totalmem, type } from "node:os";
 import { emptyCounts, emptyPercentiles } from "../node/figures";
 import { clockName, nowNs } from "../services/monotonic";
 import type { StockTarget } from "../stock/types";
-import type { RunDocument, RunRequest } from "./document";
+import type { RunDocument } from "./document";
+import type { RunRequest } from "./run-request";
 
 export interface NewRun {
   readonly id: string;

@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
 import type { RunAssignment, RunPreparation } from "../node/run-assignment";
-import type { RunDocument, RunRequest } from "./document";
+import type { RunDocument } from "./document";
 import { LabError } from "./lab-error";
 import { newDocument } from "./new-document";
 import { callNodes } from "./node-answers";
 import type { NodeClient } from "./node-client";
 import { type PlannedFault, planFaults } from "./plan-faults";
 import { newRunId } from "./run-id";
+import type { RunRequest } from "./run-request";
 import { limitPerUserOf, prepareTarget } from "./run-target";
 
 export interface OpenOptions {

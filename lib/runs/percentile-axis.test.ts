@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { CURVE_PERCENTILES } from "../node/curve-percentiles";
-import { clientReportSchema } from "./document";
+import { clientReportSchema } from "./client-report";
 import { buyersCurve, curveOfPercentiles } from "./latency-curve";
 import {
   type CurvePoint,

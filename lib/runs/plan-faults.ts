@@ -2,8 +2,8 @@ import { faultsById } from "../faults/all-faults";
 import type { Fault } from "../faults/fault";
 import { DEFAULT_AT_MS } from "../faults/request";
 import { traitsOf } from "../stock/stock-strategies";
-import type { RunRequest } from "./document";
 import { LabError } from "./lab-error";
+import type { RunRequest } from "./run-request";
 
 /** A requested fault with every default filled in. */
 export interface PlannedFault {

@@ -1,5 +1,6 @@
 import { postgresPool, prisma } from "../services/postgres";
-import type { RunDocument, RunSample } from "./document";
+import type { RunDocument } from "./document";
+import type { RunSample } from "./run-sample";
 import { readSamplesAfter, readStoredRun } from "./run-store";
 import { type SweepDocument, type SweepSummary, sweepDocument } from "./sweep";
 

@@ -1,4 +1,5 @@
-import type { RunDocument, RunRequest } from "./document";
+import type { RunDocument } from "./document";
+import type { RunRequest } from "./run-request";
 
 /** A request for the lab to load itself. What a sweep was is not repeated: that run is done. */
 export type LaunchedRequest = Omit<RunRequest, "vus" | "rate" | "durationMs" | "sweep" | "engine"> &

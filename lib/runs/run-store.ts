@@ -4,7 +4,8 @@ import { postgresPool, prisma } from "../services/postgres";
 import { wholeStockOf } from "../stock/bucket-sql";
 import { stockTables } from "../stock/stock-sql";
 import type { StockTarget } from "../stock/types";
-import type { RunDocument, RunSample } from "./document";
+import type { RunDocument } from "./document";
+import type { RunSample } from "./run-sample";
 
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);

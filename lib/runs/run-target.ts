@@ -1,7 +1,7 @@
 import { postgresPool, prisma } from "../services/postgres";
 import { foldBuckets } from "../stock/buckets";
 import type { StockTarget } from "../stock/types";
-import type { RunRequest } from "./document";
+import type { RunRequest } from "./run-request";
 
 /**
  * The row a run sells. Without an id the run makes its own, so that no two runs share a row, a lock or a buyer's

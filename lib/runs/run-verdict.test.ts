@@ -3,15 +3,11 @@ import { describe, it } from "node:test";
 import { VIOLATION_KINDS } from "../history/finding";
 import { contentionDoubts } from "../history/verdict";
 import { emptyPercentiles } from "../node/figures";
+import { type ClientReport, clientReportSchema } from "./client-report";
 import type { ClosedRun } from "./close-run";
-import {
-  type ClientReport,
-  clientReportSchema,
-  type RunDocument,
-  runDocumentSchema,
-  runRequestSchema,
-} from "./document";
+import { type RunDocument, runDocumentSchema } from "./document";
 import { newDocument } from "./new-document";
+import { runRequestSchema } from "./run-request";
 import { withVerdict } from "./run-verdict";
 
 const client: ClientReport = clientReportSchema.parse({

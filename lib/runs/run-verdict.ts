@@ -1,7 +1,8 @@
 import { verdictOf } from "../history/verdict";
 import { agreementOf, countedOfLoad, countMismatch, starvedSentence } from "./agreement";
+import type { ClientReport } from "./client-report";
 import type { Caveats, ClosedRun } from "./close-run";
-import type { ClientReport, RunDocument } from "./document";
+import type { RunDocument } from "./document";
 import { plural, safeSentences, violationSentences } from "./verdict-sentences";
 
 /** Draws the verdict on a closed run from its figures. Merges the client's report, if there is one. */

@@ -9,10 +9,11 @@ import {
 import type { NodeRunStats } from "../node/purchase-meter";
 import { log } from "../services/log";
 import { elapsedMs, nowNs } from "../services/monotonic";
-import type { RunDocument, RunSample } from "./document";
+import type { RunDocument } from "./document";
 import { sumCounts } from "./measure-run";
 import type { NodeClient } from "./node-client";
 import { NodeReadings } from "./node-readings";
+import type { RunSample } from "./run-sample";
 import { insertSample, readStockFacts } from "./run-store";
 
 const SAMPLE_EVERY_MS = 250;

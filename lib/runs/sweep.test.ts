@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { type RunDocument, runRequestSchema } from "./document";
+import type { RunDocument } from "./document";
 import { newDocument } from "./new-document";
 import { rerunRequest } from "./rerun-request";
+import { runRequestSchema } from "./run-request";
 import { cellKey, nextStep, sweepCells, sweepDocument } from "./sweep";
 import { runDocument } from "./testing/run-fixture";
 

@@ -4,7 +4,7 @@ import http from "k6/http";
 import { mismatchWithRun, runRequestOf } from "./settings.js";
 
 /** @typedef {import("../../lib/runs/document").RunDocument} RunDocument */
-/** @typedef {import("../../lib/runs/document").FinishRequest} FinishRequest */
+/** @typedef {import("../../lib/runs/run-request").FinishRequest} FinishRequest */
 /** @typedef {import("./settings.js").Settings} Settings */
 /** @typedef {{ method: "GET" | "POST", path: string, body?: unknown }} Call */
 

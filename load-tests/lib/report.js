@@ -1,7 +1,7 @@
 /** What is sent to the lab and what is printed at the end. Pure, so that it can be tested outside k6. */
 
 /** @typedef {import("../../lib/runs/document").RunDocument} RunDocument */
-/** @typedef {import("../../lib/runs/document").ClientReport} ClientReport */
+/** @typedef {import("../../lib/runs/client-report").ClientReport} ClientReport */
 /** @typedef {import("../../lib/runs/document").Percentiles} Percentiles */
 /** @typedef {{ values: Record<string, number>, thresholds?: Record<string, { ok: boolean }> }} MetricSummary */
 /** @typedef {Record<string, MetricSummary | undefined>} Metrics */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { CURVE_PERCENTILES as CURVE_OF_LAB } from "../../lib/node/curve-percentiles";
-import { clientReportSchema } from "../../lib/runs/document";
+import { clientReportSchema } from "../../lib/runs/client-report";
 import { CURVE_PERCENTILES, clientReportOf, failedThresholdsOf, formatMs, TREND_STATS } from "./report.js";
 
 const trend = (values: Record<string, number>) => ({ values });

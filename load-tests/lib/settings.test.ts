@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { latenessLimitMs as latenessLimitOfLab } from "../../lib/runs/agreement";
-import { runRequestSchema } from "../../lib/runs/document";
+import { runRequestSchema } from "../../lib/runs/run-request";
 import {
   defaultMaxVus,
   latenessLimitMs,

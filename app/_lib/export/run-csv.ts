@@ -1,5 +1,5 @@
 import type { HistoryOpLine } from "@/lib/history/types";
-import type { RunSample } from "@/lib/runs/document";
+import type { RunSample } from "@/lib/runs/run-sample";
 import type { LatencyCurve } from "../latency-curves";
 
 /** CSV (RFC 4180) with a header. docs/exports.md describes the columns. */

@@ -1,5 +1,6 @@
 import { decodeHistogram } from "@/lib/node/latency-histogram";
-import type { ClientReport, RunDocument, RunHistograms } from "@/lib/runs/document";
+import type { ClientReport } from "@/lib/runs/client-report";
+import type { RunDocument, RunHistograms } from "@/lib/runs/document";
 import { answeredOf, buyersCurve } from "@/lib/runs/latency-curve";
 import type { CurvePoint } from "@/lib/runs/percentile-axis";
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { pauseOutcomeSchema } from "../../node/holder-pauses";
-import { runDocumentSchema, runSampleSchema } from "../../runs/document";
+import { runDocumentSchema } from "../../runs/document";
+import { runSampleSchema } from "../../runs/run-sample";
 
 /** Schemas of answers, apart from run documents. The tests check real answers against them; production does not. */
 

@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { finishRequestSchema, runDocumentSchema, runRequestSchema } from "../../runs/document";
+import { runDocumentSchema } from "../../runs/document";
 import { withGeneratorCpu } from "../../runs/engines/cpu-watch";
 import { coordinator, openRun } from "../../runs/lab";
 import { latestRunPerStrategy, listRuns, listSweeps, readSamples, readSweep } from "../../runs/queries";
+import { finishRequestSchema, runRequestSchema } from "../../runs/run-request";
 import { json } from "../answer";
 import { notFound } from "../errors";
 import { findRun } from "../find-run";

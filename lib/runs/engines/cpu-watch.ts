@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { processSingleton } from "../../services/singleton";
-import type { ClientReport } from "../document";
+import type { ClientReport } from "../client-report";
 
 /** CPU use of a load generator that the lab started itself, read from `/proc`: Linux only, elsewhere not known. */
 

@@ -1,5 +1,7 @@
 import type { Percentiles } from "../../node/figures";
-import type { ClientReport, RunDocument, RunSample } from "../document";
+import type { ClientReport } from "../client-report";
+import type { RunDocument } from "../document";
+import type { RunSample } from "../run-sample";
 
 /** Run documents and samples for tests of the pages' view logic: true to the contract, with round numbers. */
 

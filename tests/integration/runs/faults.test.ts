@@ -4,11 +4,12 @@ import type { FaultRequest } from "../../../lib/faults/request";
 import { checkHistory } from "../../../lib/history/check-history";
 import { emptyPercentiles } from "../../../lib/node/figures";
 import { Coordinator } from "../../../lib/runs/coordinator";
-import { type RunDocument, runDocumentSchema, runRequestSchema } from "../../../lib/runs/document";
+import { type RunDocument, runDocumentSchema } from "../../../lib/runs/document";
 import { expectedVerdict } from "../../../lib/runs/expected";
 import { historyLines } from "../../../lib/runs/history-export";
 import { isLabError } from "../../../lib/runs/lab-error";
 import { NodeClient } from "../../../lib/runs/node-client";
+import { runRequestSchema } from "../../../lib/runs/run-request";
 import { elapsedMs } from "../../../lib/services/monotonic";
 import { postgresPool, prisma } from "../../../lib/services/postgres";
 import { traitsOf } from "../../../lib/stock/stock-strategies";
@@ -176,11 +177,20 @@ describe("a run with a fault", () => {
         (error: unknown) => (isLabError(error) ? `${error.code} ${error.message}` : assert.fail(String(error))),
       );
     const pause: FaultRequest = { id: "pause-holder" };
-    assert.match(await rejection("sql-guarded", pause), /^fault_not_applicable .*it changes the stock in one operation/);
+    assert.match(
+      await rejection("sql-guarded", pause),
+      /^fault_not_applicable .*it changes the stock in one operation/,
+    );
     assert.match(await rejection("none", pause), /^fault_not_applicable .*it has no lock to hold/);
-    assert.match(await rejection("redis-lock", pause, { nodes: 1 }), /^fault_not_applicable .*it needs a second store node/);
+    assert.match(
+      await rejection("redis-lock", pause, { nodes: 1 }),
+      /^fault_not_applicable .*it needs a second store node/,
+    );
     const elsewhere = { ...pause, node: "node-2" };
-    assert.match(await rejection("redis-lock", { ...pause, node: "node-9" }), /^invalid_fault faults\.0\.node: "node-9"/);
+    assert.match(
+      await rejection("redis-lock", { ...pause, node: "node-9" }),
+      /^invalid_fault faults\.0\.node: "node-9"/,
+    );
     assert.match(await rejection("redis-lock", elsewhere, { nodes: 1 }), /^fault_not_applicable/);
   });
 });

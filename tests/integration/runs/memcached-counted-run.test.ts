@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { type RunDocument, runRequestSchema } from "../../../lib/runs/document";
+import type { RunDocument } from "../../../lib/runs/document";
+import { runRequestSchema } from "../../../lib/runs/run-request";
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { type OwnMemcached, startOwnMemcached } from "../../support/own-memcached";
 import { clientReport, setUpRunLab } from "../../support/run-lab";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { Redis } from "ioredis";
-import { type RunDocument, runRequestSchema } from "../../../lib/runs/document";
+import type { RunDocument } from "../../../lib/runs/document";
+import { runRequestSchema } from "../../../lib/runs/run-request";
 import { counterKeys } from "../../../lib/stock/redis-counter";
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { clientReport, setUpRunLab } from "../../support/run-lab";
