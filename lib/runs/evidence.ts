@@ -12,19 +12,19 @@ import { processSingleton } from "../services/singleton";
 import { type CheckedRun, checkedRuns } from "./checked-runs";
 import type { RunDocument } from "./document";
 
-/** A finding as it can be linked to: `lostUpdates-1` is the first lost update. */
+/** A finding with the name that its link uses: `lostUpdates-1` is the first lost update. */
 export interface NamedFinding extends Finding {
   readonly name: string;
-  /** Microseconds since the run's first purchase; null where it has no moment. */
+  /** Microseconds since the run's first purchase; null for a sum over the whole run. */
   readonly atUs: number | null;
   readonly isViolation: boolean;
 }
 
-/** A finding with everything that is known of how it came about. */
+/** A finding with the steps that led to it. */
 export interface ExplainedFinding {
   readonly finding: NamedFinding;
   readonly interleaving: Interleaving;
-  /** Where the purchases it shows stand in the timeline's columns. */
+  /** Indexes of its purchases in the columns of the timeline. */
   readonly spans: readonly number[];
 }
 
@@ -35,27 +35,27 @@ export interface TimelineFault {
   readonly proof: string;
 }
 
-/** What a run's history shows, worked out once: a run that has ended does not change. */
+/** What the page of an ended run shows of its history. */
 export interface Evidence {
   readonly verdict: HistoryReport["verdict"];
   readonly violations: HistoryReport["violations"];
   readonly measures: HistoryReport["measures"];
-  /** Why a check had nothing to look at, for those that had not. */
+  /** Checks that do not apply to this run, with the reason. */
   readonly notApplicable: ReturnType<typeof notApplicable>;
   readonly operations: number;
   readonly timeline: Timeline;
   readonly faults: readonly TimelineFault[];
-  /** The run over time; null: nothing was recorded, or several clocks timed it. */
+  /** The run over time; null if nothing was recorded, or several hosts' clocks were used. */
   readonly series: Series | null;
-  /** Most telling kind first, each kind in the order of time. */
+  /** Kinds that show the cause best come first; each kind is ordered by time. */
   readonly findings: readonly NamedFinding[];
-  /** The first buyers in their turns, for runs in which nothing went wrong. */
+  /** The first purchases in order, for runs without a violation. */
   readonly ordinary: Omit<ExplainedFinding, "finding">;
   explain(name: string): ExplainedFinding | null;
 }
 
-/** How an oversell happened shows best in two purchases that overwrote each other; sums come after what they are made of. */
-const TELLING: readonly ViolationKind[] = [
+/** Two purchases that overwrote each other show best how an oversell happened, so sums such as `oversold` come later. */
+const EXPLAINING_KINDS: readonly ViolationKind[] = [
   "lostUpdates",
   "overlappingHolds",
   "staleWrites",
@@ -65,7 +65,10 @@ const TELLING: readonly ViolationKind[] = [
   "undersold",
   "ticketOrder",
 ];
-const ORDER: readonly FindingKind[] = [...TELLING, ...VIOLATION_KINDS.filter((kind) => !TELLING.includes(kind))];
+const ORDER: readonly FindingKind[] = [
+  ...EXPLAINING_KINDS,
+  ...VIOLATION_KINDS.filter((kind) => !EXPLAINING_KINDS.includes(kind)),
+];
 
 /** Evidence goes with the checked history: when that leaves the cache, its evidence does too. */
 const evidenceByRun = () => processSingleton("evidence", () => new WeakMap<CheckedRun, Promise<Evidence>>());

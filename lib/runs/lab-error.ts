@@ -1,4 +1,4 @@
-/** A request the lab understood and will not carry out. Test `code`; HTTP statuses are given in lib/http. */
+/** A valid request that the lab cannot carry out. Callers test `code`; lib/http maps it to an HTTP status. */
 export type LabErrorCode =
   | "run_active"
   | "run_not_found"

@@ -12,7 +12,7 @@ import { LabError } from "./lab-error";
 import { NodeClient } from "./node-client";
 import type { RunRequest } from "./run-request";
 
-/** The lab as one process sees it: its coordinator, and what starts load for it. */
+/** The coordinator of this process, and the start of load for its runs. */
 
 export function coordinator(): Coordinator {
   return processSingleton("coordinator", () => {
@@ -56,7 +56,7 @@ export async function openRun(request: RunRequest): Promise<RunDocument> {
   return document;
 }
 
-/** Follows the engine to its end; a run whose engine died is failed, with the engine's own reason. */
+/** Waits for the engine. If it fails, the run fails with the engine's reason. */
 async function drive(document: RunDocument, engine: Awaited<ReturnType<typeof chooseEngine>>["engine"]): Promise<void> {
   const token = env().LAB_ADMIN_TOKEN;
   const runKey = coordinator().runKey(document.id);
@@ -71,9 +71,9 @@ async function drive(document: RunDocument, engine: Awaited<ReturnType<typeof ch
     });
     if (!result.ok) await coordinator().fail(document.id, result.reason ?? "The load generator failed.");
   } catch (error) {
-    log().error({ runId: document.id, err: error }, "the load generator failed");
+    log().error({ runId: document.id, err: error }, "could not start the load generator");
     await coordinator()
       .fail(document.id, "The load generator could not be started.")
-      .catch((failure: Error) => log().error({ runId: document.id, err: failure }, "the run could not be failed"));
+      .catch((failure: Error) => log().error({ runId: document.id, err: failure }, "could not end the run as failed"));
   }
 }

@@ -9,14 +9,14 @@ export interface NewRun {
   readonly id: string;
   readonly request: RunRequest;
   readonly target: StockTarget;
-  /** Units one buyer may have; null or absent: as many as there are. */
+  /** Units that one buyer may have; null or absent: no limit. */
   readonly limitPerUser?: number | null;
   readonly nodes: number;
   readonly expected: RunDocument["expected"];
   readonly versions: Record<string, string>;
 }
 
-/** The document of a run that has just been opened: configuration known, nothing measured, nothing concluded. */
+/** The document of a run that was just opened: settings without figures and without a verdict. */
 export function newDocument({ id, request, target, nodes, expected, versions, ...terms }: NewRun): RunDocument {
   const { stock, vus, rate, durationMs, holdMs, ttlMs, waitTimeoutMs, fencing, faults, engine, seed, sweep } = request;
   const isRate = rate !== undefined;

@@ -3,9 +3,9 @@ import type { NodeRunStats } from "../node/purchase-meter";
 import type { RunAssignment, RunPreparation } from "../node/run-assignment";
 import type { StockDrift } from "../stock/types";
 
-/** How long a node may take over a control call; under load its event loop may be late. */
+/** Limit of a control call. A loaded node answers late. */
 const CONTROL_TIMEOUT_MS = 10_000;
-/** The same of one that may stand still. */
+/** The same for a node that a fault may have stopped. */
 const PAUSED_TIMEOUT_MS = LONGEST_PAUSE_MS + CONTROL_TIMEOUT_MS;
 
 export interface NodeAddress {
@@ -13,7 +13,7 @@ export interface NodeAddress {
   readonly url: string;
 }
 
-/** The coordinator's side of a store node's control routes (`lib/http/node-control.ts` is the other). */
+/** Client of a store node's control routes, which lib/http serves. */
 export class NodeClient {
   constructor(
     readonly address: NodeAddress,
@@ -24,12 +24,12 @@ export class NodeClient {
     await this.call(`runs/${assignment.runId}`, { method: "PUT", body: assignment });
   }
 
-  /** Has the strategy put the target's stock where it keeps it. One node does it for all, before any is assigned. */
+  /** Makes the strategy move the stock to where it keeps it. Called on one node, before the run is assigned. */
   async prepare(runId: string, preparation: RunPreparation): Promise<void> {
     await this.call(`runs/${runId}/prepare`, { method: "POST", body: preparation });
   }
 
-  /** After this the node counts no new purchase for the run. */
+  /** After this call the node counts no new purchase for the run. */
   async close(runId: string): Promise<void> {
     await this.call(`runs/${runId}/close`, { method: "POST", body: {} });
   }
@@ -39,25 +39,25 @@ export class NodeClient {
     return (await response.json()) as NodeRunStats;
   }
 
-  /** Null for a strategy that counts nothing outside of PostgreSQL. */
+  /** Null for a strategy that keeps its stock in PostgreSQL. */
   async drift(runId: string): Promise<StockDrift | null> {
     const response = await this.call(`runs/${runId}/drift`, { method: "GET" });
     return (await response.json()) as StockDrift | null;
   }
 
-  /** The node's part of the history, NDJSON. */
+  /** The operations that the node recorded, as NDJSON. */
   async history(runId: string): Promise<string> {
     const response = await this.call(`runs/${runId}/history`, { method: "GET" });
     return response.text();
   }
 
-  /** Has the node stop at the write of one of the run's holders. @returns its place among the outcomes */
+  /** Makes the node stop itself when a holder of the run reaches its write. @returns the index of this pause in the outcomes */
   async armPause(runId: string, pause: ArmedPause): Promise<number> {
     const response = await this.call(`runs/${runId}/pauses`, { method: "PUT", body: pause });
     return ((await response.json()) as { place: number }).place;
   }
 
-  /** Calls off what has not happened. Of a node that stands still the answer comes once it runs again. */
+  /** Cancels pauses that have not happened. A stopped node answers when it resumes. */
   async disarmPauses(runId: string): Promise<readonly PauseOutcome[]> {
     const response = await this.call(`runs/${runId}/pauses`, { method: "DELETE", timeoutMs: PAUSED_TIMEOUT_MS });
     return ((await response.json()) as { outcomes: PauseOutcome[] }).outcomes;

@@ -26,7 +26,7 @@ export async function readSamples(id: string): Promise<RunSample[]> {
   return readSamplesAfter(id, 0);
 }
 
-/** Of these ids the runs that there are, in the order asked for. */
+/** The runs with these ids, in this order; ids without a run are left out. */
 export async function readRuns(ids: readonly string[]): Promise<RunDocument[]> {
   const rows = await prisma().run.findMany({ where: { id: { in: [...ids] } }, select: { id: true, document: true } });
   const found = new Map(rows.map((row) => [row.id, row.document as unknown as RunDocument]));
@@ -44,7 +44,7 @@ export async function finishedRunsOf(strategy: string, limit: number): Promise<R
   return rows.map((row) => row.document as unknown as RunDocument);
 }
 
-/** A sweep from its runs, oldest first; null when there are none. */
+/** A sweep, composed from its runs; null if it has none. */
 export async function readSweep(id: string): Promise<SweepDocument | null> {
   const result = await postgresPool().query(
     `SELECT document FROM runs WHERE config->'sweep'->>'id' = $1 ORDER BY opened_at`,

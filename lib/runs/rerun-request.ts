@@ -1,11 +1,11 @@
 import type { RunDocument } from "./document";
 import type { RunRequest } from "./run-request";
 
-/** A request for the lab to load itself. What a sweep was is not repeated: that run is done. */
+/** A run that the lab loads itself. It does not belong to the original run's sweep. */
 export type LaunchedRequest = Omit<RunRequest, "vus" | "rate" | "durationMs" | "sweep" | "engine"> &
   Partial<Pick<RunRequest, "vus" | "rate" | "durationMs" | "sweep">> & { readonly engine: "k6" | "builtin" };
 
-/** The request that makes a run a second time, its seed included. */
+/** The request that repeats a run with the same settings and seed. */
 export function rerunRequest({
   strategy,
   target,
@@ -26,7 +26,7 @@ export function rerunRequest({
     ...(config.faults === undefined ? {} : { faults: config.faults }),
     nodes: config.nodes,
     ...load,
-    // A load from outside cannot be asked to come again; k6 sends the like of it.
+    // The lab cannot repeat the load of an external generator; k6 sends a similar load.
     engine: config.engine.startsWith("builtin") ? "builtin" : "k6",
     seed: config.seed,
     launch: true,

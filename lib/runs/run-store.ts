@@ -10,7 +10,7 @@ import type { RunSample } from "./run-sample";
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
-/** Runs in PostgreSQL: everything a run's page needs, and nothing else needs asking. */
+/** Runs in PostgreSQL. A run's page needs no other source. */
 
 export interface StoredRun {
   readonly document: RunDocument;
@@ -30,7 +30,7 @@ export async function insertRun(document: RunDocument, deadlineAtEpochMs: number
   });
 }
 
-/** Replaces the document of a running run; false when the run has ended meanwhile, and nothing was changed. */
+/** Replaces the document of a running run. @returns false if the run has ended, and then changes nothing */
 export async function updateRunning(document: RunDocument, deadlineAtEpochMs?: number): Promise<boolean> {
   const ended = document.status !== "running";
   const { count } = await prisma().run.updateMany({
@@ -112,13 +112,13 @@ export interface RunOrder {
   readonly quantity: number;
 }
 
-/** The rows a run sold, oldest first. */
+/** The orders of a run, oldest first. */
 export async function readRunOrders(runId: string, kind: StockTarget["kind"]): Promise<RunOrder[]> {
   const result = await postgresPool().query(`${ordersOfRun(kind)} ORDER BY id`, [runId]);
   return result.rows as RunOrder[];
 }
 
-/** $1 run -> its rows. */
+/** $1 run -> its orders. */
 function ordersOfRun(kind: StockTarget["kind"]): string {
   const { orders } = stockTables(kind);
   return `SELECT id::text AS "orderId", coalesce(op_id, '') AS "opId", user_id AS "buyerId", quantity
@@ -130,10 +130,10 @@ export interface RunEnd {
   readonly orders: readonly RunOrder[];
 }
 
-/** Stock and rows at the end of a run: one statement, one snapshot. */
+/** Stock and orders at the end of a run, from one statement and so from one snapshot. */
 export async function readRunEnd(runId: string, target: StockTarget): Promise<RunEnd> {
   const { stock } = stockTables(target.kind);
-  // Row by row: a hundred thousand in one JSON value would be parsed in one go.
+  // One row per order: the driver would parse 100,000 orders in one JSON value without yielding.
   const result = await postgresPool().query(
     `WITH facts AS MATERIALIZED (SELECT ${wholeStockOf(target.kind)} AS final FROM ${stock} s WHERE s.id = $2)
      SELECT facts.final, o.* FROM facts LEFT JOIN (${ordersOfRun(target.kind)}) o ON true ORDER BY o."orderId"::bigint`,
@@ -141,8 +141,8 @@ export async function readRunEnd(runId: string, target: StockTarget): Promise<Ru
   );
   const rows = result.rows as (RunOrder & { readonly final: number })[];
   const [first] = rows;
-  if (!first) throw new Error(`${target.kind} ${target.id} of run ${runId} is gone`);
-  // Without any order there is one row all the same, for the stock.
+  if (!first) throw new Error(`${target.kind} ${target.id} of run ${runId} no longer exists`);
+  // A run without orders still returns one row, for the stock.
   const orders = rows.filter(({ orderId }) => orderId !== null);
   return {
     final: first.final,
@@ -156,7 +156,7 @@ export interface StockFacts {
   readonly orders: number;
 }
 
-/** What the database says of a run's target now: one statement, one snapshot. */
+/** Current stock and units sold of a run's target, from one statement and so from one snapshot. */
 export async function readStockFacts(runId: string, target: StockTarget): Promise<StockFacts> {
   const { stock, orders } = stockTables(target.kind);
   const result = await postgresPool().query({
@@ -167,6 +167,6 @@ export async function readStockFacts(runId: string, target: StockTarget): Promis
     values: [runId, target.id],
   });
   const row = result.rows[0] as StockFacts | undefined;
-  if (!row) throw new Error(`${target.kind} ${target.id} of run ${runId} is gone`);
+  if (!row) throw new Error(`${target.kind} ${target.id} of run ${runId} no longer exists`);
   return row;
 }

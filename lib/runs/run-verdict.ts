@@ -5,6 +5,9 @@ import type { Caveats, ClosedRun } from "./close-run";
 import type { RunDocument } from "./document";
 import { plural, safeSentences, violationSentences } from "./verdict-sentences";
 
+/** One defect of a recorder can repeat on every line of a history. */
+const MAX_HISTORY_DOUBTS = 3;
+
 /** Draws the verdict on a closed run from its figures. Merges the client's report, if there is one. */
 export function withVerdict(closed: ClosedRun, client: ClientReport | null): RunDocument {
   const document = client ? withReport(closed.document, client) : closed.document;
@@ -36,7 +39,10 @@ function withReport(document: RunDocument, client: ClientReport): RunDocument {
 function historyDoubts({ doubts, unservedWaiters }: ClosedRun): string[] {
   // The caveats say which operations are missing, and one sentence stands for all unserved waiters.
   const own = doubts.filter(({ kind }) => kind !== "droppedOperations" && kind !== "unservedWaiters");
-  const sentences = own.map(({ sentence }) => sentence);
+  const sentences = own.slice(0, MAX_HISTORY_DOUBTS).map(({ sentence }) => sentence);
+  if (own.length > MAX_HISTORY_DOUBTS) {
+    sentences.push(`The history has ${plural(own.length - MAX_HISTORY_DOUBTS, "more problem")} like these.`);
+  }
   if (unservedWaiters > 0) {
     const were = unservedWaiters === 1 ? "was" : "were";
     sentences.push(`${plural(unservedWaiters, "waiter")} ${were} not served in time after a fault had ended.`);

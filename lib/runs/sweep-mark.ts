@@ -1,16 +1,16 @@
 import { z } from "zod";
 
 /**
- * What a run that is part of a sweep carries in its configuration. Each says the whole plan, so that the database is the
- * sweep's only state: any of its runs is enough to draw the grid, and to go on after an interruption.
+ * The sweep that a run belongs to, stored in the run's configuration. Every run carries the whole plan, so a sweep needs no other
+ * state: one of its runs is enough to show its grid and to resume it.
  */
 export const sweepMarkSchema = z.strictObject({
-  id: z.string().regex(/^[a-z0-9-]{1,40}$/, "may hold lower-case letters, digits and - only, 40 at most"),
-  /** Which repeat of its strategy this run is. */
+  id: z.string().regex(/^[a-z0-9-]{1,40}$/, "must be 1 to 40 lower-case letters, digits and hyphens"),
+  /** Number of this run among the repeats of its strategy, from 1. */
   repeat: z.int().min(1).max(100),
   /** Runs of each strategy. */
   repeats: z.int().min(1).max(100),
-  /** In the order in which they take turns. */
+  /** In the order in which they run. */
   strategies: z.array(z.string().min(1).max(64)).min(1).max(100),
 });
 export type SweepMark = z.infer<typeof sweepMarkSchema>;

@@ -16,52 +16,52 @@ function runOf(strategy: string, repeat: number, change: Partial<RunDocument> = 
 }
 
 describe("a sweep", () => {
-  it("takes turns", () => {
+  it("interleaves its strategies", () => {
     const order = sweepCells(plan, []).map(({ strategy, repeat }) => `${strategy}${repeat}`);
     assert.deepEqual(order, ["a1", "b1", "a2", "b2"]);
   });
 
-  it("goes on at the first cell that has no finished run", () => {
+  it("continues with the first cell without a finished run", () => {
     const step = nextStep(sweepCells(plan, [runOf("a", 1), runOf("b", 1, { status: "failed" })]), new Set());
     assert.deepEqual([step.kind, step.kind === "open" && step.cell.strategy], ["open", "b"]);
   });
 
-  it("follows a run that is on its way instead of opening another", () => {
+  it("follows a running run instead of opening another", () => {
     const step = nextStep(sweepCells(plan, [runOf("a", 1), runOf("b", 1, { status: "running" })]), new Set());
     assert.equal(step.kind, "follow");
   });
 
-  it("tries a cell again that failed before, once a sitting", () => {
+  it("retries a failed cell once per command", () => {
     const cells = sweepCells(plan, [runOf("a", 1, { status: "failed" })]);
-    const again = nextStep(cells, new Set());
-    assert.equal(again.kind === "open" && again.cell.strategy, "a");
+    const retry = nextStep(cells, new Set());
+    assert.equal(retry.kind === "open" && retry.cell.strategy, "a");
     const next = nextStep(cells, new Set([cellKey("a", 1)]));
     assert.equal(next.kind === "open" && next.cell.strategy, "b");
   });
 
-  it("is complete when every cell has its run, whichever way it was interrupted", () => {
+  it("completes every cell exactly once despite failures and interruptions", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom("finish", "fail", "interrupt"), { maxLength: 40 }), (events) => {
         const runs: RunDocument[] = [];
-        let givenUp = new Set<string>();
+        let skipped = new Set<string>();
         for (const event of [...events, ...Array.from({ length: 8 }, () => "finish")]) {
-          const step = nextStep(sweepCells(plan, runs), givenUp);
-          if (event === "interrupt") givenUp = new Set();
+          const step = nextStep(sweepCells(plan, runs), skipped);
+          if (event === "interrupt") skipped = new Set();
           if (step.kind !== "open") continue;
           const { strategy, repeat } = step.cell;
           runs.push(runOf(strategy, repeat, { status: event === "fail" ? "failed" : "finished" }));
-          if (event === "fail") givenUp.add(cellKey(strategy, repeat));
+          if (event === "fail") skipped.add(cellKey(strategy, repeat));
         }
         const step = nextStep(sweepCells(plan, runs), new Set());
         const finished = runs.filter(({ status }) => status === "finished");
         const keys = finished.map((run) => cellKey(run.strategy, run.config.sweep?.repeat ?? 0));
-        assert.equal(new Set(keys).size, keys.length, "no cell is finished twice");
-        if (givenUp.size === 0) assert.equal(step.kind, "complete");
+        assert.equal(new Set(keys).size, keys.length, "expected no cell to finish twice");
+        if (skipped.size === 0) assert.equal(step.kind, "complete");
       }),
     );
   });
 
-  it("is told by any of its runs", () => {
+  it("can be composed from any one of its runs", () => {
     const found = sweepDocument([runOf("b", 2)]);
     assert.deepEqual([found?.done, found?.total, found?.strategies], [1, 4, ["a", "b"]]);
     assert.equal(sweepDocument([]), null);
@@ -69,7 +69,7 @@ describe("a sweep", () => {
   });
 });
 
-describe("a run made again", () => {
+describe("a rerun request", () => {
   const requests = fc.record({
     strategy: fc.constantFrom("none", "redis-fenced"),
     target: fc.oneof(
@@ -89,7 +89,7 @@ describe("a run made again", () => {
     engine: fc.constantFrom("k6" as const, "builtin" as const),
   });
 
-  it("asks for what its document says, seed included", () => {
+  it("repeats the settings and the seed of the run's document", () => {
     fc.assert(
       fc.property(requests, ({ load, fencing, ...rest }) => {
         const request = runRequestSchema.parse({
@@ -98,13 +98,13 @@ describe("a run made again", () => {
           ...(fencing === undefined ? {} : { fencing }),
           launch: true,
         });
-        const open = (asked: typeof request) => {
-          const target = { kind: asked.target.kind, id: asked.target.id ?? 7 };
+        const open = (body: typeof request) => {
+          const target = { kind: body.target.kind, id: body.target.id ?? 7 };
           return newDocument({
             id: "r",
-            request: asked,
+            request: body,
             target,
-            nodes: asked.nodes ?? 3,
+            nodes: body.nodes ?? 3,
             expected: "safe",
             versions: {},
           });

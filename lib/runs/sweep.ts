@@ -1,21 +1,21 @@
 import type { RunDocument } from "./document";
 import type { SweepMark } from "./sweep-mark";
 
-/** A sweep as its runs tell it: repeats of several strategies, interleaved (A B C A B C), so that a machine that slows down slows all alike. */
+/** A sweep: repeats of several strategies, interleaved (A B C A B C), so that a machine that slows down slows all of them alike. */
 
 export type SweepPlan = Readonly<Omit<SweepMark, "repeat" | "strategies">> & { readonly strategies: readonly string[] };
 
 export interface SweepCell {
   readonly strategy: string;
   readonly repeat: number;
-  /** Its run: the finished one, else the running one, else the last that failed. Null: not begun. */
+  /** The finished run, else the running one, else the last failed one. Null: not started. */
   readonly run: RunDocument | null;
 }
 
 /** Body of `GET /api/sweeps/{id}`. */
 export interface SweepDocument extends SweepPlan {
   readonly startedAtEpochMs: number;
-  /** Cells whose run has finished, of how many. */
+  /** Number of cells whose run has finished. */
   readonly done: number;
   readonly total: number;
   /** In the order in which they run. */
@@ -27,13 +27,13 @@ export type SweepSummary = Omit<SweepDocument, "cells">;
 
 const RANK: Record<RunDocument["status"], number> = { finished: 2, running: 1, failed: 0 };
 
-/** Every cell in the order in which they run, with what became of it. */
+/** Every cell with its run, in the order in which they run. */
 export function sweepCells({ strategies, repeats }: SweepPlan, runs: readonly RunDocument[]): SweepCell[] {
   const best = new Map<string, RunDocument>();
   for (const run of runs) {
     const key = cellKey(run.strategy, run.config.sweep?.repeat ?? 0);
-    const known = best.get(key);
-    if (known === undefined || RANK[run.status] >= RANK[known.status]) best.set(key, run);
+    const earlier = best.get(key);
+    if (earlier === undefined || RANK[run.status] >= RANK[earlier.status]) best.set(key, run);
   }
   return Array.from({ length: repeats }, (_, index) =>
     strategies.map((strategy) => {
@@ -43,7 +43,7 @@ export function sweepCells({ strategies, repeats }: SweepPlan, runs: readonly Ru
   ).flat();
 }
 
-/** @param runs of one sweep, oldest first; null when there are none */
+/** @param runs of one sweep, oldest first. @returns null without runs */
 export function sweepDocument(runs: readonly RunDocument[]): SweepDocument | null {
   const [first] = runs;
   const mark = first?.config.sweep;
@@ -55,18 +55,18 @@ export function sweepDocument(runs: readonly RunDocument[]): SweepDocument | nul
 }
 
 export type SweepStep =
-  /** A run of this sweep that is on its way, opened before an interruption or by another command. */
+  /** A run of this sweep is running, opened before an interruption or by another command. */
   | { readonly kind: "follow"; readonly cell: SweepCell; readonly run: RunDocument }
   | { readonly kind: "open"; readonly cell: SweepCell }
   | { readonly kind: "complete" };
 
-/** What a sweep does next. Cells that were given up in this sitting are not tried again. */
-export function nextStep(cells: readonly SweepCell[], givenUp: ReadonlySet<string>): SweepStep {
+/** The next step of a sweep. @param skipped cells whose run failed since the command started, by `cellKey` */
+export function nextStep(cells: readonly SweepCell[], skipped: ReadonlySet<string>): SweepStep {
   for (const cell of cells) {
     if (cell.run?.status === "running") return { kind: "follow", cell, run: cell.run };
   }
   const cell = cells.find(
-    ({ strategy, repeat, run }) => run?.status !== "finished" && !givenUp.has(cellKey(strategy, repeat)),
+    ({ strategy, repeat, run }) => run?.status !== "finished" && !skipped.has(cellKey(strategy, repeat)),
   );
   return cell === undefined ? { kind: "complete" } : { kind: "open", cell };
 }

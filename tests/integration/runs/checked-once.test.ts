@@ -9,13 +9,12 @@ import { NodeClient } from "../../../lib/runs/node-client";
 import { readRun } from "../../../lib/runs/queries";
 import { runRequestSchema } from "../../../lib/runs/run-request";
 import { postgresPool, prisma } from "../../../lib/services/postgres";
-import { startHotServer } from "../../support/hot-server";
-import { requireEnv, setEnv } from "../../support/lab-env";
+import { requireEnv } from "../../support/lab-env";
 import { clientReport } from "../../support/run-lab";
+import { buyAt, type ShopNode, startShopNodes } from "../../support/shop-node";
 import { waitUntil } from "../../support/wait-until";
 
 requireEnv("DATABASE_URL");
-setEnv({ STORE_NODE: "node-1", LOCK_STRATEGY: "sql-guarded" });
 
 const BUYERS = 12;
 const NODES = ["node-1", "node-2"];
@@ -49,15 +48,15 @@ interface TestLab {
 }
 
 describe("a run is checked once", () => {
-  const servers: Awaited<ReturnType<typeof startHotServer>>[] = [];
+  let storeNodes: readonly ShopNode[] = [];
 
   before(async () => {
-    for (const _ of NODES) servers.push(await startHotServer());
+    storeNodes = await startShopNodes(NODES, "sql-guarded");
     // A running run left by a killed test would make the lab reject every other run.
     await prisma().run.updateMany({ where: { status: "running" }, data: { status: "failed" } });
   });
   after(async () => {
-    for (const server of servers) await server.close();
+    await Promise.all(storeNodes.map((node) => node[Symbol.asyncDispose]()));
     await postgresPool().end();
   });
 
@@ -68,7 +67,7 @@ describe("a run is checked once", () => {
       made += 1;
       return checkRun(source);
     });
-    const nodes = servers.map(({ url }, index) => {
+    const nodes = storeNodes.map(({ url }, index) => {
       return new CountingNodeClient({ name: NODES[index] ?? "", url }, undefined);
     });
     const lab = new Coordinator({ nodes, checks, expectedOf: () => "safe", versions: async () => ({ lab: "test" }) });
@@ -77,17 +76,11 @@ describe("a run is checked once", () => {
 
   async function openAndSell({ lab }: TestLab): Promise<RunDocument> {
     const opened = await lab.open(runRequestSchema.parse({ strategy: "sql-guarded", stock: 5, vus: BUYERS }));
-    const buy = (buyer: number) =>
-      fetch(`${servers[0]?.url}/api/products/${opened.target.id}/reduce-stock`, {
-        method: "POST",
-        headers: {
-          "content-type": "application/json",
-          "x-run-id": opened.id,
-          "x-run-key": lab.runKey(opened.id) ?? "",
-        },
-        body: JSON.stringify({ userId: `buyer-${buyer}` }),
-      });
-    await Promise.all(Array.from({ length: BUYERS }, (_, buyer) => buy(buyer)));
+    const purchases = Array.from({ length: BUYERS }, (_, buyer) => {
+      const { url } = storeNodes[buyer % storeNodes.length] as ShopNode;
+      return buyAt(url, { productId: opened.target.id }, { userId: `buyer-${buyer}` });
+    });
+    await Promise.all(purchases);
     return opened;
   }
 
