@@ -1,27 +1,27 @@
 import type { MedianInterval } from "./median-interval";
 
-/** What repeats of two ways of doing the same thing say about each other. */
+/** Comparison of repeated measurements with a baseline. */
 
 export type BetterIs = "higher" | "lower";
 
 export type Comparison =
   | { readonly kind: "no_data" }
-  /** With so few runs, intervals that lie apart mean little. */
+  /** With so few runs, even separate intervals are likely by chance. */
   | { readonly kind: "too_few"; readonly runs: number }
   | { readonly kind: "no_clear_difference" }
   | {
       readonly kind: "faster" | "slower";
-      /** How many times, 1 or more, from median to median; null where one of them is 0. */
+      /** Ratio of the medians, 1 or more; null if one of them is 0. */
       readonly factor: number | null;
     };
 
 /**
- * Three against three lie apart by chance in one comparison of ten where there is no difference, four against four in
- * one of thirty-five; two against two in one of three, which is no finding.
+ * Without a real difference, the ranges of three runs each are separate by chance in one comparison of ten, of four runs each in one
+ * of thirty-five. Of two runs each it is one in three, which is too often to report.
  */
 export const FEWEST_RUNS = 3;
 
-/** Compares with a baseline. A difference is claimed only where the two intervals of the median do not touch. */
+/** Reports a difference only if the two intervals of the median do not overlap. */
 export function compareIntervals(
   candidate: MedianInterval | null,
   baseline: MedianInterval | null,
@@ -38,8 +38,8 @@ export function compareIntervals(
   return { kind: isAbove === (betterIs === "higher") ? "faster" : "slower", factor };
 }
 
-/** The chance that the ranges of two equal things lie apart, the one wholly above the other, either way. */
-export function chanceOfLyingApart(runs: number, others: number): number {
+/** The probability that the ranges of two samples of one distribution do not overlap. */
+export function chanceOfSeparateRanges(runs: number, others: number): number {
   let arrangements = 1;
   for (let index = 1; index <= others; index += 1) arrangements = (arrangements * (runs + index)) / index;
   return 2 / arrangements;
@@ -49,7 +49,7 @@ export function chanceOfLyingApart(runs: number, others: number): number {
 export function comparisonWords(comparison: Comparison): string {
   switch (comparison.kind) {
     case "no_data":
-      return "nothing measured";
+      return "not measured";
     case "too_few":
       return `too few runs (${comparison.runs})`;
     case "no_clear_difference":

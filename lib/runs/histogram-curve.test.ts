@@ -18,7 +18,7 @@ function runOf(values: readonly number[]) {
 }
 
 describe("a curve of a whole distribution", () => {
-  it("rises, reaches the maximum, and ends where one purchase in all of them stands", () => {
+  it("rises to the maximum and ends at the share of the last purchase", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 60_000 }), { minLength: 2, maxLength: 300 }), (values) => {
         const curve = curveOfHistogram(histogramOf(values));
@@ -38,24 +38,24 @@ describe("a curve of a whole distribution", () => {
     );
   });
 
-  it("is empty for nothing", () => {
+  it("is empty for an empty histogram", () => {
     assert.deepEqual(curveOfHistogram(createHistogram()), []);
   });
 });
 
 describe("the distribution of repeats", () => {
-  it("is theirs added up, not the mean of their percentiles", () => {
+  it("is the sum of their histograms, not the mean of their percentiles", () => {
     const merged = mergedLatency([runOf(Array(99).fill(1)), runOf([1_000])]);
     assert.equal(merged?.totalCount, 100);
     assert.ok(merged && Math.abs(merged.getValueAtPercentile(50) - 1_000) < 20, "half are answered within 1 ms");
   });
 
-  it("is not known when one of them kept none", () => {
+  it("is null if a run has no histogram", () => {
     assert.equal(mergedLatency([runOf([1]), runDocument()]), null);
     assert.equal(mergedLatency([]), null);
   });
 
-  it("is drawn from the medians of the percentiles then", () => {
+  it("falls back to the median of each percentile", () => {
     const withP50 = (p50: number) => runDocument({ latencyMs: { ...runDocument().latencyMs, p50 } });
     assert.equal(medianCurve([withP50(10), withP50(30), withP50(20)])[0]?.ms, 20);
   });

@@ -5,10 +5,10 @@ import { curveOfPercentiles } from "./latency-curve";
 import { medianInterval } from "./median-interval";
 import { type CurvePoint, percentilePosition, shareOfMax } from "./percentile-axis";
 
-/** Curves from whole distributions. Apart from lib/runs/latency-curve.ts, because histograms stay out of the browser. */
+/** Curves from whole histograms. Separate from latency-curve.ts, because the browser does not load the histogram library. */
 
 const MICROS_PER_MS = 1_000;
-/** Points in a decade of the axis: finer than a pixel of the plots. */
+/** Points per decade of the axis: closer together than the pixels of the plots. */
 const POINTS_PER_DECADE = 24;
 
 export function curveOfHistogram(histogram: LatencyHistogram): CurvePoint[] {
@@ -25,14 +25,14 @@ export function curveOfHistogram(histogram: LatencyHistogram): CurvePoint[] {
   return [...points, { share: maxShare, ms: max / MICROS_PER_MS }];
 }
 
-/** The distributions of several runs added up; null where one of them was not kept whole. */
+/** The sum of several runs' distributions; null if a run has no histogram. */
 export function mergedLatency(documents: readonly RunDocument[]): LatencyHistogram | null {
   const encoded = documents.map(({ histograms }) => histograms?.latency);
   if (encoded.length === 0 || encoded.includes(undefined)) return null;
   return mergeHistograms(encoded.flatMap((text) => (text === undefined ? [] : [decodeHistogram(text)])));
 }
 
-/** The buyers' percentiles of several runs, each the median of what the runs say. */
+/** For each percentile of the buyers' latency, the median over several runs. */
 export function medianCurve(documents: readonly RunDocument[]): CurvePoint[] {
   const names = ["p50", "p90", "p95", "p99", "p999", "max"] as const;
   const medians = Object.fromEntries(

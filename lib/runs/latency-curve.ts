@@ -11,18 +11,18 @@ const KNOWN: readonly (readonly [Exclude<keyof Percentiles, "max">, number])[] =
   ["p999", 0.999],
 ];
 
-/** A curve through the percentiles of a document; the maximum stands where one purchase in all of them stands. */
+/** A curve through the percentiles of a document. The maximum is the last purchase, so its share is 1 - 1/purchases. */
 export function curveOfPercentiles(percentiles: Percentiles, purchases: number): CurvePoint[] {
   const maxShare = shareOfMax(purchases);
   const points = KNOWN.flatMap(([name, share]) => {
     const ms = percentiles[name];
-    // A percentile beyond the last purchase is the maximum under another name.
+    // A percentile beyond the last purchase equals the maximum.
     return ms === null || share >= maxShare ? [] : [{ share, ms }];
   });
   return percentiles.max === null ? points : [...points, { share: maxShare, ms: percentiles.max }];
 }
 
-/** What the buyers of a run waited, as a curve: as fine as their generator told it. */
+/** The buyers' latency as a curve, with as many points as their load generator reported. */
 export function buyersCurve({
   latencyMs,
   counts,
@@ -36,7 +36,7 @@ export function buyersCurve({
   return latencyMs.max === null ? points : [...points, { share: maxShare, ms: latencyMs.max }];
 }
 
-/** Purchases that the generator got an answer to: those that its latencies are of. */
+/** Purchases that the generator got an answer to. Its latencies cover only these. */
 export function answeredOf({ iterations, failedRequests }: ClientReport): number {
   return Math.max(0, iterations - failedRequests);
 }

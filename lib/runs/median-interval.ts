@@ -1,21 +1,21 @@
 /**
- * The median of repeats and where the true one may lie. Order statistics only: latencies and throughputs of a contended
- * row have no shape worth assuming (docs/decisions/130-comparing-repeats.md).
+ * The median of repeated runs with a confidence interval. Uses order statistics only, because latencies and throughputs of a
+ * contended row follow no known distribution.
  */
 
 export interface MedianInterval {
   readonly median: number;
-  /** Two of the values themselves, the same number of places from either end. */
+  /** `low` and `high` are two of the values, at the same distance from either end of the sorted values. */
   readonly low: number;
   readonly high: number;
   readonly runs: number;
-  /** How often an interval made like this one holds the true median; below the 95 % aimed at for fewer than six runs. */
+  /** Probability that such an interval contains the true median. Below the target of 95 % for fewer than six runs. */
   readonly coverage: number;
 }
 
-export const AIMED_COVERAGE = 0.95;
+export const TARGET_COVERAGE = 0.95;
 
-/** Null when nothing was measured. The median of an even number is the mean of the middle two. */
+/** Null without values. The median of an even number of values is the mean of the middle two. */
 export function medianInterval(values: readonly (number | null | undefined)[]): MedianInterval | null {
   const sorted = values.filter((value) => typeof value === "number" && Number.isFinite(value)) as number[];
   sorted.sort((a, b) => a - b);
@@ -26,7 +26,7 @@ export function medianInterval(values: readonly (number | null | undefined)[]): 
   if (low === undefined || high === undefined) return null;
   const lower = sorted[Math.floor((runs - 1) / 2)] ?? low;
   const upper = sorted[Math.floor(runs / 2)] ?? high;
-  // Halved before they are added: two of the largest numbers have a middle too.
+  // Halving before adding avoids an overflow for the largest numbers.
   return {
     median: lower === upper ? lower : lower / 2 + upper / 2,
     low,
@@ -36,16 +36,16 @@ export function medianInterval(values: readonly (number | null | undefined)[]): 
   };
 }
 
-/** The narrowest symmetric interval with the coverage aimed at; the whole range where there is none. */
+/** The narrowest symmetric interval with the target coverage; the whole range if there is none. */
 function placesFromTheEnd(runs: number): number {
   let places = 0;
-  while (2 * (places + 1) < runs && coverageOf(runs, places + 1) >= AIMED_COVERAGE) places += 1;
+  while (2 * (places + 1) < runs && coverageOf(runs, places + 1) >= TARGET_COVERAGE) places += 1;
   return places;
 }
 
 /**
- * The chance that the median lies between the value `places` from the low end and the one `places` from the high end:
- * each run is above the median or below it like a coin, and the interval misses when nearly all fall on one side.
+ * The probability that the true median lies between the value `places` from the low end and the value `places` from the high end.
+ * Each run falls above or below the median like a coin toss; the interval misses if nearly all fall on one side.
  */
 export function coverageOf(runs: number, places: number): number {
   let chanceOfOneSide = 0;

@@ -1,33 +1,33 @@
 import type { NodeRunStats } from "../node/purchase-meter";
 import type { NodeClient } from "./node-client";
 
-type Asked = Pick<NodeClient, "stats">;
+type StatsSource = Pick<NodeClient, "stats">;
 
 /**
- * What the nodes say of one run, again and again. A node that is late is taken at its last word, so that one that stands
- * still does not take the others' figures with it; it is asked again once it has answered.
+ * Polls the nodes for the figures of one run. For a node that answers late it returns the last known figures, so that a stopped node
+ * does not hold up the others. It polls that node again after the late answer.
  */
 export class NodeReadings {
-  private readonly last = new Map<Asked, NodeRunStats>();
-  private readonly pending = new Map<Asked, Promise<NodeRunStats>>();
+  private readonly last = new Map<StatsSource, NodeRunStats>();
+  private readonly pending = new Map<StatsSource, Promise<NodeRunStats>>();
 
   constructor(
-    private readonly nodes: readonly Asked[],
+    private readonly nodes: readonly StatsSource[],
     private readonly runId: string,
   ) {}
 
-  /** One reading a node. @throws Error when a node fails, or is late and has never said anything */
+  /** The figures of every node. Waits longer than the limit for a node without earlier figures. @throws Error if a node fails */
   async readWithin(limitMs: number): Promise<NodeRunStats[]> {
-    return Promise.all(this.nodes.map((node) => this.lastWordWithin(limitMs, node)));
+    return Promise.all(this.nodes.map((node) => this.statsWithin(limitMs, node)));
   }
 
-  /** However long it takes. @throws Error when a node fails */
+  /** Waits for every node. @throws Error if a node fails */
   async read(): Promise<NodeRunStats[]> {
     return Promise.all(this.nodes.map((node) => node.stats(this.runId)));
   }
 
-  private async lastWordWithin(limitMs: number, node: Asked): Promise<NodeRunStats> {
-    const answer = this.pending.get(node) ?? this.ask(node);
+  private async statsWithin(limitMs: number, node: StatsSource): Promise<NodeRunStats> {
+    const answer = this.pending.get(node) ?? this.poll(node);
     const known = this.last.get(node);
     if (!known) return answer;
     let timer: NodeJS.Timeout | undefined;
@@ -37,12 +37,12 @@ export class NodeReadings {
     return Promise.race([answer, limit]).finally(() => clearTimeout(timer));
   }
 
-  private ask(node: Asked): Promise<NodeRunStats> {
+  private poll(node: StatsSource): Promise<NodeRunStats> {
     const answer = node.stats(this.runId).finally(() => this.pending.delete(node));
     this.pending.set(node, answer);
     answer.then(
       (stats) => this.last.set(node, stats),
-      // Told to whoever waits for it; nobody may be any more.
+      // Callers that still wait get the rejection. Without callers it must not become an unhandled rejection.
       () => {},
     );
     return answer;

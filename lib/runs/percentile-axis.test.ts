@@ -33,19 +33,19 @@ const curves: fc.Arbitrary<CurvePoint[]> = fc
   });
 
 describe("the percentile axis", () => {
-  it("gives every decade of the slowest the same room", () => {
+  it("gives every decade of 1 / (1 - p) the same width", () => {
     const at = [0, 0.9, 0.99, 0.999].map((share) => Number(percentilePosition(share).toFixed(9)));
     assert.deepEqual(at, [0, 1, 2, 3]);
   });
 
-  it("has ticks only as far as the curves reach", () => {
+  it("has ticks only up to the end of the curves", () => {
     assert.deepEqual(
       shareTicks(2).map(({ label }) => label),
       ["0", "50 %", "90 %", "99 %"],
     );
   });
 
-  it("draws every point inside the box, and later shares never to the left", () => {
+  it("draws every point inside the box, and higher shares further to the right", () => {
     fc.assert(
       fc.property(fc.array(curves, { maxLength: 4 }), (all) => {
         const plot = layOutCurves(all, BOX);
@@ -65,23 +65,23 @@ describe("the percentile axis", () => {
     );
   });
 
-  it("is linear from zero for curves alike, logarithmic for those that are worlds apart", () => {
+  it("is linear from zero for similar curves and logarithmic for curves that are far apart", () => {
     const upTo = (ms: number): CurvePoint[] => [
       { share: 0.5, ms: ms / 2 },
       { share: 0.99, ms },
     ];
-    const alike = msScale([upTo(90), upTo(40)]);
-    assert.equal(alike.isLogarithmic, false);
-    assert.deepEqual(alike.ticks, [0, 50, 100]);
-    const apart = msScale([upTo(9), upTo(4_000)]);
-    assert.equal(apart.isLogarithmic, true);
-    assert.deepEqual(apart.ticks, [1, 10, 100, 1_000, 10_000]);
-    assert.equal(msFraction(100, apart), 0.5);
+    const linear = msScale([upTo(90), upTo(40)]);
+    assert.equal(linear.isLogarithmic, false);
+    assert.deepEqual(linear.ticks, [0, 50, 100]);
+    const logarithmic = msScale([upTo(9), upTo(4_000)]);
+    assert.equal(logarithmic.isLogarithmic, true);
+    assert.deepEqual(logarithmic.ticks, [1, 10, 100, 1_000, 10_000]);
+    assert.equal(msFraction(100, logarithmic), 0.5);
   });
 
-  it("has a scale for nothing, and for nothing but zeros", () => {
-    for (const nothing of [[], [[]], [[{ share: 0.5, ms: 0 }]]]) {
-      const scale = msScale(nothing);
+  it("has a scale without curves, without points, and for zeros only", () => {
+    for (const curves of [[], [[]], [[{ share: 0.5, ms: 0 }]]]) {
+      const scale = msScale(curves);
       assert.ok(scale.max > scale.min);
     }
   });
@@ -90,16 +90,16 @@ describe("the percentile axis", () => {
 describe("a curve through a document's percentiles", () => {
   const percentiles = { p50: 10, p90: 20, p95: 25, p99: 40, p999: 60, max: 61 };
 
-  it("puts the maximum where one purchase in all of them stands, and drops what lies beyond it", () => {
+  it("puts the maximum at the share of the last purchase, and drops percentiles beyond it", () => {
     const shares = curveOfPercentiles(percentiles, 500).map(({ share }) => share);
     assert.deepEqual(shares, [0.5, 0.9, 0.95, 0.99, 0.998]);
   });
 
-  it("leaves out what was not measured", () => {
+  it("leaves out percentiles without a value", () => {
     assert.deepEqual(curveOfPercentiles({ ...percentiles, p50: null, max: null }, 20), [{ share: 0.9, ms: 20 }]);
   });
 
-  it("is read between its points on the stretched axis, and not beyond its ends", () => {
+  it("is interpolated on the logarithmic axis, and null beyond its ends", () => {
     const curve = [
       { share: 0.9, ms: 10 },
       { share: 0.999, ms: 30 },
@@ -113,27 +113,31 @@ describe("a curve through a document's percentiles", () => {
 
 describe("the buyers' curve", () => {
   const curve = CURVE_PERCENTILES.map((percentile, at) => ({ percentile, ms: 10 + at }));
-  const drawn = (changes: Parameters<typeof clientReport>[0]) =>
+  const curveWith = (changes: Parameters<typeof clientReport>[0]) =>
     buyersCurve(runDocument({ client: clientReport({ iterations: 500, ...changes }) }));
 
-  it("has every point that the generator told, up to where one purchase in all of them stands", () => {
-    const points = drawn({ curve });
+  it("has every point that the generator reported, up to the share of the last purchase", () => {
+    const points = curveWith({ curve });
     assert.deepEqual(points[0], { share: 0, ms: 10 });
     assert.deepEqual(
       points.slice(-2).map(({ share }) => share),
       [0.997629, 0.998],
     );
     assert.equal(points.at(-1)?.ms, runDocument().latencyMs.max);
-    assert.equal(drawn({ curve, failedRequests: 400 }).at(-1)?.share, 0.99, "of a hundred that were answered");
+    assert.equal(
+      curveWith({ curve, failedRequests: 400 }).at(-1)?.share,
+      0.99,
+      "expected the share of the last of 100 answered purchases",
+    );
   });
 
-  it("is drawn from the document's few percentiles where it was not told, as in older runs", () => {
+  it("uses the document's percentiles if the generator reported no curve", () => {
     const { latencyMs, counts } = runDocument();
-    assert.deepEqual(drawn({}), curveOfPercentiles(latencyMs, counts.requests));
+    assert.deepEqual(curveWith({}), curveOfPercentiles(latencyMs, counts.requests));
     assert.deepEqual(buyersCurve(runDocument({ client: null })), curveOfPercentiles(latencyMs, counts.requests));
   });
 
-  it("is refused when it does not rise, or leaves the axis", () => {
+  it("is rejected by the schema if it does not rise or leaves the axis", () => {
     const accepts = (points: { percentile: number; ms: number }[]) =>
       clientReportSchema.safeParse(clientReport({ curve: points })).success;
     const at = (...pairs: [number, number][]) => pairs.map(([percentile, ms]) => ({ percentile, ms }));

@@ -1,6 +1,6 @@
 /**
- * The percentile curve: latency over 1 / (1 - p) on a logarithmic axis, so that the last hundredth of the buyers gets as
- * much room as the first nine tenths. Pure geometry; the page and the exported file draw the same lines from it.
+ * Geometry of the percentile curve: latency over 1 / (1 - p) on a logarithmic axis, so that 99 % to 99.9 % is as wide as 0 to 90 %.
+ * The page and the exported file draw the same lines with it.
  */
 
 export interface CurvePoint {
@@ -14,7 +14,7 @@ export function percentilePosition(share: number): number {
   return Math.log10(1 / (1 - share));
 }
 
-/** A maximum stands for one purchase in all of them; where it stands on the axis follows from their number. */
+/** The share of the maximum: it is one of all purchases. */
 export function shareOfMax(purchases: number): number {
   return 1 - 1 / Math.max(2, purchases);
 }
@@ -34,7 +34,7 @@ const SHARES: readonly (readonly [number, string])[] = [
   [0.99999, "99.999 %"],
 ];
 
-/** Ticks of the share axis up to the last decade that the curves reach into. */
+/** Ticks of the share axis, up to the end of the curves. */
 export function shareTicks(maxPosition: number): Tick[] {
   return SHARES.map(([share, label]) => ({ at: percentilePosition(share), label })).filter(
     ({ at }) => at <= maxPosition + 1e-9,
@@ -48,13 +48,13 @@ export interface MsScale {
   readonly ticks: readonly number[];
 }
 
-/** Curves further apart than this would lie flat on a linear axis. */
+/** With a larger ratio between the curves, the lower one would be flat on a linear axis. */
 const LOGARITHMIC_FROM = 12;
 
-/** Less than a nanosecond is no time that a clock of ours has told, and too little to be divided into ticks. */
+/** Less than a nanosecond: below the resolution of the clocks, and too small to divide into ticks. */
 const LEAST_MS = 1e-6;
 
-/** A scale in milliseconds for everything drawn: linear from 0, logarithmic where the medians are far apart. */
+/** The scale of a plot in milliseconds: linear from 0, or logarithmic if the curves are far apart. */
 export function msScale(curves: readonly (readonly CurvePoint[])[]): MsScale {
   const highest = Math.max(0, ...curves.flatMap((curve) => curve.map(({ ms }) => ms)));
   if (highest < LEAST_MS) return { min: 0, max: 1, isLogarithmic: false, ticks: [0, 1] };
@@ -72,7 +72,7 @@ function linear(highest: number): MsScale {
 
 function logarithmic(curves: readonly (readonly CurvePoint[])[], highest: number): MsScale {
   const positive = curves.flatMap((curve) => curve.map(({ ms }) => ms)).filter((ms) => ms > 0);
-  // Three decades at most: what lies below is a fraction of a percent of the highest, and flat at the foot.
+  // At most three decades: lower values are below 0.1 % of the highest.
   const lowest = Math.max(Math.min(...positive), highest / 1_000);
   const from = Math.floor(Math.log10(lowest) + 1e-9);
   const to = Math.ceil(Math.log10(highest) - 1e-9);
@@ -80,7 +80,7 @@ function logarithmic(curves: readonly (readonly CurvePoint[])[], highest: number
   return { min: decades[0] ?? 1, max: decades.at(-1) ?? 10, isLogarithmic: true, ticks: decades };
 }
 
-/** 1, 2 or 5 times a power of ten, at least as large as asked for. */
+/** The smallest of 1, 2 or 5 times a power of ten that is at least `atLeast`. */
 function niceStep(atLeast: number): number {
   const power = 10 ** Math.floor(Math.log10(atLeast));
   const factor = [1, 2, 5, 10].find((candidate) => candidate * power >= atLeast * (1 - 1e-9)) ?? 10;
@@ -91,14 +91,14 @@ function trimmed(value: number): number {
   return Number(value.toPrecision(6));
 }
 
-/** Where a duration lies between the foot (0) and the top (1) of the scale. */
+/** Position of a duration on the scale, from the bottom (0) to the top (1). */
 export function msFraction(ms: number, { min, max, isLogarithmic }: MsScale): number {
   if (!isLogarithmic) return ms / max;
   const clamped = Math.max(ms, min);
   return (Math.log10(clamped) - Math.log10(min)) / (Math.log10(max) - Math.log10(min));
 }
 
-/** What the curve says at a share, between its points; null beyond its ends. */
+/** The latency at a share, interpolated between the curve's points; null beyond its ends. */
 export function msAt(curve: readonly CurvePoint[], share: number): number | null {
   const after = curve.findIndex((point) => point.share >= share - 1e-12);
   const right = curve[after];
@@ -120,13 +120,13 @@ export interface PlotBox {
 export interface PercentilePlot {
   readonly scale: MsScale;
   readonly maxPosition: number;
-  /** Ready for an SVG path's `d`, in the order of the curves; empty for a curve without points. */
+  /** The `d` of an SVG path for each curve; empty for a curve without points. */
   readonly paths: readonly string[];
   readonly x: (share: number) => number;
   readonly y: (ms: number) => number;
 }
 
-/** Lays curves out in a box. The axis always reaches 99 %, so that short runs are not blown up. */
+/** Lays out curves in a box. The axis reaches at least 99 %, so that short runs are not stretched. */
 export function layOutCurves(curves: readonly (readonly CurvePoint[])[], box: PlotBox): PercentilePlot {
   const scale = msScale(curves);
   const positions = curves.flatMap((curve) => curve.map(({ share }) => percentilePosition(share)));

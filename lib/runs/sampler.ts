@@ -17,8 +17,8 @@ import type { RunSample } from "./run-sample";
 import { insertSample, readStockFacts } from "./run-store";
 
 const SAMPLE_EVERY_MS = 250;
-/** A node that stands still costs the charts of the others no more than this. */
-const LATE_AFTER_MS = 1_000;
+/** Limit of the wait for a node's figures, so that a stopped node does not stop the charts of the others. */
+const NODE_WAIT_MS = 1_000;
 
 interface Previous {
   readonly atMs: number;
@@ -28,8 +28,8 @@ interface Previous {
 }
 
 /**
- * The live feed of one run: about four times a second it asks the nodes and the database and writes a sample.
- * One sample at a time; a slow one delays the next instead of piling up. Owned by the coordinator, which stops it.
+ * The live feed of one run: stores a sample with figures of the nodes and the database about four times a second. Takes one sample
+ * at a time, so a slow sample delays the next one. The coordinator stops it.
  */
 export class Sampler {
   private seq = 0;
@@ -37,7 +37,7 @@ export class Sampler {
   private stopped = false;
   private taking: Promise<void> = Promise.resolve();
   private previous: Previous | null = null;
-  /** From here on only the monotonic clock counts: a wall clock that is set in mid-run would bend every chart. */
+  /** Later times use only the monotonic clock: setting the wall clock during a run would distort every chart. */
   private readonly createdNs = nowNs();
   private readonly createdAtMs: number;
   private readonly readings: NodeReadings;
@@ -54,7 +54,7 @@ export class Sampler {
     this.schedule();
   }
 
-  /** Takes a last sample, so that the feed ends on the final figures, and stops. Safe to call twice. */
+  /** Stops after a last sample with the final figures. Safe to call twice. */
   async stop(): Promise<void> {
     if (this.stopped) return;
     this.stopped = true;
@@ -72,27 +72,27 @@ export class Sampler {
     this.timer.unref();
   }
 
-  /** A missed sample is a gap in a chart, not a failure of the run. */
+  /** A sample that fails leaves a gap in a chart. It does not fail the run. */
   private async takeQuietly(): Promise<void> {
     try {
       await this.take();
     } catch (error) {
-      log().warn({ runId: this.document.id, reason: (error as Error).message }, "no sample");
+      log().warn({ runId: this.document.id, reason: (error as Error).message }, "could not take a sample");
     }
   }
 
   private async take(): Promise<void> {
     const { id, target } = this.document;
-    // The last sample ends the feed on the final figures, so it takes nobody's word of before.
-    const figures = this.stopped ? this.readings.read() : this.readings.readWithin(LATE_AFTER_MS);
+    // The last sample has the final figures, so it must not use earlier figures of a slow node.
+    const figures = this.stopped ? this.readings.read() : this.readings.readWithin(NODE_WAIT_MS);
     const [facts, stats] = await Promise.all([readStockFacts(id, target), figures]);
     const atMs = Math.round(this.createdAtMs + elapsedMs(this.createdNs));
     const sample = this.compose({ atMs, stockLeft: facts.final, orders: facts.orders, stats });
     await insertSample(id, sample);
   }
 
-  private compose(seen: { atMs: number; stockLeft: number; orders: number; stats: NodeRunStats[] }): RunSample {
-    const { atMs, stockLeft, orders, stats } = seen;
+  private compose(reading: { atMs: number; stockLeft: number; orders: number; stats: NodeRunStats[] }): RunSample {
+    const { atMs, stockLeft, orders, stats } = reading;
     const counts = sumCounts(stats.map((node) => node.counts));
     const inFlight = stats.reduce((sum, node) => sum + node.inFlight, 0);
     const phases = mergePhases(stats);
@@ -135,7 +135,7 @@ function mergePhases(stats: readonly NodeRunStats[]): Record<Phase, LatencyHisto
   return merged;
 }
 
-/** Medians of what was recorded since the last sample: the cumulative histograms, one less the other. */
+/** Medians since the last sample: the cumulative histograms now, minus those of the last sample. */
 function intervalMedians(
   now: Record<Phase, LatencyHistogram>,
   before: Record<Phase, LatencyHistogram>,

@@ -6,7 +6,7 @@ import { baselineOf, type GroupSorting, type RunGroup } from "@/app/_lib/compare
 import type { CompareModel } from "@/app/_lib/compare-model";
 import { compareHref, type Selection } from "@/app/_lib/compare-selection";
 import { plural } from "@/app/_lib/format";
-import { chanceOfLyingApart, FEWEST_RUNS } from "@/lib/runs/comparison";
+import { chanceOfSeparateRanges, FEWEST_RUNS } from "@/lib/runs/comparison";
 import { PercentileCurve } from "../chart/percentile-curve";
 import styles from "./comparison.module.css";
 import { GroupsTable } from "./groups-table";
@@ -74,7 +74,7 @@ export function Comparison({ model, selection }: ComparisonProps) {
 
 function HowToRead({ groups, shared }: { groups: readonly RunGroup[]; shared: string }) {
   const fewest = Math.min(...groups.map(({ runs }) => runs.length));
-  const oneIn = Math.round(1 / chanceOfLyingApart(fewest, fewest));
+  const oneIn = Math.round(1 / chanceOfSeparateRanges(fewest, fewest));
   return (
     <p className={styles.note}>
       All runs used {shared}. Below each median is{" "}

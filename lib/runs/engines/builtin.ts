@@ -4,8 +4,8 @@ import { engineLimitMs } from "./limits";
 import type { LoadEngine, LoadOptions, LoadResult } from "./types";
 
 /**
- * Load by a Node.js process of our own, for machines without k6. It sends the same purchases in the same two ways, and
- * its name stands in the run document, so that nobody takes its figures for k6's.
+ * The lab's own load generator, a Node.js process for machines without k6. It sends the same purchases in the same two ways. The run
+ * document names the generator, because its figures differ from k6's.
  */
 
 /** In production the build holds a bundle of the generator; elsewhere the TypeScript file runs through its loader. */
@@ -23,7 +23,7 @@ export function createBuiltinEngine({ rootDir }: { readonly rootDir: string }): 
   };
 }
 
-/** How the built-in generator names itself in run documents. */
+/** Name of the built-in generator in run documents. */
 export function builtinVersion(): string {
   return `builtin (Node.js ${process.version})`;
 }

@@ -5,28 +5,28 @@ import { dirname } from "node:path";
 export interface ChildCommand {
   readonly command: string;
   readonly args: readonly string[];
-  /** The whole environment of the child; nothing is inherited. */
+  /** The complete environment of the child: it inherits no variables. */
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** Both output streams go here. */
+  /** Receives stdout and stderr. */
   readonly logFile: string;
-  /** The child is told to stop (SIGINT) after this long, and killed `graceMs` later. */
+  /** After this time the child gets SIGINT, and SIGKILL `graceMs` later. */
   readonly limitMs: number;
   readonly graceMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Called once the process is there; what it answers is called when the process is over. */
+  /** Called when the process has started; the returned function is called when it has ended. */
   readonly onStart?: (pid: number) => () => void;
 }
 
 export interface ChildResult {
-  /** Null when a signal ended it or it never started. */
+  /** Null if a signal ended it, or it did not start. */
   readonly exitCode: number | null;
-  /** Why it did not come to its own end; null when it did. */
+  /** Why it did not exit by itself; null if it did. */
   readonly stoppedBecause: string | null;
   readonly elapsedMs: number;
 }
 
-/** Runs a process to its end within a bound. Resolves whatever happens to it. */
+/** Runs a process with a time limit. Never rejects because of the process: see `stoppedBecause`. */
 export async function runChild(child: ChildCommand): Promise<ChildResult> {
   const startedAtMs = performance.now();
   await mkdir(dirname(child.logFile), { recursive: true });
@@ -71,15 +71,15 @@ function spawnAndWait(child: ChildCommand, logFd: number): Promise<Omit<ChildRes
   });
 }
 
-/** Why an engine's load failed, in one sentence, with the last lines that the process wrote. */
-export async function failureOf(who: string, result: ChildResult, logFile: string): Promise<string> {
+/** Why an engine failed, in one sentence, with the last lines of its log. */
+export async function failureOf(engine: string, result: ChildResult, logFile: string): Promise<string> {
   const text = await readFile(logFile, "utf8").catch((error: Error) => `no log: ${error.message}`);
   const tail = text.trim().split("\n").slice(-3).join(" | ").slice(-600);
   const what = result.stoppedBecause ?? `exit code ${result.exitCode}`;
-  return `${who} did not finish the load: ${what}.${tail === "" ? "" : ` It last said: ${tail}`}`;
+  return `${engine} did not finish the load: ${what}.${tail === "" ? "" : ` Its last output: ${tail}`}`;
 }
 
-/** What a child may inherit: enough to find programs and temporary files, nothing that changes what it does. */
+/** The variables that a child needs to find programs and temporary files. Settings of the lab are left out. */
 export function baseEnvironment(source: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   const names = ["PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH"];
   const inherited = Object.fromEntries(names.map((name) => [name, source[name]]));

@@ -4,15 +4,15 @@ import type { EngineId, LoadEngine } from "./types";
 
 export interface EngineChoice {
   readonly engine: LoadEngine;
-  /** As it stands in the run document. */
+  /** As written in the run document. */
   readonly version: string;
-  /** Says so when it is not the engine that was asked for; null otherwise. */
+  /** Why it is not the requested engine; null if it is. */
   readonly note: string | null;
 }
 
 export interface EngineSettings {
   readonly k6Binary?: string | undefined;
-  /** The repository; the process's working directory when absent. */
+  /** The repository; absent: the working directory. */
   readonly rootDir?: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export function createEngines({ k6Binary, rootDir = process.cwd() }: EngineSetti
   return { k6: createK6Engine({ binary: k6Binary, rootDir }), builtin: createBuiltinEngine({ rootDir }) };
 }
 
-/** The engine asked for, or the built-in one when k6 is not there; then the note says why. */
+/** The requested engine, or the built-in one with a note if k6 is not available. */
 export async function chooseEngine(
   wanted: EngineId,
   engines: Readonly<Record<EngineId, LoadEngine>>,

@@ -11,24 +11,24 @@ import { engineLimitMs, requestTimeoutMs } from "./limits";
 const rootDir = process.cwd();
 
 describe("k6 engine", () => {
-  it("reads the version that k6 prints", () => {
+  it("parses the version that k6 prints", () => {
     assert.equal(parseK6Version("k6 v2.2.0 (go1.26.8, linux/amd64)\n"), "k6 v2.2.0");
     assert.equal(parseK6Version("k6 v2.3.0-rc1 (commit/abc)\n"), "k6 v2.3.0-rc1");
     assert.equal(parseK6Version("v20.20.2\n"), null);
   });
 
-  it("says what to do when the binary is not there", async () => {
+  it("says how to fix a missing binary", async () => {
     const found = await createK6Engine({ binary: "/nowhere/k6", rootDir }).detect();
     assert.equal(found.available, false);
     assert.match(found.reason ?? "", /\/nowhere\/k6 cannot be run \(ENOENT\).*npm run k6/);
   });
 
-  it("does not take another program for k6", async () => {
+  it("does not accept another program as k6", async () => {
     const found = await createK6Engine({ binary: process.execPath, rootDir }).detect();
     assert.equal(found.available, false);
   });
 
-  it("gives way to the built-in generator and says so", async () => {
+  it("is replaced by the built-in generator if k6 is missing, with a note", async () => {
     const choice = await chooseEngine("k6", createEngines({ k6Binary: "/nowhere/k6", rootDir }));
     assert.equal(choice.engine.id, "builtin");
     assert.match(choice.version, /^builtin/);
@@ -50,7 +50,7 @@ describe("time limits of a load", () => {
     seed: 1,
   };
 
-  it("leave room for the wait for the lock and the work", () => {
+  it("include the wait for the lock and the work", () => {
     assert.ok(requestTimeoutMs(config) > config.waitTimeoutMs + config.holdMs);
   });
 
@@ -79,14 +79,14 @@ describe("child process of an engine", () => {
       signal: more.signal,
     });
 
-  it("passes on the exit code and keeps the output", async () => {
-    const result = await node("console.log('said'); process.exit(3)");
+  it("returns the exit code and writes the output to the log", async () => {
+    const result = await node("console.log('output'); process.exit(3)");
     assert.equal(result.exitCode, 3);
     assert.equal(result.stoppedBecause, null);
-    assert.match(await readFile(join(folder, "log", "out.log"), "utf8"), /said/);
+    assert.match(await readFile(join(folder, "log", "out.log"), "utf8"), /output/);
   });
 
-  it("is killed when it outlasts its limit and ignores the request to stop", async () => {
+  it("is killed if it runs longer than its limit and ignores SIGINT", async () => {
     const result = await node("process.on('SIGINT', () => {}); setInterval(() => {}, 1000)", { limitMs: 500 });
     assert.match(result.stoppedBecause ?? "", /longer than 0.5 s/);
   });
@@ -96,13 +96,13 @@ describe("child process of an engine", () => {
     assert.equal(result.stoppedBecause, "it was stopped");
   });
 
-  it("reports a program that does not exist", async () => {
+  it("returns the reason if the program does not exist", async () => {
     const options = { args: [], env: baseEnvironment(), cwd: folder, limitMs: 1_000, graceMs: 100 };
     const result = await runChild({ ...options, command: "/nowhere/x", logFile: join(folder, "x.log") });
     assert.match(result.stoppedBecause ?? "", /could not be started/);
   });
 
-  it("inherits no setting of the lab", () => {
+  it("inherits no settings of the lab", () => {
     const environment = baseEnvironment({ PATH: "/bin", DATABASE_URL: "secret", NODE_ENV: "test" });
     assert.equal(environment.PATH, "/bin");
     assert.equal(environment.DATABASE_URL, undefined);

@@ -8,16 +8,16 @@ import { watchGenerator } from "./cpu-watch";
 import { engineLimitMs } from "./limits";
 import type { EngineAvailability, LoadEngine, LoadOptions, LoadResult } from "./types";
 
-/** Load by Grafana k6 and `load-tests/flash-sale.js`, the same script that a person runs by hand. */
+/** Load by Grafana k6 with `load-tests/flash-sale.js`, the script that people also run by hand. */
 
 const SCRIPT = join("load-tests", "flash-sale.js");
 const DETECT_TIMEOUT_MS = 5_000;
-/** Time for k6 to run its teardown and summary after it was told to stop. */
+/** Time for k6 to run its teardown and its summary after SIGINT. */
 const GRACE_MS = 10_000;
-/** k6's exit code when the load went through but a threshold was crossed: the document says what, so not a failure. */
+/** k6's exit code if it sent the load but a threshold was crossed. Not a failure: the document has the reason. */
 const THRESHOLDS_CROSSED = 99;
 
-const FIX = "`npm run k6` finds or installs k6; K6_BINARY names one that is elsewhere";
+const FIX = "run `npm run k6` to find or install k6, or set K6_BINARY to its path";
 
 export interface K6EngineOptions {
   /** Path of the binary; absent: `k6` on the PATH. */
@@ -26,7 +26,7 @@ export interface K6EngineOptions {
   readonly rootDir: string;
 }
 
-/** By binary and repository: every look at the catalogue asks, and starting k6 for its version costs a process. */
+/** Cached by binary and repository: every list of strategies needs the version, and reading it starts a process. */
 const detections = new Map<string, Promise<EngineAvailability>>();
 
 export function createK6Engine({ binary = "k6", rootDir }: K6EngineOptions): LoadEngine {
@@ -35,7 +35,7 @@ export function createK6Engine({ binary = "k6", rootDir }: K6EngineOptions): Loa
     const detection = detections.get(key) ?? detectK6(binary, rootDir);
     detections.set(key, detection);
     const found = await detection;
-    // Absence is not remembered: k6 may be installed while the lab runs.
+    // A missing k6 is not cached, because it may be installed while the lab runs.
     if (!found.available) detections.delete(key);
     return found;
   };
@@ -56,7 +56,7 @@ async function detectK6(binary: string, rootDir: string): Promise<EngineAvailabi
     const { stdout } = await promisify(execFile)(binary, ["version"], { timeout: DETECT_TIMEOUT_MS });
     const version = parseK6Version(stdout);
     if (version !== null) return { available: true, version, reason: null };
-    return { available: false, version: null, reason: `${binary} did not say its version; ${FIX}` };
+    return { available: false, version: null, reason: `${binary} did not print a k6 version; ${FIX}` };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
     return { available: false, version: null, reason: `${binary} cannot be run (${code}); ${FIX}` };
@@ -84,7 +84,7 @@ async function startK6(setup: K6Setup, options: LoadOptions): Promise<LoadResult
     limitMs: engineLimitMs(options.document.config),
     graceMs: GRACE_MS,
     signal: options.signal,
-    // Its script cannot tell what the process takes.
+    // A k6 script cannot read the CPU use of its process.
     onStart: (pid) => watchChild(options.runId, pid),
   });
   const { exitCode, elapsedMs } = result;
@@ -101,7 +101,7 @@ function watchChild(runId: string, pid: number): () => void {
   return () => exited.abort();
 }
 
-/** The admin token goes by the environment: arguments can be read by every user of the machine. */
+/** The admin token is passed in the environment, because every user of the machine can read a process's arguments. */
 export function k6Environment(version: string, options: LoadOptions): Record<string, string> {
   return {
     K6_NO_USAGE_REPORT: "true",

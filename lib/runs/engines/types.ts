@@ -1,38 +1,39 @@
 import type { RunDocument } from "../document";
 
-/** Who sends a run's purchases. An engine is a child process: the dashboard's event loop must not compete with it. */
+/** Load generators. Each is a child process, so that it does not compete for the dashboard's event loop. */
 
 export type EngineId = "k6" | "builtin";
 
 export interface EngineAvailability {
   readonly available: boolean;
-  /** As the engine names itself, for run documents; null when it is not there. */
+  /** Name and version for run documents; null if it is not available. */
   readonly version: string | null;
-  /** Why it is not available and what would make it so; null when it is. */
+  /** Why it is not available and how to fix that; null if it is available. */
   readonly reason: string | null;
 }
 
 export interface LoadOptions {
-  /** An open run; its document says how many buyers come and how. */
+  /** An open run. */
   readonly runId: string;
+  /** Has the number of buyers and how they arrive. */
   readonly document: RunDocument;
-  /** Where the run is read and finished. */
+  /** Base URL of the API that reads and finishes the run. */
   readonly dashboardUrl: string;
   readonly adminToken?: string;
-  /** Sent with every purchase: the load of a run is not held to a buyer's rate. */
+  /** Sent with every purchase, so that the load is not rate-limited per buyer. */
   readonly runKey?: string;
-  /** Ends the load early: the process is told to stop, then killed. */
+  /** Ends the load early. */
   readonly signal?: AbortSignal;
-  /** The engine's own output goes here. */
+  /** Receives the engine's output. */
   readonly logFile: string;
 }
 
 export interface LoadResult {
-  /** True when the engine sent its load and reported; the verdict is not its business. */
+  /** True if the engine sent the load and reported, independent of the verdict. */
   readonly ok: boolean;
-  /** One sentence for the run document when `ok` is false. */
+  /** One sentence for the run document; null if `ok`. */
   readonly reason: string | null;
-  /** Null when a signal ended the process or it never started. */
+  /** Null if a signal ended the process, or it did not start. */
   readonly exitCode: number | null;
   readonly elapsedMs: number;
 }
@@ -40,6 +41,6 @@ export interface LoadResult {
 export interface LoadEngine {
   readonly id: EngineId;
   detect(): Promise<EngineAvailability>;
-  /** Sends the run's load and finishes the run over HTTP. Never rejects for a failing engine: see `LoadResult`. */
+  /** Sends the run's load and finishes the run over HTTP. Never rejects because of the engine: see `LoadResult`. */
   start(options: LoadOptions): Promise<LoadResult>;
 }

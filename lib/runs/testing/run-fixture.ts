@@ -3,7 +3,7 @@ import type { ClientReport } from "../client-report";
 import type { RunDocument } from "../document";
 import type { RunSample } from "../run-sample";
 
-/** Run documents and samples for tests of the pages' view logic: true to the contract, with round numbers. */
+/** Valid run documents and samples with round numbers, for tests. */
 
 const percentiles: Percentiles = { p50: 40, p90: 90, p95: 100, p99: 120, p999: 130, max: 140 };
 const counts = { requests: 500, sold: 100, soldOut: 400, contended: 0, rejected: 0, errors: 0, unknown: 0 };
@@ -65,7 +65,7 @@ export function runDocument(changes: Partial<RunDocument> = {}): RunDocument {
   };
 }
 
-/** Of a generator that sent a run's purchases without a flaw, and says nothing of itself. */
+/** The report of a generator that sent every purchase and did not measure itself. */
 export function clientReport(changes: Partial<ClientReport> = {}): ClientReport {
   return {
     engine: "test",

@@ -3,26 +3,26 @@ import pg from "pg";
 import type { HistoryOpLine } from "../../history/types";
 import { runDocument } from "./run-fixture";
 
-/** An ended run of any length, written straight into the database: what its page shows needs nothing else. */
+/** Writes an ended run of any length into the database. Its page needs nothing else. */
 
-/** More than a double holds exactly. */
+/** Larger than the integers that a double represents exactly. */
 const ORIGIN_NS = 9_007_199_254_740_993n;
-/** The first purchase is asked for so much later, and goes in so much later than it was asked for. */
-const ASKED_US = 5_000;
+/** Time from the origin to the first request, and from each request to its grant. */
+const REQUEST_LEAD_US = 5_000;
 const NODES = ["node-1", "node-2", "node-3"] as const;
 const SOLD = 201;
 const STOCK = 200;
 const TURN_US = 60;
 const HOLD_US = 50;
-/** The purchases of which the second went in while the first was inside, read what it had read, and wrote the same. */
+/** This purchase is granted while the one before holds the lock: it reads the same stock and overwrites its update. */
 export const INTRUDER = 100;
 
-/** Buyers who go in one after the other, but for one; the first 201 of them buy, the rest find it sold out. */
+/** Buyers who hold the lock one after the other, except for the intruder. The first 201 buy, the others find the stock sold out. */
 export function longHistory(operations: number): HistoryOpLine[] {
   return Array.from({ length: operations }, (_, index): HistoryOpLine => {
     const isIntruder = index === INTRUDER;
-    const enteredUs = 2 * ASKED_US + index * TURN_US - (isIntruder ? TURN_US - 10 : 0);
-    const at = (us: number) => String(BigInt(enteredUs + us) * 1_000n + ORIGIN_NS);
+    const grantedUs = 2 * REQUEST_LEAD_US + index * TURN_US - (isIntruder ? TURN_US - 10 : 0);
+    const at = (us: number) => String(BigInt(grantedUs + us) * 1_000n + ORIGIN_NS);
     const isSold = index < SOLD;
     const readValue = Math.max(0, index < INTRUDER ? STOCK - index : STOCK - index + 1);
     const base = {
@@ -32,7 +32,7 @@ export function longHistory(operations: number): HistoryOpLine[] {
       host: "h",
       buyerId: `buyer-${index}`,
       quantity: 1,
-      invokedNs: at(-ASKED_US),
+      invokedNs: at(-REQUEST_LEAD_US),
       waitNs: at(-4_900),
       grantedNs: at(0),
       readNs: at(15),
@@ -46,7 +46,7 @@ export function longHistory(operations: number): HistoryOpLine[] {
   });
 }
 
-/** A fault, in milliseconds after the first purchase was asked for. */
+/** A fault; times are milliseconds after the first request. */
 export interface StoredFault {
   readonly faultId: string;
   readonly fromMs: number;
@@ -108,7 +108,7 @@ async function insert(client: pg.Client, { id, ops, faults }: Stored): Promise<v
 }
 
 function faultOf({ faultId, fromMs, toMs }: StoredFault) {
-  const at = (ms: number) => String(ORIGIN_NS + BigInt(Math.round(ASKED_US * 1_000 + ms * 1e6)));
+  const at = (ms: number) => String(ORIGIN_NS + BigInt(Math.round(REQUEST_LEAD_US * 1_000 + ms * 1e6)));
   return { faultId, fromNs: at(fromMs), toNs: at(toMs), proof: `made by a test, ${toMs - fromMs} ms` };
 }
 
