@@ -15,25 +15,29 @@ interface ExportFlags {
 
 const CANNOT_RUN = 2;
 
-/** `npm run lab -- export <runId> --format html`: a run as a file to keep. */
+/** `npm run lab -- export <runId> --format html`: exports a run as a file. */
 export function addExportCommand(program: Command): void {
   program
     .command("export")
-    .description("write a run as a file: JSON, CSV, .hgrm, or one HTML file that opens offline (docs/exports.md)")
-    .argument("<runId>", "the run, as its address names it")
-    .addOption(new Option("--format <format>", "of the file").choices(["json", "csv", "hgrm", "html"]).default("html"))
+    .description("export a run as JSON, CSV, .hgrm, or one HTML file that opens offline (docs/exports.md)")
+    .argument("<runId>", "id of the run, as in the address of its page")
+    .addOption(new Option("--format <format>", "file format").choices(["json", "csv", "hgrm", "html"]).default("html"))
     .addOption(
-      new Option("--rows <what>", "of CSV: what a line is")
+      new Option("--rows <what>", "content of a CSV file")
         .choices(["samples", "operations", "percentiles"])
         .default("samples"),
     )
     .addOption(
-      new Option("--of <distribution>", "of .hgrm")
+      new Option("--of <distribution>", "distribution in an .hgrm file")
         .choices(["latency", "poolWait", "wait", "hold", "commit", "buyers"])
         .default("latency"),
     )
-    .option("--out <file>", "where it goes, `-` for stdout (default: the run's own name, here)")
-    .addOption(new Option("--url <url>", "a lab that is up elsewhere").env("LAB_URL").argParser(labUrl))
+    .option("--out <file>", "file to write, `-` for stdout (default: a name made from the run, in the current folder)")
+    .addOption(
+      new Option("--url <url>", "URL of a running lab (default: the lab of this checkout)")
+        .env("LAB_URL")
+        .argParser(labUrl),
+    )
     .action(async (runId: string, flags: ExportFlags) => {
       process.exitCode = await exportRun(runId, flags).catch((error: unknown) => {
         console.error(explainFailure(error));
@@ -51,6 +55,6 @@ async function exportRun(runId: string, { format, rows, of, out, url }: ExportFl
   }
   const place = path.resolve(process.env.INIT_CWD ?? process.cwd(), out ?? file.name);
   await writeFile(place, file.text);
-  console.error(`written to ${path.relative(process.env.INIT_CWD ?? process.cwd(), place)}`);
+  console.error(`Wrote ${path.relative(process.env.INIT_CWD ?? process.cwd(), place)}`);
   return 0;
 }

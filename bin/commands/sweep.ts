@@ -17,7 +17,7 @@ import {
   isAsExpected,
   MAX_RUNS,
   newSweepId,
-  type SweepOrder,
+  type SweepJob,
   type SweepRun,
   selectStrategies,
   sweep,
@@ -37,10 +37,12 @@ const BY_SIGNAL = 128;
 export function addSweepCommand(program: Command): void {
   const command = program
     .command("sweep")
-    .description("run several strategies under the same sale; exit 0 when every verdict is the expected one, else 1")
+    .description(
+      "run several strategies under the same sale; exit code 0 if every verdict is as expected, 1 if not, 2 if it cannot run",
+    )
     .option("--strategies <ids>", "`all`, or ids separated by commas", strategyList, "all")
-    .option("--repeats <n>", "runs of each, interleaved", wholeNumber(1, 100), 1)
-    .option("--resume [id]", "go on with a sweep that was interrupted (default: the newest such)");
+    .option("--repeats <n>", "runs of each strategy, interleaved", wholeNumber(1, 100), 1)
+    .option("--resume [id]", "resume an interrupted sweep (default: the newest one)");
   addSaleOptions(command).action(async (flags: SweepFlags) => {
     process.exitCode = await runSweep(flags, command).catch((error: unknown) => {
       console.error(explainFailure(error));
@@ -49,71 +51,68 @@ export function addSweepCommand(program: Command): void {
   });
 }
 
-/** Strategies that `all` leaves out here, each with its reason. */
+/** Strategies that `all` leaves out, each with the reason. */
 type Unavailable = readonly { readonly id: string; readonly reason: string }[];
 
 async function runSweep(flags: SweepFlags, command: Command): Promise<number> {
   refuseContradictions(flags);
   if (flags.resume !== undefined) refuseSettingsBeside("--resume", command, ["resume", "url", "json"]);
   const lab = await labOf(flags);
-  const { order, unavailable } =
-    flags.resume === undefined ? await newOrder(lab, flags) : await resumed(lab, flags.resume);
-  const pageUrl = `${lab.baseUrl}/compare?sweep=${order.id}`;
-  const forget = sayHowToGoOn(order.id);
-  console.error(`sweep ${order.id}: ${order.strategies.length} strategies, ${order.repeats} runs of each\n${pageUrl}`);
-  const runs = await sweep(lab, order, process.stderr).finally(forget);
-  const summaries = order.strategies.map((strategy) => summarise(strategy, runs));
+  const { job, unavailable } = flags.resume === undefined ? await newJob(lab, flags) : await resumed(lab, flags.resume);
+  const pageUrl = `${lab.baseUrl}/compare?sweep=${job.id}`;
+  const stopListening = printResumeOnSignal(job.id);
+  console.error(`sweep ${job.id}: ${job.strategies.length} strategies, ${job.repeats} runs of each\n${pageUrl}`);
+  const runs = await sweep(lab, job, process.stderr).finally(stopListening);
+  const summaries = job.strategies.map((strategy) => summarise(strategy, runs));
   const areAllExpected = runs.length > 0 && runs.every(isAsExpected);
   if (flags.json) {
-    console.log(JSON.stringify({ sweepId: order.id, pageUrl, areAllExpected, summaries, unavailable, runs }, null, 2));
-  } else console.log(`${tableOf(summaries)}\n\n${closing(order, runs, pageUrl)}`);
+    console.log(JSON.stringify({ sweepId: job.id, pageUrl, areAllExpected, summaries, unavailable, runs }, null, 2));
+  } else console.log(`${tableOf(summaries)}\n\n${closing(job, runs, pageUrl)}`);
   return areAllExpected ? 0 : DIFFERENT;
 }
 
-async function newOrder(lab: LabAddress, flags: SweepFlags): Promise<{ order: SweepOrder; unavailable: Unavailable }> {
+async function newJob(lab: LabAddress, flags: SweepFlags): Promise<{ job: SweepJob; unavailable: Unavailable }> {
   const { strategies, unavailable } = await selectStrategies(lab, flags.strategies);
   if (strategies.length * flags.repeats > MAX_RUNS) throw new Error(`A sweep has at most ${MAX_RUNS} runs.`);
-  for (const { id, reason } of unavailable) console.error(`${id} is left out: ${reason}`);
+  for (const { id, reason } of unavailable) console.error(`${id} is left out. ${reason}`);
   const note = await engineNote(lab, flags.engine);
   if (note) console.error(note);
   const request = (strategy: string) => runRequestOf(flags, strategy);
-  return { order: { id: newSweepId(), strategies, repeats: flags.repeats, request }, unavailable };
+  return { job: { id: newSweepId(), strategies, repeats: flags.repeats, request }, unavailable };
 }
 
-/** A sweep that has begun, with the settings of its own first run. */
-async function resumed(
-  lab: LabAddress,
-  wanted: true | string,
-): Promise<{ order: SweepOrder; unavailable: Unavailable }> {
+/** An interrupted sweep, with the settings of its first run. */
+async function resumed(lab: LabAddress, wanted: true | string): Promise<{ job: SweepJob; unavailable: Unavailable }> {
   const id = wanted === true ? (await listSweeps(lab)).find(({ done, total }) => done < total)?.id : wanted;
-  if (id === undefined) throw new Error("No sweep was interrupted: all that this lab knows of are complete.");
+  if (id === undefined) throw new Error("There is no sweep to resume: every sweep of this lab is complete.");
   const known = await readSweep(lab, id);
   const settings = firstRunOf(known);
-  if (known === null || settings === null) throw new Error(`This lab has no sweep ${id}.`);
+  if (known === null || settings === null)
+    throw new Error(`This lab has no sweep ${id}. Its sweeps are listed on ${lab.baseUrl}/compare.`);
   const { strategies, repeats } = known;
   const request = (strategy: string) => ({ ...rerunRequest(settings), strategy });
-  return { order: { id, strategies, repeats, request }, unavailable: [] };
+  return { job: { id, strategies, repeats, request }, unavailable: [] };
 }
 
 function firstRunOf(known: SweepDocument | null) {
   return known?.cells.find(({ run }) => run !== null)?.run ?? null;
 }
 
-/** A run that is on its way belongs to the lab and comes to its end there; what is left is made by `--resume`. */
-function sayHowToGoOn(sweepId: string): () => void {
+/** The lab finishes the current run after an interrupt. `--resume` makes the remaining runs. */
+function printResumeOnSignal(sweepId: string): () => void {
   const end = (signal: NodeJS.Signals) => {
-    console.error(`\nInterrupted. Go on with: npm run lab -- sweep --resume ${sweepId}`);
+    console.error(`\nInterrupted. Resume with: npm run lab -- sweep --resume ${sweepId}`);
     process.exit(BY_SIGNAL + (signal === "SIGINT" ? 2 : 15));
   };
   process.on("SIGINT", end).on("SIGTERM", end);
   return () => process.off("SIGINT", end).off("SIGTERM", end);
 }
 
-function closing(order: SweepOrder, runs: readonly SweepRun[], pageUrl: string): string {
+function closing(job: SweepJob, runs: readonly SweepRun[], pageUrl: string): string {
   const missing = runs.filter(({ document }) => document?.status !== "finished").length;
-  const compare = `Side by side, with intervals: ${pageUrl}`;
+  const compare = `Comparison with confidence intervals: ${pageUrl}`;
   if (missing === 0) return compare;
-  return `${missing} of ${runs.length} runs are missing: npm run lab -- sweep --resume ${order.id}\n${compare}`;
+  return `${missing} of ${runs.length} runs are missing. Resume with: npm run lab -- sweep --resume ${job.id}\n${compare}`;
 }
 
 function tableOf(summaries: readonly StrategySummary[]): string {

@@ -8,19 +8,19 @@ import { arriveAtRate, openDoors } from "./arrivals";
 import { createPool, type Sale } from "./purchase";
 import { Tally } from "./tally";
 
-interface Seen {
+interface SeenRequest {
   readonly at: number;
   readonly url: string;
   readonly runId: string | undefined;
   readonly userId: string;
 }
 
-/** A store of its own for each test: notes what arrives, answers after `delayMs`, or cuts the line. */
+/** A fake store node, one per test: records requests, and answers after `delayMs` or closes the connection. */
 class Store {
-  readonly seen: Seen[] = [];
+  readonly seen: SeenRequest[] = [];
   connections = 0;
   delayMs = 0;
-  cutsLine = false;
+  closesConnections = false;
   holdsAnswers = false;
   private readonly held: ServerResponse[] = [];
   private readonly server: Server;
@@ -36,7 +36,7 @@ class Store {
       const runId = request.headers["x-run-id"] as string | undefined;
       const { userId } = JSON.parse(body) as { userId: string };
       this.seen.push({ at: performance.now(), url: request.url ?? "", runId, userId });
-      if (this.cutsLine) request.socket.destroy();
+      if (this.closesConnections) request.socket.destroy();
       else if (this.holdsAnswers) this.held.push(response);
       else setTimeout(() => response.writeHead(201).end("{}"), this.delayMs).unref();
     });
@@ -94,7 +94,7 @@ describe("arrivals of the built-in generator", () => {
   const reportOf = (tally: Tally, doorsOpen: boolean) =>
     clientReportSchema.parse(tally.report("builtin", { doorsOpen, cpuPercent: 1 }));
 
-  it("sends one purchase for every buyer, each under its own name, on a connection of its own", async () => {
+  it("sends one purchase per buyer, each with its own user id and connection", async () => {
     await newStore();
     store.delayMs = 50;
     const arrivals = load(40);
@@ -111,19 +111,22 @@ describe("arrivals of the built-in generator", () => {
     assert.equal(median?.ms, report.latencyMs.p50);
   });
 
-  it("counts the time a buyer queued for a connection as latency", async () => {
+  it("counts the wait for a connection as latency", async () => {
     await newStore();
     store.delayMs = 100;
     const arrivals = load(2);
     await openDoors(arrivals, { count: 6, connections: 2 });
     const report = reportOf(arrivals.tally, true);
     assert.equal(store.connections, 2);
-    assert.ok((report.latencyMs.max ?? 0) >= 290, `three rounds of 100 ms, max was ${report.latencyMs.max}`);
+    assert.ok(
+      (report.latencyMs.max ?? 0) >= 290,
+      `expected three rounds of 100 ms, found a maximum of ${report.latencyMs.max} ms`,
+    );
   });
 
-  it("counts a purchase whose line was cut as one without an answer", async () => {
+  it("counts a purchase whose connection was closed as one without an answer", async () => {
     await newStore();
-    store.cutsLine = true;
+    store.closesConnections = true;
     const arrivals = load(5);
     await openDoors(arrivals, { count: 5, connections: 5 });
     const report = reportOf(arrivals.tally, true);
@@ -131,7 +134,7 @@ describe("arrivals of the built-in generator", () => {
     assert.equal(report.latencyMs.p50, null);
   });
 
-  it("gives up on a purchase that is never answered", async () => {
+  it("times out a purchase that gets no answer", async () => {
     await newStore();
     store.delayMs = 60_000;
     const arrivals = load(1);
@@ -139,30 +142,33 @@ describe("arrivals of the built-in generator", () => {
     assert.equal(reportOf(arrivals.tally, true).failedRequests, 1);
   });
 
-  it("spaces buyers out when they come by rate", async () => {
+  it("sends purchases at the requested rate", async () => {
     await newStore();
     const arrivals = load(50);
     const startedMs = performance.now();
-    // As many in flight as there are: a machine that stalls drops none.
+    // All purchases may be in flight, so that a slow machine drops none.
     await arriveAtRate(arrivals, { ratePerSecond: 100, durationMs: 500, maxInFlight: 50 });
     const report = reportOf(arrivals.tally, false);
     assert.equal(report.iterations, 50);
     assert.equal(report.droppedIterations, 0);
     assert.equal(report.arrivalSkewMs, null);
-    // Late, on a busy machine, but none before its time.
+    // A busy machine may send late, but never early.
     for (const [index, { at }] of store.seen.entries())
-      assert.ok(at - startedMs >= index * 10 - 2, `purchase ${index + 1} came after ${at - startedMs} ms`);
+      assert.ok(
+        at - startedMs >= index * 10 - 2,
+        `expected purchase ${index + 1} at ${index * 10} ms or later, found ${at - startedMs} ms`,
+      );
   });
 
-  it("drops what comes due while too many are in flight, and counts it", async () => {
+  it("drops and counts purchases that are due while too many are in flight", async () => {
     await newStore();
     store.holdsAnswers = true;
     const arrivals = load(5);
     const arriving = arriveAtRate(arrivals, { ratePerSecond: 100, durationMs: 300, maxInFlight: 5 });
     await waitUntil(() => reportOf(arrivals.tally, false).droppedIterations === 25, {
-      what: "the last one to be dropped",
+      what: "25 dropped purchases",
     });
-    await waitUntil(() => store.seen.length === 5, { what: "the first five to arrive" });
+    await waitUntil(() => store.seen.length === 5, { what: "the first five requests" });
     store.answerAll();
     await arriving;
     const report = reportOf(arrivals.tally, false);
@@ -171,7 +177,7 @@ describe("arrivals of the built-in generator", () => {
     assert.equal(store.seen.length, 5);
   });
 
-  it("sends nothing more after it was told to stop", async () => {
+  it("sends no purchase after the signal aborts", async () => {
     await newStore();
     const stop = new AbortController();
     const arrivals = load(5, stop.signal);

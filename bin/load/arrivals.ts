@@ -2,29 +2,29 @@ import type { Agent } from "node:http";
 import { Purchase, type Sale, warmUp } from "./purchase";
 import type { Tally } from "./tally";
 
-/** The two ways buyers arrive: all at one instant, or one by one at a rate. */
+/** The two ways in which buyers arrive: all at one instant, or one by one at a rate. */
 
 export interface Arrivals {
   readonly sale: Sale;
   readonly pool: Agent;
   readonly tally: Tally;
-  /** Stops sending; what is in flight is still waited for. */
+  /** Stops sending. Purchases in flight are still awaited. */
   readonly signal: AbortSignal;
 }
 
-/** Between the last buyer being connected and the doors opening: lets the nodes finish accepting. */
-const HUSH_MS = 100;
+/** Time between the last connection and the start, for the nodes to finish accepting connections. */
+const SETTLE_MS = 100;
 const CONNECT_LIMIT_MS = 10_000;
 
-/** All buyers connect, wait at the door, and send at one instant. */
+/** All buyers connect first, and then send at one instant. */
 export async function openDoors(arrivals: Arrivals, buyers: { count: number; connections: number }): Promise<void> {
   const { sale, pool, tally } = arrivals;
   await warmUp(sale, pool, buyers.connections);
   const purchases = Array.from({ length: buyers.count }, (_, buyer) => new Purchase(sale, pool, buyer));
-  // Beyond the pool's size a purchase gets its connection only when another is through.
+  // A purchase beyond the size of the pool gets a connection only after another purchase has ended.
   const connected = Promise.all(purchases.slice(0, buyers.connections).map((purchase) => purchase.connected()));
   await within(connected, CONNECT_LIMIT_MS);
-  await sleep(HUSH_MS);
+  await sleep(SETTLE_MS);
   if (arrivals.signal.aborted) return destroy(pool);
   const doorsOpenAtMs = performance.now();
   const answers = purchases.map(async (purchase) => {
@@ -39,11 +39,11 @@ export async function openDoors(arrivals: Arrivals, buyers: { count: number; con
 export interface Schedule {
   readonly ratePerSecond: number;
   readonly durationMs: number;
-  /** A purchase that comes due while this many are in flight is dropped, and the drop is counted. */
+  /** A purchase that is due while this many are in flight is dropped and counted. */
   readonly maxInFlight: number;
 }
 
-/** One purchase every 1/rate seconds, whether or not earlier ones were answered. */
+/** One purchase every 1/rate seconds, even if earlier ones have no answer yet. */
 export async function arriveAtRate(arrivals: Arrivals, schedule: Schedule): Promise<void> {
   const { sale, pool, tally } = arrivals;
   const total = Math.floor((schedule.ratePerSecond * schedule.durationMs) / 1_000);
@@ -84,7 +84,13 @@ function sleep(durationMs: number): Promise<void> {
 async function within(work: Promise<unknown>, limitMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`not all buyers were connected within ${limitMs / 1_000} s`)), limitMs);
+    timer = setTimeout(
+      () =>
+        reject(
+          new Error(`Not all buyers could connect within ${limitMs / 1_000} s. Check that every store node is up.`),
+        ),
+      limitMs,
+    );
   });
   try {
     await Promise.race([work, limit]);

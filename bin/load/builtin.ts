@@ -1,6 +1,6 @@
 /**
  * The built-in load generator: `RUN_ID=… BASE_URL=… node --import tsx bin/load/builtin.ts`. Reads the open run, sends
- * its purchases, reports. Exit 0 when the load was sent and reported, 1 otherwise; the verdict is not its business.
+ * its purchases and reports. Exit code 0 if it sent the load and reported, else 1; the verdict does not matter.
  */
 
 import type { RunDocument } from "../../lib/runs/document";
@@ -11,25 +11,25 @@ import { arriveAtRate, openDoors } from "./arrivals";
 import { createPool, type Sale } from "./purchase";
 import { Tally } from "./tally";
 
-/** Connections to all nodes together. Buyers beyond it queue, and their queueing counts as latency. */
+/** Connections to all nodes together. More buyers than that queue, and the queueing counts as latency. */
 const MAX_CONNECTIONS = 4_000;
 
 async function main(signal: AbortSignal): Promise<void> {
   const lab: LabAddress = { baseUrl: required("BASE_URL"), adminToken: process.env.ADMIN_TOKEN };
   const run = await readRun(lab, required("RUN_ID"));
-  if (run.status !== "running") throw new Error(`run ${run.id} is already ${run.status}`);
+  if (run.status !== "running") throw new Error(`Run ${run.id} is already ${run.status}. Open a new run.`);
   const sale = saleOf(run, await storeUrls(lab, run.config.nodes));
   const tally = new Tally();
   const cpu = process.cpuUsage();
   const beganAtMs = performance.now();
   await sendLoad(run, { sale, tally, signal });
-  if (signal.aborted) throw new Error("stopped before the load was through");
+  if (signal.aborted) throw new Error("The load was stopped before it was complete.");
   const { user, system } = process.cpuUsage(cpu);
   const cpuPercent = Math.round((user + system) / 10 / (performance.now() - beganAtMs));
   const report = tally.report(builtinVersion(), { doorsOpen: run.config.rate === null, cpuPercent });
-  const judged = await finishRun(lab, run.id, report);
+  const finished = await finishRun(lab, run.id, report);
   console.log(`${run.id}: ${report.iterations} purchases (${tally.statusLine()}), ${cpuPercent}% of a core`);
-  console.log(`${run.id}: ${judged.status}, ${judged.verdict}`);
+  console.log(`${run.id}: ${finished.status}, ${finished.verdict}`);
 }
 
 async function sendLoad(run: RunDocument, load: { sale: Sale; tally: Tally; signal: AbortSignal }): Promise<void> {
@@ -41,7 +41,7 @@ async function sendLoad(run: RunDocument, load: { sale: Sale; tally: Tally; sign
     return openDoors({ ...load, pool: createPool(connections, nodes) }, { count, connections });
   }
   const durationMs = config.durationMs ?? 10_000;
-  // In flight at once: at most what arrives while one purchase waits as long as it may.
+  // At most the purchases that arrive while one purchase waits for its whole timeout.
   const arriving = Math.ceil((config.rate * Math.min(durationMs, requestTimeoutMs(config))) / 1_000);
   const maxInFlight = Math.min(MAX_CONNECTIONS, Math.max(20, arriving));
   const schedule = { ratePerSecond: config.rate, durationMs, maxInFlight };
@@ -63,7 +63,7 @@ function saleOf(run: RunDocument, urls: readonly string[]): Sale {
 
 function required(name: string): string {
   const value = process.env[name];
-  if (!value) throw new Error(`${name} is not set`);
+  if (!value) throw new Error(`Set the environment variable ${name}.`);
   return value.replace(/\/+$/, "");
 }
 

@@ -5,7 +5,7 @@ const WARM_UP_TIMEOUT_MS = 5_000;
 /** Where purchases go and what they carry. */
 export interface Sale {
   readonly runId: string;
-  /** Tells the run's own load from a stranger's purchases; null: not known. */
+  /** Proves that a purchase belongs to the run's load; null: not known. */
   readonly runKey: string | null;
   readonly storeUrls: readonly string[];
   /** For example `/api/products/7/reduce-stock`. */
@@ -14,22 +14,21 @@ export interface Sale {
   readonly requestTimeoutMs: number;
 }
 
-/** What became of one purchase; null status: no HTTP answer. */
+/** The outcome of one purchase; null status: no HTTP answer. */
 export interface Answer {
   readonly status: number | null;
   readonly answeredAtMs: number;
 }
 
-/** Keeps connections open between purchases; more purchases than connections queue, and the queueing counts. */
+/** Keeps connections open between purchases. If there are more purchases than connections, they queue, and that counts as latency. */
 export function createPool(maxConnections: number, nodes: number): Agent {
   const perNode = Math.ceil(maxConnections / nodes);
   return new Agent({ keepAlive: true, maxSockets: perNode, maxFreeSockets: perNode, noDelay: true });
 }
 
 /**
- * One request a connection, all at once: opens the pool's connections and lets V8 compile the path that the purchases
- * will take, so that the first buyers are not measured on cold code. Never rejects: a node that is down shows in the
- * purchases themselves.
+ * Sends one request per connection at the same time. This opens the pool's connections and lets V8 compile the code that purchases
+ * use, so that the first buyers are not slower. Never rejects, because the purchases show that a node is down.
  */
 export async function warmUp(sale: Sale, pool: Agent, connections: number): Promise<void> {
   const urls = Array.from({ length: connections }, (_, i) => `${sale.storeUrls[i % sale.storeUrls.length]}/healthz`);
@@ -47,7 +46,7 @@ function warmOne(url: string, pool: Agent): Promise<void> {
   });
 }
 
-/** One purchase in two steps, so that a buyer can be connected before the doors open. */
+/** One purchase in two steps, so that a buyer can connect before the start. */
 export class Purchase {
   readonly answer: Promise<Answer>;
   private readonly body: string;
@@ -68,7 +67,7 @@ export class Purchase {
     this.answer = this.awaitAnswer(sale.requestTimeoutMs);
   }
 
-  /** Resolves when this purchase has an open connection of its own; never rejects, the answer says what failed. */
+  /** Resolves when this purchase has an open connection. Never rejects: `answer` reports a failure. */
   connected(): Promise<void> {
     return new Promise((resolve) => {
       this.request.once("error", () => resolve());
@@ -89,7 +88,7 @@ export class Purchase {
         clearTimeout(timer);
         resolve({ status, answeredAtMs: performance.now() });
       };
-      const timer = setTimeout(() => this.request.destroy(new Error("no answer in time")), timeoutMs);
+      const timer = setTimeout(() => this.request.destroy(new Error("the request timed out")), timeoutMs);
       this.request.once("error", () => settle(null));
       this.request.once("response", (response: IncomingMessage) => {
         response.resume();

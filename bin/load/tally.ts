@@ -2,7 +2,7 @@ import { createHistogram, curveOf, percentilesOf, recordMs } from "../../lib/nod
 import type { ClientReport } from "../../lib/runs/client-report";
 import type { Answer } from "./purchase";
 
-/** What the generator saw, one purchase at a time; becomes the client report. */
+/** Collects the figures of each purchase for the client report. */
 export class Tally {
   private readonly latency = createHistogram();
   private readonly lag = createHistogram();
@@ -13,7 +13,7 @@ export class Tally {
   private failed = 0;
   private dropped = 0;
 
-  /** @param lagMs how late the generator itself was */
+  /** @param lagMs how late the generator sent the purchase */
   addStart(lagMs: number): void {
     this.sent += 1;
     this.firstLagMs = Math.min(this.firstLagMs, lagMs);
@@ -21,7 +21,7 @@ export class Tally {
     recordMs(this.lag, lagMs);
   }
 
-  /** Latency counts from when the buyer meant to start, not from when the generator got round to it. */
+  /** Latency counts from the intended start of the purchase, not from when the generator sent it. */
   addAnswer(answer: Answer, intendedAtMs: number): void {
     const name = String(answer.status ?? "no answer");
     this.statuses.set(name, (this.statuses.get(name) ?? 0) + 1);
@@ -29,7 +29,7 @@ export class Tally {
     else recordMs(this.latency, answer.answeredAtMs - intendedAtMs);
   }
 
-  /** A purchase that was due while as many were in flight as are allowed. */
+  /** Counts a purchase that was due while the maximum was in flight. */
   addDropped(): void {
     this.dropped += 1;
   }
@@ -49,7 +49,7 @@ export class Tally {
     };
   }
 
-  /** For the log: how many answers of each status. */
+  /** Number of answers of each status, for the log. */
   statusLine(): string {
     return [...this.statuses].map(([status, count]) => `${status}: ${count}`).join(", ");
   }

@@ -13,7 +13,7 @@ export interface StrategySummary {
   readonly strategy: string;
   readonly runs: number;
   readonly expected: RunDocument["expected"] | null;
-  /** How many runs concluded what; `failed` for those that did not come to an end. */
+  /** Number of runs per verdict; `failed` for runs that did not finish. */
   readonly verdicts: Readonly<Record<RunDocument["verdict"] | "failed", number>>;
   readonly oversold: Spread | null;
   readonly lostUpdates: Spread | null;
@@ -24,7 +24,7 @@ export interface StrategySummary {
   readonly elapsedMs: Spread | null;
 }
 
-/** Null when there is nothing to summarise. The median of an even number is the mean of the middle two. */
+/** Null without values. The median of an even number of values is the mean of the middle two. */
 export function spreadOf(values: readonly (number | null | undefined)[]): Spread | null {
   const sorted = values.filter((value): value is number => typeof value === "number").sort((a, b) => a - b);
   const min = sorted[0];
@@ -58,7 +58,7 @@ export function summarise(strategy: string, all: readonly SweepRun[]): StrategyS
   };
 }
 
-/** `5 of 5 safe`, or each verdict with its number. */
+/** `safe 5 of 5`, or each verdict with its number. */
 export function verdictText({ verdicts, runs }: Pick<StrategySummary, "verdicts" | "runs">): string {
   const seen = Object.entries(verdicts).filter(([, count]) => count > 0);
   return seen.map(([verdict, count]) => `${verdict} ${count} of ${runs}`).join(", ");
@@ -69,7 +69,7 @@ function digits(value: number): string {
   return value.toFixed(Math.abs(value) < 10 ? 1 : 0);
 }
 
-/** `12 (10 to 15)`, or the one value when all are the same. */
+/** `12 (10 to 15)`, or one value if all are the same. */
 export function spreadText(spread: Spread | null): string {
   if (spread === null) return "-";
   const { min, median, max } = spread;

@@ -1,4 +1,4 @@
-/** Reads server-sent events from a response body: the part of the format that the lab writes. */
+/** Reads server-sent events from a response body. Supports the part of the format that the lab writes. */
 
 export interface ReceivedEvent {
   readonly event: string;

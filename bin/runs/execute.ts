@@ -1,10 +1,10 @@
 import type { RunDocument } from "../../lib/runs/document";
 import { followRun } from "./follow";
-import { describeLab, type LabAddress, LabRefusal, openRun } from "./lab-client";
+import { describeLab, type LabAddress, LabApiError, openRun } from "./lab-client";
 import type { SaleFlags } from "./options";
 import type { Progress } from "./progress";
 
-/** The lab that a command talks to: the one at `--url`, else this checkout's own, started if it is down. */
+/** The lab at `--url`, or else the lab of this checkout, which is started if it is down. */
 export async function labOf(flags: Pick<SaleFlags, "url">): Promise<LabAddress> {
   const adminToken = process.env.LAB_ADMIN_TOKEN || undefined;
   if (flags.url) return { baseUrl: flags.url, adminToken };
@@ -19,24 +19,24 @@ export interface Sale {
   readonly progress: Progress;
 }
 
-/** Opens a run, lets the lab load it, and follows it to its end. */
+/** Opens a run that the lab loads, and follows it until it ends. */
 export async function executeRun(lab: LabAddress, { request, progress }: Sale): Promise<RunDocument> {
   return followToEnd(lab, await openRun(lab, request), progress);
 }
 
-/** Follows a run that is open already. */
+/** Follows an open run until it ends. */
 export async function followToEnd(lab: LabAddress, opened: RunDocument, progress: Progress): Promise<RunDocument> {
   const document = await followRun(lab, opened, (sample) => progress.sample(sample));
   progress.end(oneLine(document));
   return document;
 }
 
-/** Says so when the engine asked for is not there. @returns null when it is */
+/** Why the lab uses another engine than the requested one; null if it does not. */
 export async function engineNote(lab: LabAddress, wanted: string): Promise<string | null> {
   const { engines } = await describeLab(lab);
   const engine = engines.find(({ id }) => id === wanted);
   if (!engine || engine.available) return null;
-  return `${wanted} is not available, so the built-in generator sends the load: ${engine.reason}`;
+  return `${wanted} is not available, so the built-in generator sends the load. Reason: ${engine.reason}`;
 }
 
 /** `safe: 100 orders for 100 units, 0 oversold` */
@@ -47,10 +47,11 @@ export function oneLine(document: RunDocument): string {
   return `${verdict}: ${stock.orders} orders for ${stock.initial} units, ${violations.oversold} oversold${lost}`;
 }
 
-/** What kept a run from happening, as a sentence for the terminal. */
+/** Why a run could not be made and what to do, for the terminal. */
 export function explainFailure(error: unknown): string {
-  if (!(error instanceof LabRefusal)) return error instanceof Error ? error.message : String(error);
-  if (error.code === "run_active") return `${error.message} One run at a time: wait for it, or see its page.`;
-  if (error.code === "admin_token_required") return `${error.message} Set LAB_ADMIN_TOKEN to the lab's token.`;
+  if (!(error instanceof LabApiError)) return error instanceof Error ? error.message : String(error);
+  if (error.code === "run_active")
+    return `${error.message} The lab makes one run at a time: wait until it ends, then try again.`;
+  if (error.code === "admin_token_required") return `${error.message} Set LAB_ADMIN_TOKEN to the lab's admin token.`;
   return error.message;
 }

@@ -1,9 +1,9 @@
 import type { RunDocument } from "../../lib/runs/document";
 
-/** 0 safe, 1 unsafe, 2 inconclusive or could not run. */
+/** 0 safe, 1 unsafe, 2 inconclusive or not run. */
 export const EXIT = { safe: 0, unsafe: 1, inconclusive: 2 } as const;
 
-/** Of several runs the worst finding decides; a violation weighs more than a doubt. */
+/** The worst of several runs decides: unsafe before inconclusive before safe. */
 export function exitCodeOf(documents: readonly Pick<RunDocument, "verdict" | "status">[]): number {
   if (documents.some(({ verdict }) => verdict === "unsafe")) return EXIT.unsafe;
   const allSafe = documents.every(({ verdict, status }) => verdict === "safe" && status === "finished");

@@ -5,14 +5,14 @@ import { type RunSample, runSampleSchema } from "../../lib/runs/run-sample";
 import { readEvents } from "./event-stream";
 import { type LabAddress, labFetch, readRun } from "./lab-client";
 
-/** Beyond the engine's own limit: closing, draining and judging a run. */
+/** Time to close and check a run, beyond the engine's own limit. */
 const CLOSING_MS = 60_000;
-/** After a broken feed, before the next try. */
+/** Delay before the feed is opened again after it broke. */
 const RETRY_MS = 500;
 
 /**
- * Follows a run to its end over its feed; a feed that breaks is taken up again.
- * @throws Error when the run has not ended within its bound
+ * Follows a run over its feed until it ends. Reopens a feed that breaks.
+ * @throws Error if the run does not end in time
  */
 export async function followRun(
   lab: LabAddress,
@@ -33,7 +33,7 @@ export async function followRun(
     }
     await delay(RETRY_MS);
   }
-  throw new Error(`Run ${opened.id} did not end within ${limitMs / 1_000} s: ${lastProblem}`);
+  throw new Error(`Run ${opened.id} did not end within ${limitMs / 1_000} s: ${lastProblem}.`);
 }
 
 interface Feed {

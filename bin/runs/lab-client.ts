@@ -10,7 +10,7 @@ import {
   reconcileAnswerSchema,
 } from "../../lib/shop/api";
 
-/** The lab's API, as the commands and the built-in generator use it. */
+/** Client of the lab's API, for the commands and the built-in generator. */
 export interface LabAddress {
   readonly baseUrl: string;
   readonly adminToken?: string | undefined;
@@ -29,24 +29,24 @@ export interface LabDescription {
 }
 
 const CALL_TIMEOUT_MS = 30_000;
-/** Judging a long history again takes its time. */
+/** An export may check a long history first. */
 const EXPORT_TIMEOUT_MS = 120_000;
 
-interface Refusal {
+interface ApiErrorFields {
   readonly status: number;
   readonly code: string;
-  /** The run that is in the way, where the lab names one. */
+  /** The run that blocks the request, if the lab names one. */
   readonly runId?: string | null;
 }
 
-/** The lab answered, and said no. */
-export class LabRefusal extends Error {
-  override readonly name = "LabRefusal";
+/** The lab answered with an error. */
+export class LabApiError extends Error {
+  override readonly name = "LabApiError";
   readonly status: number;
   readonly code: string;
   readonly runId: string | null;
 
-  constructor({ status, code, runId = null }: Refusal, message: string) {
+  constructor({ status, code, runId = null }: ApiErrorFields, message: string) {
     super(message);
     this.status = status;
     this.code = code;
@@ -60,7 +60,7 @@ interface ErrorBody {
   readonly details?: { readonly runId?: unknown };
 }
 
-/** @throws {LabRefusal} for an answer that is not 2xx; Error when the lab does not answer */
+/** @throws {LabApiError} for an answer that is not 2xx; Error if the lab does not answer */
 async function call(lab: LabAddress, path: string, body?: unknown): Promise<unknown> {
   const response = await labFetch(lab, path, {
     method: body === undefined ? "GET" : "POST",
@@ -69,7 +69,7 @@ async function call(lab: LabAddress, path: string, body?: unknown): Promise<unkn
   });
   const text = await response.text();
   if (response.ok) return JSON.parse(text);
-  throw refusalOf(response.status, text);
+  throw apiErrorOf(response.status, text);
 }
 
 export async function labFetch(lab: LabAddress, path: string, init: RequestInit): Promise<Response> {
@@ -79,18 +79,23 @@ export async function labFetch(lab: LabAddress, path: string, init: RequestInit)
     return await fetch(`${lab.baseUrl}${path}`, { ...init, headers: { ...headers, ...init.headers } });
   } catch (error) {
     const { cause, message } = error as Error;
-    throw new Error(`${lab.baseUrl} does not answer: ${cause instanceof Error ? cause.message : message}`);
+    throw new Error(
+      `The lab at ${lab.baseUrl} does not answer (${cause instanceof Error ? cause.message : message}). Start it with npm start, or set --url.`,
+    );
   }
 }
 
-/** Exported for its test: an answer may come from something else than the lab. */
-export function refusalOf(status: number, text: string): LabRefusal {
+/** Exported for its test: the answer may come from another program than the lab. */
+export function apiErrorOf(status: number, text: string): LabApiError {
   try {
     const { error } = JSON.parse(text) as { error: ErrorBody };
     const runId = typeof error.details?.runId === "string" ? error.details.runId : null;
-    return new LabRefusal({ status, code: error.code, runId }, error.message);
+    return new LabApiError({ status, code: error.code, runId }, error.message);
   } catch {
-    return new LabRefusal({ status, code: "not_the_lab" }, `answered ${status}: ${text.slice(0, 200)}`);
+    return new LabApiError(
+      { status, code: "not_the_lab" },
+      `Another program than the lab answered ${status}: ${text.slice(0, 200)}`,
+    );
   }
 }
 
@@ -101,26 +106,26 @@ export async function describeLab(lab: LabAddress): Promise<LabDescription> {
 /** The URLs of the first `count` store nodes. */
 export async function storeUrls(lab: LabAddress, count: number): Promise<string[]> {
   const { nodes } = await describeLab(lab);
-  if (nodes.length === 0) throw new Error("/api/strategies names no store nodes");
+  if (nodes.length === 0) throw new Error("The lab has no store nodes. Check STORE_NODES of the dashboard.");
   return nodes.slice(0, count).map((node) => node.url.replace(/\/+$/, ""));
 }
 
-/** A sweep as its runs tell it; null when the lab has no run of it. */
+/** A sweep; null if the lab has no run of it. */
 export async function readSweep(lab: LabAddress, sweepId: string): Promise<SweepDocument | null> {
   try {
     return (await call(lab, `/api/sweeps/${encodeURIComponent(sweepId)}`)) as SweepDocument;
   } catch (error) {
-    if (error instanceof LabRefusal && error.status === 404) return null;
+    if (error instanceof LabApiError && error.status === 404) return null;
     throw error;
   }
 }
 
-/** The newest first. */
+/** Newest first. */
 export async function listSweeps(lab: LabAddress): Promise<readonly SweepSummary[]> {
   return ((await call(lab, "/api/sweeps")) as { sweeps: SweepSummary[] }).sweeps;
 }
 
-/** A run as a file, with the name the lab gives it. @throws {LabRefusal} */
+/** An exported run with the file name that the lab suggests. @throws {LabApiError} */
 export async function fetchExport(
   lab: LabAddress,
   runId: string,
@@ -129,22 +134,22 @@ export async function fetchExport(
   const path = `/api/runs/${encodeURIComponent(runId)}/export?${new URLSearchParams(query)}`;
   const response = await labFetch(lab, path, { signal: AbortSignal.timeout(EXPORT_TIMEOUT_MS) });
   const text = await response.text();
-  if (!response.ok) throw refusalOf(response.status, text);
+  if (!response.ok) throw apiErrorOf(response.status, text);
   const [, name] = /filename="([^"/\\]+)"/.exec(response.headers.get("content-disposition") ?? "") ?? [];
   return { name: name ?? `run.${query.format}`, text };
 }
 
-/** Settles counters; an empty body: all that have a journal. */
+/** Reconciles counters; an empty body: all counters that have a journal. */
 export async function reconcileCounters(lab: LabAddress, request: ReconcileRequest): Promise<ReconcileAnswer> {
   return reconcileAnswerSchema.parse(await call(lab, "/api/stock/reconcile", request));
 }
 
-/** Deletes a lock that nobody would ever free. */
+/** Deletes a lock whose holder will not release it. */
 export async function breakLock(lab: LabAddress, request: z.infer<typeof breakLockRequestSchema>) {
   return breakLockAnswerSchema.parse(await call(lab, "/api/locks/break", request));
 }
 
-/** @param request a body of `POST /api/runs`; what is absent takes the lab's default */
+/** @param request a body of `POST /api/runs`; absent fields have the lab's defaults */
 export async function openRun(lab: LabAddress, request: Readonly<Record<string, unknown>>): Promise<RunDocument> {
   return runDocumentSchema.parse(await call(lab, "/api/runs", request));
 }

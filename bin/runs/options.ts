@@ -21,7 +21,7 @@ export interface SaleFlags {
   readonly json?: boolean;
 }
 
-/** A parser for commander, whose message names the flag in front of this one. */
+/** A parser for commander, which adds the name of the flag to the message. */
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
@@ -58,30 +58,34 @@ export function addSaleOptions(command: Command): Command {
     .option("--stock <n>", "units on sale", wholeNumber(1, 1_000_000), 100)
     .option("--buyers <n>", "buyers that start together, one purchase each", wholeNumber(1, 20_000), 500)
     .option("--hold-ms <n>", "business logic inside the critical section", wholeNumber(0, 10_000), 5)
-    .option("--ttl-ms <n>", "length of a lease, where there is one", wholeNumber(100, 120_000), 5_000)
+    .option("--ttl-ms <n>", "lease length, for strategies that have one", wholeNumber(100, 120_000), 5_000)
     .option("--wait-timeout-ms <n>", "how long a purchase waits for its lock", wholeNumber(0, 60_000), 10_000)
-    .option("--no-fencing", "leave the fencing tokens of a strategy that has them unchecked")
+    .option("--no-fencing", "do not check the fencing tokens of a strategy that has them")
     .option("--nodes <n>", "store nodes that serve the run (default: all)", wholeNumber(1, 16))
-    .option("--rate <n>", "buyers a second, instead of all together", wholeNumber(1, 50_000))
+    .option("--rate <n>", "purchases per second, instead of all buyers together", wholeNumber(1, 50_000))
     .option("--duration-ms <n>", "length of a run with --rate (default: 10000)", wholeNumber(500, 600_000))
     .option("--seed <n>", "seed of the load generator", wholeNumber(0, 2 ** 31 - 1), 1)
     .addOption(new Option("--engine <engine>", "load generator").choices(["k6", "builtin"]).default("k6"))
     .addOption(new Option("--target <kind>", "what is sold").choices(["product", "coupon"]).default("product"))
-    .option("--target-id <n>", "row to sell (default: a row made for the run)", wholeNumber(1, 2 ** 31 - 1))
-    .addOption(new Option("--url <url>", "a lab that is up elsewhere").env("LAB_URL").argParser(labUrl))
-    .option("--json", "print JSON on stdout, and nothing else there");
+    .option("--target-id <n>", "row to sell (default: a new row)", wholeNumber(1, 2 ** 31 - 1))
+    .addOption(
+      new Option("--url <url>", "URL of a running lab (default: the lab of this checkout)")
+        .env("LAB_URL")
+        .argParser(labUrl),
+    )
+    .option("--json", "print only JSON on stdout");
 }
 
-/** @throws Error for flags that make no sense together */
+/** @throws Error for flags that contradict each other */
 export function refuseContradictions(flags: SaleFlags): void {
   if (flags.durationMs !== undefined && flags.rate === undefined) {
-    throw new Error("--duration-ms is the length of an arrival-rate run; it needs --rate.");
+    throw new Error("--duration-ms is the length of a run with --rate. Add --rate, or remove --duration-ms.");
   }
 }
 
 /**
- * For flags that take every setting from a run that was made before.
- * @throws Error when a setting was given beside one of them
+ * For flags that take every setting from an earlier run.
+ * @throws Error if a setting is given together with such a flag
  */
 export function refuseSettingsBeside(flag: string, command: Command, allowed: readonly string[]): void {
   const given = command.options.filter(
@@ -90,10 +94,10 @@ export function refuseSettingsBeside(flag: string, command: Command, allowed: re
   );
   if (given.length === 0) return;
   const names = given.map((option) => option.long ?? option.flags).join(", ");
-  throw new Error(`${flag} repeats what was set up then; it goes with no other setting (${names}).`);
+  throw new Error(`${flag} takes every setting from an earlier run, so it allows no other setting. Remove ${names}.`);
 }
 
-/** The body of `POST /api/runs` for one run that the lab loads itself. */
+/** The body of `POST /api/runs` for a run that the lab loads itself. */
 export function runRequestOf(flags: SaleFlags, strategy: string): Readonly<Record<string, unknown>> {
   const load =
     flags.rate === undefined ? { vus: flags.buyers } : { rate: flags.rate, durationMs: flags.durationMs ?? 10_000 };

@@ -1,6 +1,6 @@
 import type { RunSample } from "../../lib/runs/run-sample";
 
-/** How a run looks while it goes on: one line on stderr, rewritten on a terminal, now and then elsewhere. */
+/** The progress of a run on stderr: one line that is rewritten on a terminal, or a new line every few seconds elsewhere. */
 
 export interface ProgressOutput {
   readonly isTTY?: boolean;
@@ -8,14 +8,14 @@ export interface ProgressOutput {
   write(text: string): unknown;
 }
 
-/** Where lines cannot be rewritten, a line this often is enough to see that it lives. */
+/** Interval of lines if they cannot be rewritten. */
 const PLAIN_INTERVAL_MS = 5_000;
 
 export class Progress {
   private shownAtMs = performance.now();
   private isLineOpen = false;
 
-  /** @param head what stands in front of the line while it goes on, for example the bar of a sweep */
+  /** @param head text in front of the line while the run is in progress, for example the bar of a sweep */
   constructor(
     private readonly out: ProgressOutput,
     private readonly label: string,
@@ -25,7 +25,7 @@ export class Progress {
   sample(sample: RunSample): void {
     const text = [this.head, `${this.label}: ${formatSample(sample)}`].filter(Boolean).join("  ");
     if (this.out.isTTY) {
-      // A line longer than the terminal would wrap, and only its last row could be rewritten.
+      // A longer line would wrap, and then only its last row could be rewritten.
       this.out.write(`\r\u001b[K${text.slice(0, (this.out.columns ?? 120) - 1)}`);
       this.isLineOpen = true;
       return;
@@ -35,7 +35,7 @@ export class Progress {
     this.out.write(`${text}\n`);
   }
 
-  /** Leaves a last line and ends. */
+  /** Writes the last line. */
   end(text: string): void {
     this.out.write(`${this.isLineOpen ? "\r\u001b[K" : ""}${this.label}: ${text}\n`);
     this.isLineOpen = false;

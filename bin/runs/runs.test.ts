@@ -7,7 +7,7 @@ import { runRequestSchema } from "../../lib/runs/run-request";
 import { spreadOf, spreadText, summarise, verdictText } from "./aggregate";
 import { readEvents } from "./event-stream";
 import { exitCodeOf } from "./exit-codes";
-import { refusalOf } from "./lab-client";
+import { apiErrorOf } from "./lab-client";
 import {
   addSaleOptions,
   refuseContradictions,
@@ -18,7 +18,7 @@ import {
   strategyList,
 } from "./options";
 import { Progress } from "./progress";
-import { brokenClaims, resultsPage } from "./results-page";
+import { failedClaims, resultsPage } from "./results-page";
 import { isAsExpected, newSweepId, type SweepRun } from "./sweep";
 import { bar, timeLeft } from "./sweep-bar";
 
@@ -47,7 +47,7 @@ function sweepRun(change: Partial<RunDocument>, more: Partial<SweepRun> = {}): S
 const violations = (oversold: number) => ({ ...documentOf({}).violations, oversold });
 
 describe("flags of a sale", () => {
-  it("become a request the lab accepts, loaded by the lab itself", () => {
+  it("become a valid request for a run that the lab loads", () => {
     const request = runRequestSchema.parse(runRequestOf(parse("--stock", "10", "--nodes", "2"), "none"));
     assert.equal(request.launch, true);
     assert.equal(request.vus, 500);
@@ -55,13 +55,13 @@ describe("flags of a sale", () => {
     assert.equal(request.rate, undefined);
   });
 
-  it("asks for fencing tokens to be left unchecked only where the flag says so", () => {
+  it("turn off fencing only with --no-fencing", () => {
     const fencingOf = (...argv: string[]) => runRequestSchema.parse(runRequestOf(parse(...argv), "none")).fencing;
     assert.equal(fencingOf(), undefined);
     assert.equal(fencingOf("--no-fencing"), false);
   });
 
-  it("ask for arrivals by rate when a rate is given", () => {
+  it("request arrivals by rate if --rate is given", () => {
     const request = runRequestSchema.parse(runRequestOf(parse("--rate", "50", "--target", "coupon"), "none"));
     assert.equal(request.rate, 50);
     assert.equal(request.durationMs, 10_000);
@@ -69,7 +69,7 @@ describe("flags of a sale", () => {
   });
 
   for (const flag of ["--stock", "--buyers", "--hold-ms", "--ttl-ms", "--nodes", "--rate", "--seed", "--target-id"]) {
-    it(`name ${flag} when its number is wrong`, () => {
+    it(`name ${flag} if its number is invalid`, () => {
       assert.throws(
         () => parse(flag, "1.5"),
         new RegExp(`'${flag} <n>' argument '1.5' is invalid. It must be a whole`),
@@ -77,7 +77,7 @@ describe("flags of a sale", () => {
     });
   }
 
-  it("have the limits the lab has", () => {
+  it("have the limits of the lab", () => {
     const limits = {
       "--stock": 1_000_000,
       "--buyers": 20_000,
@@ -91,14 +91,14 @@ describe("flags of a sale", () => {
     }
   });
 
-  it("list the valid strategies for one that does not exist", () => {
+  it("list the valid strategies if one does not exist", () => {
     assert.throws(() => strategyId("zk-mutexx"), /Valid: none, local-mutex, .*sql-guarded/);
     assert.throws(() => strategyList("none,nope"), /Valid: none/);
     assert.deepEqual(strategyList("none, sql-guarded,none"), ["none", "sql-guarded"]);
     assert.equal(strategyList("all"), "all");
   });
 
-  it("refuse a duration without a rate, which would do nothing", () => {
+  it("reject a duration without a rate", () => {
     assert.throws(() => refuseContradictions(parse("--duration-ms", "1000")), /--rate/);
     refuseContradictions(parse("--duration-ms", "1000", "--rate", "5"));
   });
@@ -113,7 +113,7 @@ describe("exit code of runs", () => {
     assert.equal(exitCodeOf([finished("inconclusive")]), 2);
   });
 
-  it("is that of the worst, and never 0 for nothing or for a run that failed", () => {
+  it("is that of the worst run, and never 0 without runs or for a failed run", () => {
     assert.equal(exitCodeOf([finished("safe"), finished("inconclusive"), finished("unsafe")]), 1);
     assert.equal(exitCodeOf([finished("safe"), finished("inconclusive")]), 2);
     assert.equal(exitCodeOf([{ verdict: "safe", status: "failed" }]), 2);
@@ -122,19 +122,19 @@ describe("exit code of runs", () => {
 });
 
 describe("figures of several runs", () => {
-  it("have a median between the middle two when their number is even", () => {
+  it("have a median between the middle two if their number is even", () => {
     assert.deepEqual(spreadOf([4, 1, 3, 2]), { min: 1, median: 2.5, max: 4 });
     assert.deepEqual(spreadOf([5, 1, 3]), { min: 1, median: 3, max: 5 });
     assert.equal(spreadOf([null, undefined]), null);
   });
 
-  it("show one value when all are the same", () => {
+  it("show one value if all are the same", () => {
     assert.equal(spreadText({ min: 0, median: 0, max: 0 }), "0");
     assert.equal(spreadText({ min: 10.4, median: 12, max: 15 }), "12 (10 to 15)");
     assert.equal(spreadText(null), "-");
   });
 
-  it("count a run that was not made as failed, not as safe", () => {
+  it("count a run that was not made as failed", () => {
     const missing: SweepRun = { strategy: "none", repeat: 2, document: null, problem: "no lab", elapsedMs: 1 };
     const summary = summarise("none", [sweepRun({}), missing, sweepRun({ strategy: "other" })]);
     assert.equal(verdictText(summary), "safe 1 of 2, failed 1 of 2");
@@ -143,13 +143,16 @@ describe("figures of several runs", () => {
 });
 
 describe("a sweep in the terminal", () => {
-  it("has a name the lab takes, and two begun at the same time do not share it as a rule", () => {
+  it("has an id that the lab accepts and that sorts by time", () => {
     const mark = { id: newSweepId(), repeat: 1, repeats: 2, strategies: ["none"] };
     assert.equal(runRequestSchema.parse({ strategy: "none", sweep: mark }).sweep?.id, mark.id);
-    assert.ok(newSweepId(1_795_000_000_000) < newSweepId(1_795_000_001_000), "newer names sort behind older ones");
+    assert.ok(
+      newSweepId(1_795_000_000_000) < newSweepId(1_795_000_001_000),
+      "expected the newer id to sort after the older one",
+    );
   });
 
-  it("fills its bar at the end, and not before", () => {
+  it("fills its bar only at the end", () => {
     assert.equal(bar(0, 84), "[--------------------]");
     assert.equal(bar(1, 84), "[#-------------------]");
     assert.equal(bar(6, 12), "[##########----------]");
@@ -157,7 +160,7 @@ describe("a sweep in the terminal", () => {
     assert.equal(bar(84, 84), "[####################]");
   });
 
-  it("says how long it will take once there is something to go by", () => {
+  it("estimates the remaining time after the first run", () => {
     assert.equal(timeLeft({ made: 0, left: 4, elapsedMs: 9_000 }), "");
     assert.equal(timeLeft({ made: 2, left: 4, elapsedMs: 9_000 }), "about 18 s left");
     assert.equal(timeLeft({ made: 2, left: 80, elapsedMs: 9_000 }), "about 6 min left");
@@ -165,53 +168,58 @@ describe("a sweep in the terminal", () => {
   });
 });
 
-describe("flags that repeat an earlier run", () => {
-  const refusal = (...argv: string[]) => {
+describe("flags that take the settings of an earlier run", () => {
+  const parseResume = (...argv: string[]) => {
     const command = addSaleOptions(new Command("sweep").option("--resume [id]")).exitOverride();
     command.parse(argv, { from: "user" });
     refuseSettingsBeside("--resume", command, ["resume", "url", "json"]);
   };
 
-  it("go with where the lab is, and with no setting of their own", () => {
-    refusal("--resume", "s1", "--json");
-    assert.throws(() => refusal("--resume", "--stock", "5"), /--resume .* no other setting \(--stock\)/);
+  it("allow --url and --json but no other setting", () => {
+    parseResume("--resume", "s1", "--json");
+    assert.throws(() => parseResume("--resume", "--stock", "5"), /--resume .* no other setting\. Remove --stock/);
   });
 });
 
 describe("claims of the results page", () => {
-  it("hold for safe runs that sold out and unsafe runs that oversold", () => {
+  it("hold for safe runs that sold out and for unsafe runs that oversold", () => {
     const unsafe = sweepRun({ expected: "unsafe", verdict: "unsafe", violations: violations(3) });
-    assert.deepEqual(brokenClaims([sweepRun({}), unsafe]), []);
+    assert.deepEqual(failedClaims([sweepRun({}), unsafe]), []);
   });
 
-  const broken: [string, Partial<RunDocument>, Partial<SweepRun>, RegExp][] = [
-    ["an oversell of a safe strategy", { verdict: "unsafe", violations: violations(1) }, {}, /verdict is unsafe/],
-    ["a run that proves nothing", { verdict: "inconclusive" }, {}, /verdict is inconclusive/],
-    ["units left over", { stock: { initial: 100, final: 1, orders: 99 } }, {}, /99 orders for 100 units/],
-    ["an unsafe strategy that was lucky", { expected: "unsafe", verdict: "unsafe" }, {}, /nothing was oversold/],
+  const failing: [string, Partial<RunDocument>, Partial<SweepRun>, RegExp][] = [
+    ["an oversell of a safe strategy", { verdict: "unsafe", violations: violations(1) }, {}, /found unsafe/],
+    ["an inconclusive run", { verdict: "inconclusive" }, {}, /found inconclusive/],
+    ["unsold units", { stock: { initial: 100, final: 1, orders: 99 } }, {}, /expected 100 orders, found 99/],
+    [
+      "an unsafe strategy without an oversell",
+      { expected: "unsafe", verdict: "unsafe" },
+      {},
+      /expected an oversell, found none/,
+    ],
     ["a run that failed", { status: "failed" }, {}, /the run is failed/],
     ["a run that took too long", {}, { elapsedMs: 61_000 }, /took 61 s/],
     ["a run that was not made", {}, { document: null, problem: "the lab is down" }, /the lab is down/],
   ];
-  for (const [name, change, more, sentence] of broken) {
+  for (const [name, change, more, sentence] of failing) {
     it(`do not hold for ${name}`, () => {
-      assert.match(brokenClaims([sweepRun(change, more)]).join("\n"), sentence);
+      assert.match(failedClaims([sweepRun(change, more)]).join("\n"), sentence);
     });
   }
 
-  it("are printed as they are, failed ones too", () => {
+  it("are listed on the page if they fail", () => {
     const runs = [sweepRun({ strategy: "sql-guarded" })];
     const summaries = [summarise("sql-guarded", runs)];
-    const page = resultsPage({ summaries, runs, broken: ["it broke"], command: "x", loadBefore: 7.5 });
-    assert.match(page, /FAILED: it broke/);
+    const page = resultsPage({ summaries, runs, failed: ["it failed"], command: "x", loadBefore: 7.5 });
+    assert.match(page, /FAILED: it failed/);
     assert.match(page, /\| `sql-guarded` \| safe 1 of 1 \|/);
     assert.match(page, /abc1234/);
-    assert.match(page, /7\.50 \(high before the first run/);
+    assert.match(page, /7\.50 \(high, so the times are not reliable/);
   });
 });
 
 describe("feed of a run", () => {
-  it("is read across chunk borders", async () => {
+  it("is parsed across chunk borders", async () => {
     const text =
       'event: run\ndata: {"a":1}\n\nevent: sample\nid: 1\ndata: {"b":"ü"}\n\n: ping\n\nevent: finished\ndata: {}\n\n';
     const bytes = new TextEncoder().encode(text);
@@ -226,7 +234,7 @@ describe("feed of a run", () => {
     assert.deepEqual(seen, ['run {"a":1}', 'sample {"b":"ü"}', "finished {}"]);
   });
 
-  it("is shown in plain lines where lines cannot be rewritten", () => {
+  it("is shown in plain lines if lines cannot be rewritten", () => {
     const written: string[] = [];
     const progress = new Progress({ write: (text) => written.push(text) }, "none");
     progress.end("safe");
@@ -234,9 +242,12 @@ describe("feed of a run", () => {
   });
 });
 
-describe("answers that are not the lab's", () => {
+describe("answers from another program than the lab", () => {
   it("are quoted", () => {
-    assert.match(refusalOf(502, "<html>Bad gateway").message, /answered 502: <html>Bad gateway/);
-    assert.equal(refusalOf(409, '{"error":{"code":"run_active","message":"m"}}').code, "run_active");
+    assert.match(
+      apiErrorOf(502, "<html>Bad gateway").message,
+      /Another program than the lab answered 502: <html>Bad gateway/,
+    );
+    assert.equal(apiErrorOf(409, '{"error":{"code":"run_active","message":"m"}}').code, "run_active");
   });
 });

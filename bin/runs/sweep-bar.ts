@@ -1,17 +1,17 @@
 import { Progress, type ProgressOutput } from "./progress";
 
-/** How a sweep looks while it goes on: a bar over all runs, the run of the moment beside it. */
+/** The progress of a sweep: a bar over all runs, and the line of the current run. */
 
 const WIDTH = 20;
 
-/** `[########------------]`; never full before the end, never empty after the beginning. */
+/** `[########------------]`. Full only at the end, empty only at the start. */
 export function bar(done: number, total: number): string {
   const exact = total === 0 ? WIDTH : (done / total) * WIDTH;
   const filled = done >= total ? WIDTH : done === 0 ? 0 : Math.min(WIDTH - 1, Math.max(1, Math.round(exact)));
   return `[${"#".repeat(filled)}${"-".repeat(WIDTH - filled)}]`;
 }
 
-/** `about 40 s left`, from the runs of this sitting; nothing while there is nothing to go by. */
+/** `about 40 s left`, estimated from the runs that this command made; empty before the first one. */
 export function timeLeft({ made, left, elapsedMs }: { made: number; left: number; elapsedMs: number }): string {
   if (made === 0 || left === 0) return "";
   const seconds = ((elapsedMs / made) * left) / 1_000;
@@ -29,16 +29,16 @@ export class SweepBar {
     private readonly total: number,
   ) {}
 
-  /** So many runs are done, those of earlier sittings included. */
+  /** @param done runs done, including those of an earlier command */
   reached(done: number): void {
     if (this.doneBefore === null) {
       this.doneBefore = done;
-      if (done > 0) this.note(`${done} of ${this.total} runs were made before; going on with the next.`);
+      if (done > 0) this.note(`${done} of ${this.total} runs are done; continuing with the next one.`);
     }
     this.done = done;
   }
 
-  /** The line of one run, with the whole in front of it. */
+  /** The progress of one run, with the bar in front of it. */
   progress(label: string): Progress {
     return new Progress(this.out, label, this.head());
   }
