@@ -3,32 +3,31 @@ import { lockDependencies } from "../../lib/node/lock-dependencies";
 import { nowNs } from "../../lib/services/monotonic";
 import { createStockStrategy } from "../../lib/stock/stock-strategies";
 import type { StockStrategy } from "../../lib/stock/types";
-import type { Errand, ErrandMessage } from "./buyer-process";
+import type { BuyerTask, BuyerTaskMessage } from "./buyer-process";
 import { openTestPostgres } from "./postgres-for-tests";
 
-/** The other end of `BuyerProcess`: gets an errand, waits for "go", buys, tells what came of it, and so on. */
-
+/** The program of `BuyerProcess`. It repeats: receive a task, wait for "go", buy, send the statuses. */
 const LIMITS = { holdMs: 2, ttlMs: 5_000, waitTimeoutMs: 20_000 };
 let operations = 0;
 
-function say(message: ErrandMessage): void {
+function send(message: BuyerTaskMessage): void {
   process.send?.(message);
 }
 
-async function run(errand: Errand): Promise<void> {
-  await using postgres = openTestPostgres({ ...errand.postgres, poolSize: 12 });
+async function run(task: BuyerTask): Promise<void> {
+  await using postgres = openTestPostgres({ ...task.postgres, poolSize: 12 });
   const locks = { ...lockDependencies(), postgres: () => postgres };
   const dependencies = { pool: postgres.pool, node: `process-${process.pid}`, locks };
-  await using strategy = createStockStrategy(errand.strategyId, dependencies);
+  await using strategy = createStockStrategy(task.strategyId, dependencies);
   await postgres.pool.query("SELECT 1");
   const go = once(process, "message");
-  say({ type: "ready" });
+  send({ type: "ready" });
   await go;
-  const outcomes = await Promise.all(errand.buyerIds.map((buyerId) => buy(strategy, errand, buyerId)));
-  say({ type: "done", statuses: outcomes.map(({ status }) => status) });
+  const outcomes = await Promise.all(task.buyerIds.map((buyerId) => buy(strategy, task, buyerId)));
+  send({ type: "done", statuses: outcomes.map(({ status }) => status) });
 }
 
-function buy(strategy: StockStrategy, { target, quantity, holdMs = LIMITS.holdMs }: Errand, buyerId: string) {
+function buy(strategy: StockStrategy, { target, quantity, holdMs = LIMITS.holdMs }: BuyerTask, buyerId: string) {
   operations += 1;
   const trace = { opId: `p-${process.pid}-${operations}`, invokedNs: nowNs() };
   return strategy.reduceStock({ target, quantity, buyerId, runId: null, ...LIMITS, holdMs, trace });
@@ -36,12 +35,12 @@ function buy(strategy: StockStrategy, { target, quantity, holdMs = LIMITS.holdMs
 
 async function main(): Promise<void> {
   for (;;) {
-    const [errand] = (await once(process, "message")) as [Errand];
-    await run(errand);
+    const [task] = (await once(process, "message")) as [BuyerTask];
+    await run(task);
   }
 }
 
 main().catch((error: unknown) => {
-  say({ type: "failed", message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  send({ type: "failed", message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   process.disconnect();
 });

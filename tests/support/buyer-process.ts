@@ -5,43 +5,43 @@ import type { StockOutcome, StockTarget } from "../../lib/stock/types";
 import type { TestPostgresOptions } from "./postgres-for-tests";
 import { waitUntil } from "./wait-until";
 
-export interface Errand {
+export interface BuyerTask {
   readonly strategyId: string;
   readonly postgres: Pick<TestPostgresOptions, "rowLock" | "advisory">;
   readonly target: StockTarget;
-  /** One purchase each, all at once. */
+  /** One concurrent purchase per buyer. */
   readonly buyerIds: readonly string[];
   readonly quantity: number;
-  /** Hardly any unless given. */
+  /** Default: 2 ms. */
   readonly holdMs?: number;
 }
 
-export type ErrandMessage =
+export type BuyerTaskMessage =
   | { readonly type: "ready" }
   | { readonly type: "done"; readonly statuses: readonly StockOutcome["status"][] }
   | { readonly type: "failed"; readonly message: string };
 
-/** Another process that buys, errand after errand: starting one costs more than buying. */
+/** A separate process that executes purchase tasks. Tests reuse it, because a start costs more than the purchases. */
 export class BuyerProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
-  #latest: ErrandMessage | null = null;
+  #latest: BuyerTaskMessage | null = null;
 
   constructor() {
     const script = fileURLToPath(new URL("./buyer-process-main.ts", import.meta.url));
     this.#child = fork(script, { execArgv: ["--import", "tsx"] });
     this.#child.on("message", (message) => {
-      this.#latest = message as ErrandMessage;
+      this.#latest = message as BuyerTaskMessage;
     });
     this.#child.on("exit", (code) => {
-      this.#latest = { type: "failed", message: `the process ended with ${code}` };
+      this.#latest = { type: "failed", message: `the buyer process exited with ${code}` };
     });
   }
 
-  async ask(message: Errand | "go"): Promise<ErrandMessage> {
+  async ask(message: BuyerTask | "go"): Promise<BuyerTaskMessage> {
     this.#latest = null;
     this.#child.send(message);
-    await waitUntil(() => this.#latest !== null, { what: "a buyer's process", withinMs: 60_000 });
-    const latest = this.#latest as ErrandMessage | null;
+    await waitUntil(() => this.#latest !== null, { what: "the answer of a buyer process", withinMs: 60_000 });
+    const latest = this.#latest as BuyerTaskMessage | null;
     if (latest?.type !== "ready" && latest?.type !== "done") throw new Error(latest?.message);
     return latest;
   }
@@ -54,12 +54,12 @@ export class BuyerProcess implements AsyncDisposable {
   }
 }
 
-/** Has all processes buy at the same moment. @returns every answer */
+/** Starts the purchases of all processes at the same time. @returns all statuses */
 export async function buyTogether(
   processes: readonly BuyerProcess[],
-  errand: Errand,
+  task: BuyerTask,
 ): Promise<readonly StockOutcome["status"][]> {
-  await Promise.all(processes.map((one) => one.ask(errand)));
+  await Promise.all(processes.map((one) => one.ask(task)));
   const answers = await Promise.all(processes.map((one) => one.ask("go")));
   return answers.flatMap((answer) => (answer.type === "done" ? answer.statuses : []));
 }

@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020";
 import type { OpenApiDocument, Operation } from "../../lib/http/openapi";
 import type { RawAnswer } from "./raw-request";
 
-/** Holds answers to the OpenAPI document as it is served: by a validator that has nothing to do with what wrote it. */
+/** Checks responses against the served OpenAPI document, with an independent validator. */
 export class Contract {
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
   readonly #compiled = new Map<string, ValidateFunction>();
@@ -18,7 +18,7 @@ export class Contract {
     );
   }
 
-  /** @returns what is wrong with an answer, or null */
+  /** @returns the violations of a response, or null */
   problemOf(route: { method: string; path: string }, answer: RawAnswer): string | null {
     const { status, headers, body } = answer;
     const content = this.document.paths[route.path]?.[route.method]?.responses[String(status)] as

@@ -1,8 +1,8 @@
-/** Looks into etcd from outside of the library. */
+/** Reads etcd without the lock library. */
 export interface EtcdProbe {
-  /** Keys of a lock's queue, first come first. */
+  /** Keys of a lock's queue, oldest first. */
   queue(resource: string): Promise<QueuedKey[]>;
-  /** Seconds the lease has left; negative when there is no such lease. */
+  /** Remaining seconds of the lease; negative if it does not exist. */
   leaseSecondsLeft(leaseId: bigint): Promise<number>;
   removeKey(key: string): Promise<void>;
 }
@@ -23,7 +23,7 @@ export function probeEtcd(url: string): EtcdProbe {
   async function post<T>(path: string, body: unknown): Promise<T> {
     const signal = AbortSignal.timeout(5_000);
     const answer = await fetch(new URL(path, url), { method: "POST", body: JSON.stringify(body), signal });
-    if (!answer.ok) throw new Error(`etcd answers ${answer.status} to ${path}: ${await answer.text()}`);
+    if (!answer.ok) throw new Error(`etcd returned HTTP ${answer.status} for ${path}: ${await answer.text()}`);
     return (await answer.json()) as T;
   }
 

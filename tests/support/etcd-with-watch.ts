@@ -1,6 +1,6 @@
 import type { EtcdCommands } from "../../lib/locks/etcd/etcd-port";
 
-/** The same etcd with another watch. */
+/** The same etcd client with a replaced watch. */
 export function withWatch(etcd: EtcdCommands, untilDeleted: EtcdCommands["untilDeleted"]): EtcdCommands {
   return {
     grantLease: (lease) => etcd.grantLease(lease),

@@ -1,7 +1,7 @@
 import { createRedisSetnxExpire } from "../../lib/locks/redis/redis-setnx-expire";
 import { openLockClients } from "./lock-clients";
 
-/** A process that stops for good between SETNX and PEXPIRE, and says so, to be killed there. */
+/** A process that reports when it is between SETNX and PEXPIRE, and then waits until the test kills it. */
 const clients = openLockClients();
 const lock = createRedisSetnxExpire(clients.redis(), clients, {
   tryLimitMs: 60_000,

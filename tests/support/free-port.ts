@@ -1,15 +1,15 @@
 import { createServer, type Server } from "node:net";
 
-/** Below the range the system hands out to outgoing connections, and beside the ports of the labs. */
+/** Below the range of outgoing connections, and outside the port ranges of the labs. */
 const FIRST_PORT = 20_000;
 const PORTS = 1_900;
-/** From a port to its twin, which nobody but this file listens on. */
+/** Offset from a port to its twin port, which only this file uses. */
 const TO_TWIN = 1_950;
 const ATTEMPTS = 500;
 
 /**
- * A port that nothing listens on, and that no other process is given as long as this one lives: a server that starts slowly
- * or starts again finds it free. Listening on the port's twin is the claim, so it ends with the process, however that ends.
+ * Finds a free port that no other test process uses while this one lives, so a server that starts slowly or restarts
+ * finds it free. Listening on the twin port is the claim, so it ends with the process.
  */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
@@ -21,10 +21,10 @@ export async function freePort(): Promise<number> {
     await close(probe ?? claim);
     if (probe) return port;
   }
-  throw new Error(`found no free port from ${FIRST_PORT} on`);
+  throw new Error(`found no free port in ${FIRST_PORT} to ${FIRST_PORT + PORTS}; stop other servers in this range`);
 }
 
-/** @returns null when the port is taken */
+/** @returns null if the port is in use */
 function listenOn(port: number): Promise<Server | null> {
   const server = createServer();
   return new Promise((resolve) => {

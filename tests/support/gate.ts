@@ -1,10 +1,10 @@
-/** A point that work waits at until the test opens it. */
+/** A point in the code under test that blocks until the test opens it. */
 export interface Gate {
   readonly opened: Promise<void>;
   open(): void;
-  /** Work that has come to the gate says so. */
+  /** Resolves when the code under test has reached the gate. */
   readonly reached: Promise<void>;
-  /** Says that the gate is reached, and waits until it is open. */
+  /** Reports that the gate is reached, and waits until it is open. */
   pass(): Promise<void>;
 }
 

@@ -1,14 +1,14 @@
 import type { Grant, LockOutcome, LockRequest, LockStrategy } from "../../lib/locks/types";
 import { makeGate } from "./gate";
 
-/** A holder that stays in its section until it is let out, at the latest by disposal. */
+/** A holder that keeps the lock until `leave` or disposal. */
 export interface HeldLock extends AsyncDisposable {
   readonly grant: Grant;
   readonly outcome: Promise<LockOutcome<void>>;
   leave(): Promise<LockOutcome<void>>;
 }
 
-/** @throws Error when the lock is not granted, or what the call throws before it is */
+/** Acquires the lock and holds it. @throws Error if the lock is not granted, or the error of the call */
 export function holdLock(lock: LockStrategy, request: LockRequest): Promise<HeldLock> {
   const gate = makeGate();
   return new Promise((entered, failed) => {
@@ -21,6 +21,6 @@ export function holdLock(lock: LockStrategy, request: LockRequest): Promise<Held
       entered({ grant, outcome, leave, [Symbol.asyncDispose]: dispose });
       await gate.pass();
     });
-    outcome.then(({ status }) => failed(new Error(`not granted: ${status}`)), failed);
+    outcome.then(({ status }) => failed(new Error(`expected the lock to be granted, found ${status}`)), failed);
   });
 }

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { apiListener } from "../../lib/http/node-adapter";
 
-/** A server that serves the API without Next. */
+/** An HTTP server that serves the API without Next. */
 export async function startHotServer(): Promise<{ url: string; close: () => Promise<void> }> {
   const server: Server = createServer(apiListener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

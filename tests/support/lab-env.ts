@@ -1,14 +1,14 @@
 /**
- * The servers of an integration test, from the environment that `npm test` sets. A missing one fails the test: a skip
- * would let a broken set-up pass.
+ * Checks the environment of an integration test, which `npm test` sets. A missing server fails the test, because a skip would
+ * hide a broken setup.
  */
 export function requireEnv(...names: string[]): void {
   const missing = names.filter((name) => !process.env[name]);
   if (missing.length === 0) return;
-  throw new Error(`These tests need ${missing.join(", ")}; run them by "npm test", which brings the servers up.`);
+  throw new Error(`These tests need ${missing.join(", ")}; run them with "npm test", which starts the servers.`);
 }
 
-/** Sets variables of this test process before anything reads them. */
+/** Sets environment variables of this test process. Call it before the first read. */
 export function setEnv(values: Record<string, string>): void {
   Object.assign(process.env, values);
 }

@@ -34,11 +34,11 @@ export interface LockClients extends LockDependencies, AsyncDisposable {
 
 export interface LockClientOptions {
   readonly postgres?: TestPostgresOptions;
-  /** Of ZooKeeper sessions. */
+  /** Timeout of ZooKeeper sessions. */
   readonly sessionTimeoutMs?: number;
 }
 
-/** Clients of a test's own, opened as they are asked for and closed with it. */
+/** Separate clients for a test. Each opens at first use; disposal closes all. */
 export function openLockClients(servers: Partial<LockServers> = {}, options: LockClientOptions = {}): LockClients {
   const addresses = { ...lockServers(), ...servers };
   const closers: (() => unknown)[] = [];
@@ -68,5 +68,5 @@ export function openLockClients(servers: Partial<LockServers> = {}, options: Loc
   };
 }
 
-/** Short, so that a test need not wait long for an expiry; the test servers' tick allows it. */
+/** Short, so that sessions expire soon in tests. The tick of the test servers allows it. */
 export const TEST_SESSION_TIMEOUT_MS = 2_000;

@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { applyMigrations } from "../../lib/services/migrations";
 
-/** A database of a test's own, on the tests' server: empty but for the tables. */
+/** A separate, migrated and otherwise empty database on the test server. */
 export interface OwnDatabase extends AsyncDisposable {
   readonly url: string;
   readonly pool: pg.Pool;
-  /** One line a table: its name, how many rows it has, and a digest over all of them. */
+  /** One line per table: name, row count and a digest of all rows. */
   digest(): Promise<readonly string[]>;
 }
 
@@ -18,7 +18,7 @@ export async function createOwnDatabase(): Promise<OwnDatabase> {
   url.pathname = `/${name}`;
   await applyMigrations(url.href);
   const pool = new pg.Pool({ connectionString: url.href, max: 4 });
-  // The database is dropped under whatever connection is still closing.
+  // FORCE, because a connection may still be closing.
   pool.on("error", () => {});
   return {
     url: url.href,

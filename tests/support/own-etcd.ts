@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { freePort } from "./free-port";
 import { type OwnServer, startOwnServer } from "./own-server";
 
-/** An etcd of a test's own. Killed and started again, it still has its data. */
+/** A separate etcd for a test. It keeps its data across a restart. */
 export interface OwnEtcd extends OwnServer {
   readonly url: string;
   readonly port: number;
@@ -47,6 +47,6 @@ async function isHealthy(url: string): Promise<boolean> {
     const answer = await fetch(`${url}/health`, { signal: AbortSignal.timeout(1_000) });
     return ((await answer.json()) as { health: string }).health === "true";
   } catch {
-    return false; // Not up yet.
+    return false; // The server is still starting.
   }
 }

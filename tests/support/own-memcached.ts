@@ -2,11 +2,11 @@ import { askText } from "../../servers/text-protocol";
 import { freePort } from "./free-port";
 import { type OwnServer, startOwnServer } from "./own-server";
 
-/** A memcached of a test's own. Killed or flushed, it has forgotten everything. */
+/** A separate memcached for a test. A restart or a flush deletes its data. */
 export interface OwnMemcached extends OwnServer {
   readonly url: string;
   readonly port: number;
-  /** Sends one line as it is. @returns the answer */
+  /** Sends one command line. @returns the answer */
   send(line: string): Promise<string>;
 }
 
@@ -20,7 +20,7 @@ export async function startOwnMemcached(): Promise<OwnMemcached> {
       timeoutMs: 2_000,
       isWhole: (answer) => answer.endsWith("\r\n"),
     });
-  // It refuses to run as root unless told which user to become.
+  // As root, memcached requires a user to switch to.
   const user = process.getuid?.() === 0 ? ["-u", "nobody"] : [];
   const server = await startOwnServer({
     command: "memcached",

@@ -5,18 +5,18 @@ import { ROOT } from "../../bin/supervisor/paths";
 import { freePort } from "./free-port";
 import { waitUntil } from "./wait-until";
 
-/** A store node of a test's own: `server.ts` with the production build, alone, so that it is its own coordinator. */
+/** A separate store node for a test: `server.ts` with the production build. It is the only node and its own coordinator. */
 export interface OwnNode extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
-  /** What it has logged. */
+  /** The log output so far. */
   log(): string;
   signal(signal: NodeJS.Signals): void;
-  /** Waits for its end. @returns its exit code */
+  /** Waits until the process exits. @returns its exit code */
   exited(withinMs: number): Promise<number | null>;
 }
 
-/** @param env on top of the environment of the test, whose NEXT_DIST_DIR names the build */
+/** @param env added to the environment of the test, whose NEXT_DIST_DIR names the build */
 export async function startOwnNode(env: Readonly<Record<string, string>>): Promise<OwnNode> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -37,17 +37,17 @@ export async function startOwnNode(env: Readonly<Record<string, string>>): Promi
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (text += String(chunk)));
   const isGone = () => child.exitCode !== null || child.signalCode !== null;
   const isUp = async () => {
-    if (isGone()) throw new Error(`the node ended before it was up: ${text}`);
+    if (isGone()) throw new Error(`the node exited during its start: ${text}`);
     return fetch(`${url}/healthz`).then((response) => response.ok, notYet);
   };
-  await waitUntil(isUp, { what: `a node on port ${port}`, withinMs: 60_000 });
+  await waitUntil(isUp, { what: `the node on port ${port} to start`, withinMs: 60_000 });
   return {
     url,
     port,
     log: () => text,
     signal: (signal) => child.kill(signal),
     async exited(withinMs) {
-      await waitUntil(isGone, { what: "the node to end", withinMs });
+      await waitUntil(isGone, { what: "the node to exit", withinMs });
       return child.exitCode;
     },
     [Symbol.asyncDispose]: () => end(child, isGone),

@@ -2,10 +2,10 @@ import { Redis } from "ioredis";
 import { freePort } from "./free-port";
 import { type OwnServer, startOwnServer } from "./own-server";
 
-/** A redis-server of a test's own. Keeps its data in memory only: killed, it has forgotten everything. */
+/** A separate redis-server for a test. It keeps data only in memory, so a restart deletes it. */
 export interface OwnRedis extends OwnServer {
   readonly url: string;
-  /** A client of the test's own, apart from the locks'. */
+  /** A client for the test, separate from the clients of the locks. */
   readonly probe: Redis;
 }
 

@@ -2,13 +2,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { waitUntil } from "./wait-until";
 
-/** A server process of a test's own, to stop, pause and start. */
+/** A separate server process for a test, which can be killed, paused and restarted. */
 export interface OwnServer extends AsyncDisposable {
-  /** Kills it. */
   kill(): Promise<void>;
-  /** Starts it again, on the same port. */
+  /** Restarts it on the same port. */
   start(): Promise<void>;
-  /** Stops it in its tracks: connections stay open, nothing is answered. */
+  /** Pauses the process: connections stay open, but no request is answered. */
   pause(): void;
   resume(): void;
 }
@@ -25,7 +24,7 @@ export async function startOwnServer({ command, args, isReady }: OwnServerPlan):
   async function start(): Promise<void> {
     child = spawn(command, args, { stdio: "ignore" });
     child.on("error", (error) => {
-      throw new Error(`these tests need ${command} on the PATH`, { cause: error });
+      throw new Error(`these tests need ${command}; install it and add it to the PATH`, { cause: error });
     });
     await waitUntil(isReady, { what: `${command} to answer`, withinMs: 30_000 });
   }

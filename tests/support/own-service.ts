@@ -10,12 +10,12 @@ import { freePort } from "./free-port";
 import type { LockServers } from "./lock-clients";
 import { waitUntil } from "./wait-until";
 
-/** A whole service of a test's own, set up as the lab sets up its own: for Redlock that is five servers. */
+/** A separate service for a test, configured as in the lab. For Redlock, these are five servers. */
 export interface OwnService extends AsyncDisposable {
   readonly servers: Partial<LockServers>;
-  /** Every server of it dies on the spot. What it kept on disk stays. */
+  /** Kills every server. Data on disk stays. */
   kill(): Promise<void>;
-  /** Starts them again, where they were. */
+  /** Restarts them on the same ports. */
   start(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export async function startOwnService(id: string): Promise<OwnService> {
   const { label, ports: named } = serverKind(id);
   const provisioner = await loadProvisioner(id);
   const found = await provisioner.find();
-  if (!found) throw new Error(`these tests need ${label} on this machine`);
+  if (!found) throw new Error(`these tests need ${label}; "npm run lab -- doctor" shows how to install it`);
   const parent = path.join(ROOT, ".lab", "own-services");
   mkdirSync(parent, { recursive: true });
   const dataDir = await mkdtemp(path.join(parent, `${id}-`));
@@ -65,7 +65,7 @@ class OwnProcess {
 
   async start(): Promise<void> {
     const { name, command, args, cwd, env, user, isReady, readyTimeoutMs } = this.#spec;
-    // A group of its own, so that it dies with all it has started.
+    // A separate process group, so that a kill also ends its children.
     const options = { cwd, env: env as NodeJS.ProcessEnv, detached: true, stdio: "ignore" as const, ...user };
     this.#child = spawn(command, args, options);
     await once(this.#child, "spawn");

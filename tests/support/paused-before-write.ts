@@ -3,7 +3,7 @@ import { type Statement, StockStore } from "../../lib/stock/stock-store";
 import type { StockRequest } from "../../lib/stock/types";
 import type { Gate } from "./gate";
 
-/** Pauses its holder after the last check and before the write, where no client-side check can help. */
+/** Pauses the holder after its last check and before the write, where no client-side check can prevent a stale write. */
 export class PausedBeforeWrite extends StockStore {
   constructor(private readonly gate: Gate) {
     super(postgresPool(), "paused");

@@ -2,16 +2,16 @@ import pg from "pg";
 import { requireEnv } from "./lab-env";
 import { waitUntil } from "./wait-until";
 
-/** Looks at PostgreSQL from the side, on a connection of its own. */
+/** Observes PostgreSQL over a separate connection. */
 export interface PgWatch extends AsyncDisposable {
   readonly client: pg.Client;
-  /** Backends of the application that wait for a lock at this moment. */
+  /** Number of backends of the application that wait for a lock. */
   waiters(applicationName: string): Promise<number>;
-  /** Waits until that many of them do. */
+  /** Waits until that many backends wait for a lock. */
   untilWaiting(applicationName: string, count: number): Promise<void>;
-  /** The backends that hold an advisory lock for the application. */
+  /** Pids of the backends that hold an advisory lock for the application. */
   advisoryHolders(applicationName: string): Promise<number[]>;
-  /** The backends that hold any lock of this library for the application. */
+  /** Pids of the backends that hold any lock of this library for the application. */
   holders(applicationName: string): Promise<number[]>;
   terminate(pid: number): Promise<void>;
 }

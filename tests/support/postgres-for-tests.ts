@@ -4,9 +4,9 @@ import type { PostgresForLocks } from "../../lib/locks/postgres/pg-port";
 import { lockableRow } from "../../lib/node/postgres-for-locks";
 import { requireEnv } from "./lab-env";
 
-/** Rows for resources that stand for no product or coupon; enough that two of a test's rarely meet. */
+/** Rows for resources that are not products or coupons; enough that two resources of a test rarely share one. */
 const TEST_ROWS = 4_096;
-/** Once they are there, this only reads, so that nobody's lock on the table stops it. */
+/** Only reads if the rows exist, so a lock on the table does not block it. */
 const makeTestRows = (table: string) => `DO $$ BEGIN
   IF to_regclass('${table}') IS NULL THEN
     PERFORM pg_advisory_xact_lock(7242);
@@ -17,20 +17,20 @@ END $$`;
 
 export interface TestPostgres extends PostgresForLocks, AsyncDisposable {
   readonly pool: pg.Pool;
-  /** Shows in pg_stat_activity. */
+  /** The name in pg_stat_activity. */
   readonly applicationName: string;
 }
 
 export type TestPostgresOptions = Pick<PostgresForLocks, "rowLock" | "advisory"> & {
   readonly databaseUrl?: string;
   readonly poolSize?: number;
-  /** A table of rows of the test's own, for tests that lock all of it while others run. */
+  /** A separate table, for tests that lock the whole table while other tests run. */
   readonly rowsTable?: string;
 };
 
 let opened = 0;
 
-/** Pools of a test's own, made at first use. Any resource has a row here: products and coupons theirs, others one by hash. */
+/** Separate pools for a test, created at first use. Every resource has a row: products and coupons their own, others one by hash. */
 export function openTestPostgres(options: TestPostgresOptions = {}): TestPostgres {
   opened += 1;
   const { rowsTable = "test_lock_rows" } = options;

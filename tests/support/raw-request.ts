@@ -2,7 +2,7 @@ import { Agent, type IncomingHttpHeaders, request } from "node:http";
 
 export interface RawRequest {
   readonly method: string;
-  /** As it goes over the wire; fetch would tidy it up. */
+  /** The exact request target; fetch would normalize it. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
@@ -14,7 +14,7 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-/** Sends requests as they are over at most so many connections, and reads whole answers. */
+/** Sends requests unchanged over a limited number of connections, and reads complete responses. */
 export class RawClient implements Disposable {
   readonly #agent: Agent;
   readonly #port: number;

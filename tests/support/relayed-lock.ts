@@ -5,7 +5,7 @@ import { type LockClients, openLockClients } from "./lock-clients";
 import { type RelayedServers, relayService } from "./relayed-servers";
 import type { TcpRelay } from "./tcp-relay";
 
-/** One lock twice: on clients that reach its server, and on clients behind a relay that can be frozen and cut. */
+/** One lock with two sets of clients: one connects directly, the other through a relay that can be frozen and cut. */
 export interface RelayedLock {
   readonly clients: LockClients;
   readonly lock: LockStrategy;
@@ -15,8 +15,8 @@ export interface RelayedLock {
 }
 
 /**
- * For a suite that calls it: opened before its tests and closed after them.
- * @returns what was opened, once the tests have begun
+ * Opens the lock before the tests of the calling suite and closes it after them.
+ * @returns a function that returns the opened lock during a test
  */
 export function useRelayedLock(id: string, service: Exclude<ServerId, "redlock">): () => RelayedLock {
   let opened: (RelayedLock & { readonly servers: RelayedServers }) | null = null;
@@ -37,7 +37,7 @@ export function useRelayedLock(id: string, service: Exclude<ServerId, "redlock">
     await servers[Symbol.asyncDispose]();
   });
   return () => {
-    if (!opened) throw new Error("the tests have not begun");
+    if (!opened) throw new Error("call this function inside a test");
     return opened;
   };
 }

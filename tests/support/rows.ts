@@ -1,25 +1,25 @@
 import { randomUUID } from "node:crypto";
 import { prisma } from "../../lib/services/postgres";
 
-/** On what terms a product is sold; absent: none of them. */
+/** Optional sale terms of a product. */
 export interface ProductTerms {
   readonly limitPerUser?: number;
   readonly stockOn?: "order" | "payment";
   readonly paymentWindowMs?: number;
   readonly requiresPurchaseToken?: boolean;
   readonly opensAt?: Date;
-  /** Null: the shop shows it. */
+  /** Null if the shop lists the product. */
   readonly runId?: null;
 }
 
-/** A product of the test's own. @returns its id */
+/** Creates a product for the test. @returns its id */
 export async function makeProduct(stock: number, terms: ProductTerms = {}): Promise<number> {
   const slug = `test-${randomUUID()}`;
   const data = { slug, name: slug, priceCents: 100, stock, runId: "test", ...terms };
   return (await prisma().product.create({ data })).id;
 }
 
-/** A coupon of the test's own. @returns its id */
+/** Creates a coupon for the test. @returns its id */
 export async function makeCoupon(stock: number): Promise<number> {
   const code = `TEST-${randomUUID()}`;
   const row = await prisma().coupon.create({ data: { code, name: code, discountPercent: 10, stock, runId: "test" } });

@@ -10,22 +10,22 @@ import { postgresPool, prisma } from "../../lib/services/postgres";
 import { stockStrategies } from "../../lib/stock/stock-strategies";
 import { startHotServer } from "./hot-server";
 
-/** This process as a store node, and the coordinator of its runs. */
+/** This test process as a store node and the coordinator of its runs. */
 export interface RunLab {
   readonly url: string;
   readonly lab: Coordinator;
-  /** One purchase or claim of a run's load. */
+  /** Sends one purchase or claim of the run's load. */
   buyIn(run: Pick<RunDocument, "id" | "target">, userId: string): Promise<Response>;
 }
 
 /**
- * For a suite that calls it: opened before its tests, closed after them with all that the process had open.
- * @returns what was opened, once the tests have begun
+ * Opens the lab before the tests of the calling suite, and closes all connections of the process after them.
+ * @returns a function that returns the opened lab during a test
  */
 export function setUpRunLab(): RunLab {
   let opened: { readonly server: Awaited<ReturnType<typeof startHotServer>>; readonly lab: Coordinator } | null = null;
   const here = () => {
-    if (!opened) throw new Error("the tests have not begun");
+    if (!opened) throw new Error("call this function inside a test");
     return opened;
   };
   before(async () => {
@@ -35,7 +35,7 @@ export function setUpRunLab(): RunLab {
       expectedOf: ({ strategy }) => stockStrategies.get(strategy)?.traits.expected.alone ?? "safe",
       versions: async () => ({ lab: "test" }),
     });
-    // A run left behind by a test that was killed would refuse every other.
+    // The run of a killed test would block every other run.
     await prisma().run.updateMany({ where: { status: "running" }, data: { status: "failed" } });
     opened = { server, lab };
   });
@@ -65,7 +65,7 @@ export function setUpRunLab(): RunLab {
   };
 }
 
-/** What a load generator reports that lost nothing. */
+/** The report of a load generator without losses. */
 export function clientReport(
   iterations: number,
   latencyMs: ClientReport["latencyMs"] = emptyPercentiles,

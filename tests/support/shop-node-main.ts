@@ -10,44 +10,44 @@ import { isShopError } from "../../lib/shop/shop-error";
 import { MemcachedCounter } from "../../lib/stock/memcached-counter";
 import { RedisCounter } from "../../lib/stock/redis-counter";
 import { StockStore } from "../../lib/stock/stock-store";
-import type { ShopErrand, ShopNodeMessage } from "./shop-node";
+import type { ShopNodeMessage, ShopTask } from "./shop-node";
 
-/** The other end of `ShopNode`. */
+/** The program of `ShopNode`. */
 
-function say(message: ShopNodeMessage): void {
+function send(message: ShopNodeMessage): void {
   process.send?.(message);
 }
 
-function standStill(): Promise<never> {
-  say({ type: "standing still" });
+function stopPermanently(): Promise<never> {
+  send({ type: "standing still" });
   return new Promise(() => {});
 }
 
-async function run(errand: ShopErrand): Promise<unknown> {
+async function run(task: ShopTask): Promise<unknown> {
   const node = currentNode();
-  switch (errand.do) {
+  switch (task.do) {
     case "expire": {
       let batches = 0;
       const onBatch = async () => {
-        if (batches === errand.stopAtBatch) await standStill();
+        if (batches === task.stopAtBatch) await stopPermanently();
         batches += 1;
       };
-      return expireDueOrders(node, { now: new Date(errand.nowEpochMs), onBatch });
+      return expireDueOrders(node, { now: new Date(task.nowEpochMs), onBatch });
     }
     case "stop before the counter":
-      RedisCounter.prototype.giveBack = standStill;
-      MemcachedCounter.prototype.giveBack = standStill;
+      RedisCounter.prototype.giveBack = stopPermanently;
+      MemcachedCounter.prototype.giveBack = stopPermanently;
       return null;
     case "stop before the order":
-      StockStore.prototype.run = standStill;
+      StockStore.prototype.run = stopPermanently;
       return null;
     case "pay":
     case "cancel":
-      return Promise.all(errand.orders.map((order) => settle(errand.do, order)));
+      return Promise.all(task.orders.map((order) => settle(task.do, order)));
     case "reconcile":
       return reconcileCounters(node);
     case "drift":
-      return driftOf(node, { kind: "product", id: errand.productId });
+      return driftOf(node, { kind: "product", id: task.productId });
   }
 }
 
@@ -63,15 +63,15 @@ async function settle(how: "pay" | "cancel", order: { orderId: string; buyerId: 
 
 function main(): void {
   const server = createServer(apiListener);
-  server.listen(env().PORT, "127.0.0.1", () => say({ type: "ready", port: env().PORT }));
+  server.listen(env().PORT, "127.0.0.1", () => send({ type: "ready", port: env().PORT }));
   new ShopMaintenance(currentNode(), env().SHOP_MAINTENANCE_EVERY_MS).start();
-  process.on("message", (errand) => {
-    run(errand as ShopErrand).then(
-      (result) => say({ type: "done", result }),
-      (error: Error) => say({ type: "failed", message: error.stack ?? error.message }),
+  process.on("message", (task) => {
+    run(task as ShopTask).then(
+      (result) => send({ type: "done", result }),
+      (error: Error) => send({ type: "failed", message: error.stack ?? error.message }),
     );
   });
-  // Nobody is left to tell: the test has gone.
+  // The test process has exited, so there is no receiver.
   process.on("disconnect", () => process.exit(0));
 }
 

@@ -6,17 +6,17 @@ import type { ExpiryRound } from "../../lib/shop/expiry";
 import { freePort } from "./free-port";
 import { waitUntil } from "./wait-until";
 
-/** What a shop node can be told to do beside serving; each is answered by its result. */
-export type ShopErrand =
+/** Tasks for a shop node in addition to serving. It answers each with its result. */
+export type ShopTask =
   | {
       readonly do: "expire";
       readonly nowEpochMs: number;
-      /** Stands still, for good, before it ends the batch of this number (0: the first). */
+      /** Stops permanently before it ends the batch with this index. */
       readonly stopAtBatch?: number;
     }
-  /** Stands still, for good, wherever units are about to come back to a counter that PostgreSQL has back already. */
+  /** Stops permanently before it returns units to a counter that PostgreSQL has already got back. */
   | { readonly do: "stop before the counter" }
-  /** Stands still, for good, wherever units have left a counter and are about to become an order. */
+  /** Stops permanently after it took units from a counter and before it creates the order. */
   | { readonly do: "stop before the order" }
   | { readonly do: "pay" | "cancel"; readonly orders: readonly { orderId: string; buyerId: string }[] }
   | { readonly do: "reconcile" }
@@ -34,7 +34,7 @@ export interface ShopNodeOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A store node in a process of its own, without pages: the hot routes, the control routes and the upkeep of `server.ts`. */
+/** A store node in a separate process without pages: the hot routes, the control routes and the maintenance of `server.ts`. */
 export class ShopNode implements AsyncDisposable {
   readonly #options: ShopNodeOptions;
   readonly #port: number;
@@ -69,7 +69,7 @@ export class ShopNode implements AsyncDisposable {
     if (!response.ok) throw new Error(`${this.#options.name}: ${await response.text()}`);
   }
 
-  /** Starts it, again on the same port and under the same name. */
+  /** Starts or restarts it on the same port with the same name. */
   async start(): Promise<void> {
     const { name, strategy, env = {} } = this.#options;
     const script = fileURLToPath(new URL("./shop-node-main.ts", import.meta.url));
@@ -84,7 +84,7 @@ export class ShopNode implements AsyncDisposable {
     this.#child = child;
     child.on("message", (message) => this.#messages.push(message as ShopNodeMessage));
     child.on("exit", (code, signal) => {
-      this.#messages.push({ type: "failed", message: `${name} ended with ${code ?? signal}` });
+      this.#messages.push({ type: "failed", message: `${name} exited with ${code ?? signal}` });
     });
     await this.#next("ready");
   }
@@ -98,8 +98,8 @@ export class ShopNode implements AsyncDisposable {
     return message;
   }
 
-  async ask(errand: ShopErrand): Promise<unknown> {
-    this.#child?.send(errand);
+  async ask(task: ShopTask): Promise<unknown> {
+    this.#child?.send(task);
     const answer = await this.#next("done");
     return answer.type === "done" ? answer.result : undefined;
   }
@@ -112,9 +112,9 @@ export class ShopNode implements AsyncDisposable {
     return this.ask({ do: "reconcile" }) as Promise<ReconcileAnswer>;
   }
 
-  /** Sends an errand that will not be answered, and waits until the node stands still in the middle of it. */
-  async askInVain(errand: ShopErrand): Promise<void> {
-    this.#child?.send(errand);
+  /** Sends a task that the node does not finish, and waits until the node has stopped in the middle of it. */
+  async askInVain(task: ShopTask): Promise<void> {
+    this.#child?.send(task);
     await this.standsStill();
   }
 
@@ -122,7 +122,7 @@ export class ShopNode implements AsyncDisposable {
     await this.#next("standing still");
   }
 
-  /** SIGKILL: whatever it was doing stays half done. */
+  /** Sends SIGKILL, so work in progress stays incomplete. */
   async kill(): Promise<void> {
     const child = this.#child;
     this.#child = null;
@@ -137,7 +137,7 @@ export class ShopNode implements AsyncDisposable {
   }
 }
 
-/** Several at once. Buyers may be as quick as they like. */
+/** Several concurrent purchases, without admission limits. */
 export async function startShopNodes(
   names: readonly string[],
   strategy: string,
@@ -161,7 +161,7 @@ export interface ShopAnswer {
   };
 }
 
-/** One purchase. @throws TypeError when the node does not answer */
+/** One purchase. @throws TypeError if the node does not answer */
 export async function buyAt(
   url: string,
   target: { readonly productId: number } | { readonly couponId: number },

@@ -14,7 +14,7 @@ import { openPgWatch, type PgWatch } from "./pg-watch";
 import { openTestPostgres, type TestPostgres, type TestPostgresOptions } from "./postgres-for-tests";
 import { relayService } from "./relayed-servers";
 
-/** What the tests of the locks in PostgreSQL work on. Whatever a test opens here is closed when it ends. */
+/** The fixture of the PostgreSQL lock tests. Closes everything that a test opened when the test ends. */
 
 requireEnv("DATABASE_URL");
 const dependencies = { clock: systemClock, random: systemRandom };
@@ -25,17 +25,17 @@ const makers = {
 };
 export type Id = keyof typeof makers;
 export const ids = Object.keys(makers) as Id[];
-/** Each as it is by default, and the advisory lock of a session. */
+/** Each PostgreSQL lock with its default options, and the session-level advisory lock. */
 export const variants: [name: string, id: Id, options: TestPostgresOptions][] = [
   ...ids.map((id): [string, Id, TestPostgresOptions] => [id, id, {}]),
   ["sql-advisory of a session", "sql-advisory", { advisory: "session" }],
 ];
 
-/** There once the tests have begun. */
+/** Available during a test. */
 export let watch: PgWatch;
 before(async () => {
   watch = await openPgWatch();
-  // Its rows are made by the first connection.
+  // The first connection creates the rows.
   await using postgres = openTestPostgres();
   await postgres.pool.query("SELECT 1");
 });
@@ -60,19 +60,19 @@ export const fresh = (overrides: Partial<LockRequest> = {}): LockRequest => ({
   ...overrides,
 });
 
-/** Holds until told to let go; also after a failed assertion, since the lock's disposal waits for its holders. */
+/** Holds the lock until it is released. Also releases it after a failed assertion, because disposal waits for holders. */
 export async function holdIn(lock: LockStrategy, request: LockRequest): Promise<HeldLock> {
   const stay = await holdLock(lock, request);
   toDispose.push(stay);
   return stay;
 }
 
-/** A way to the server that can be frozen and cut. */
+/** A relay to the server that can be frozen and cut. */
 export async function openRelay() {
   const relayed = await relayService("postgres");
   toDispose.push(relayed);
   const [relay] = relayed.relays;
-  if (!relay) throw new Error("there is no relay");
+  if (!relay) throw new Error("relayService returned no relay for postgres");
   return { ...relay, databaseUrl: relayed.servers.postgres ?? "" };
 }
 

@@ -6,24 +6,24 @@ import { StockStore } from "../../lib/stock/stock-store";
 import { createStockStrategy } from "../../lib/stock/stock-strategies";
 import type { StockProcessMessage, StockProcessOrder } from "./stock-process";
 
-/** The other end of `StockProcess`: waits for "go", buys, tells what came of it. */
+/** The program of `StockProcess`: waits for "go", buys, sends the statuses. */
 const order = JSON.parse(process.argv[2] ?? "") as StockProcessOrder;
 
-function say(message: StockProcessMessage): void {
+function send(message: StockProcessMessage): void {
   process.send?.(message);
 }
 
 async function main(): Promise<void> {
   if (order.stopBeforeOrder) {
     StockStore.prototype.run = () => {
-      say({ type: "at the order" });
+      send({ type: "at the order" });
       return new Promise(() => {});
     };
   }
   const dependencies = { pool: postgresPool(), node: `process-${process.pid}`, locks: lockDependencies() };
   await using strategy = createStockStrategy(order.strategyId, dependencies);
   await postgresPool().query("SELECT 1");
-  say({ type: "ready" });
+  send({ type: "ready" });
   await once(process, "message");
   const limits = { holdMs: order.holdMs, ttlMs: 5_000, waitTimeoutMs: order.waitTimeoutMs };
   const outcomes = await Promise.all(
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
       return strategy.reduceStock({ target: order.target, quantity: 1, buyerId, runId: null, ...limits, trace });
     }),
   );
-  say({ type: "done", statuses: outcomes.map(({ status }) => status) });
+  send({ type: "done", statuses: outcomes.map(({ status }) => status) });
   await closeLockClients();
   await postgresPool().end();
 }
@@ -40,7 +40,7 @@ async function main(): Promise<void> {
 main().then(
   () => process.disconnect(),
   (error: unknown) => {
-    say({ type: "failed", message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    send({ type: "failed", message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     process.disconnect();
   },
 );

@@ -6,11 +6,11 @@ import type { StockOutcome, StockTarget } from "../../lib/stock/types";
 export interface StockProcessOrder {
   readonly strategyId: string;
   readonly target: StockTarget;
-  /** One purchase each, all at once. */
+  /** One concurrent purchase per buyer. */
   readonly buyerIds: readonly string[];
   readonly holdMs: number;
   readonly waitTimeoutMs: number;
-  /** Says "at the order" and goes no further: the point between the counter and PostgreSQL. */
+  /** Sends "at the order" and stops between the counter and PostgreSQL. */
   readonly stopBeforeOrder?: boolean;
 }
 
@@ -19,7 +19,7 @@ export type StockProcessMessage =
   | { readonly type: "done"; readonly statuses: readonly StockOutcome["status"][] }
   | { readonly type: "failed"; readonly message: string };
 
-/** Another process that buys, as a store node does. */
+/** A separate process that buys like a store node. */
 export class StockProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly messages: StockProcessMessage[] = [];
@@ -33,7 +33,7 @@ export class StockProcess implements AsyncDisposable {
     });
   }
 
-  /** @throws Error when the process failed */
+  /** @throws Error if the process failed */
   has(type: StockProcessMessage["type"]): boolean {
     const failure = this.messages.find((message) => message.type === "failed");
     if (failure?.type === "failed") throw new Error(failure.message);

@@ -3,25 +3,25 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 
 export interface TcpRelay {
   readonly port: number;
-  /** Connections taken so far, and those of them that are open. */
+  /** Number of connections accepted so far, and of those that are open. */
   readonly links: { readonly taken: number; readonly open: number };
-  /** From now on nothing passes either way, and nothing is closed: a black hole. */
+  /** Drops all data in both directions and keeps connections open (a black hole). */
   freeze(): void;
-  /** Requests still pass; their replies do not. */
+  /** Forwards requests and drops replies. */
   swallowReplies(): void;
-  /** Requests still pass; their replies wait until `passReplies`. */
+  /** Forwards requests and delays replies until `passReplies`. */
   holdReplies(): void;
   passReplies(): void;
-  /** Cuts every connection; new ones pass everything again. */
+  /** Closes every connection and forwards all data on new ones. */
   heal(): void;
-  /** Cuts every connection and refuses new ones until `listen`. */
+  /** Closes every connection and rejects new ones until `listen`. */
   refuse(): Promise<void>;
   listen(): Promise<void>;
-  /** Cuts every connection and accepts no more. */
+  /** Closes every connection and rejects new ones permanently. */
   close(): Promise<void>;
 }
 
-/** Passes bytes on to a real server until it is told to swallow them. */
+/** Forwards bytes to a real server. A test can drop, delay or cut them. */
 export async function startTcpRelay(target: { readonly host: string; readonly port: number }): Promise<TcpRelay> {
   const sockets = new Set<Socket>();
   let swallows = { requests: false, replies: false };

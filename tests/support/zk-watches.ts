@@ -1,8 +1,8 @@
 import { askText, parseHostPort } from "../../servers/text-protocol";
 
 /**
- * The watches a ZooKeeper server has on nodes at or under a path, by node: how many sessions each. The server's own
- * count, by its four-letter word `wchp`.
+ * The number of watching sessions per node at or below a path, read from the ZooKeeper server with its four-letter
+ * command `wchp`.
  */
 export async function watchesUnder(hosts: string, path: string): Promise<Map<string, number>> {
   const { host, port } = parseHostPort(hosts.split(",")[0] ?? "", 2_181);

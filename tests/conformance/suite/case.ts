@@ -19,4 +19,4 @@ export const isSafeAlone = ({ expected }: StrategyTraits) => expected.alone === 
 export const withoutServer = ({ needs }: StrategyTraits) =>
   needs.length === 0 ? "it has no server and works only within one process" : null;
 export const withoutExclusion = (traits: StrategyTraits) =>
-  isSafeAlone(traits) ? null : "its traits send that it keeps nobody out";
+  isSafeAlone(traits) ? null : "its traits declare that it does not exclude other callers";

@@ -22,7 +22,7 @@ const fresh = (overrides: Partial<LockRequest> = {}): LockRequest => ({
   ...overrides,
 });
 
-describe("etcd-lock behind a link that breaks", () => {
+describe("etcd-lock behind a connection that breaks", () => {
   const opened = useRelayedLock("etcd-lock", "etcd");
   let clients: LockClients;
   let relayed: LockClients;
@@ -45,7 +45,7 @@ describe("etcd-lock behind a link that breaks", () => {
   const untilQueued = (count: number) =>
     waitUntil(async () => (await queue()).length === count, { what: `${count} in the queue` });
 
-  it("keeps a waiter's place through a short break", async () => {
+  it("keeps a waiter's queue position through a short disconnect", async () => {
     const lock = createLock("etcd-lock", clients);
     const served: string[] = [];
     const waiting = await lock.runGuarded(request, async () => {
@@ -61,11 +61,11 @@ describe("etcd-lock behind a link that breaks", () => {
     assert.deepEqual(served, ["first", "second"]);
   });
 
-  it("finds its place again when the reply to its request for one is lost", async () => {
+  it("finds its queue position again if the reply to its enqueue request is lost", async () => {
     const etcd = clients.etcd();
     const lock = createEtcdLock(etcd, clients);
     let asked = 0;
-    const forgetful = createEtcdLock(
+    const losingReplies = createEtcdLock(
       {
         ...withWatch(etcd, (watch) => etcd.untilDeleted(watch)),
         enqueue: async (place) => {
@@ -78,7 +78,7 @@ describe("etcd-lock behind a link that breaks", () => {
       clients,
     );
     const outcome = await lock.runGuarded(request, async () => {
-      const waiting = forgetful.runGuarded(request, async ({ fencingToken }) => fencingToken);
+      const waiting = losingReplies.runGuarded(request, async ({ fencingToken }) => fencingToken);
       await untilQueued(2);
       const [, place] = await queue();
       await waitUntil(() => asked === 2, { what: "the second request" });
@@ -91,7 +91,7 @@ describe("etcd-lock behind a link that breaks", () => {
     assert.equal(second.value, outcome.value.place?.createRevision);
   });
 
-  it("signals the holder behind a link that swallows everything before the server gives its lock away", async () => {
+  it("signals the loss to a holder whose connection carries no data before the server grants the lock again", async () => {
     let aborted = false;
     const partitioned = relayedLock.runGuarded(request, async ({ signal }) => {
       relay.freeze();
@@ -100,12 +100,12 @@ describe("etcd-lock behind a link that breaks", () => {
     });
     await untilQueued(1);
     const next = await createLock("etcd-lock", clients).runGuarded(request, async () => aborted);
-    assert.ok(next.status === "completed" && next.value, "the next holder entered before the first was told");
+    assert.ok(next.status === "completed" && next.value, "the next holder entered before the first one was signalled");
     const outcome = await partitioned;
     assert.ok(outcome.status === "completed" && outcome.lease === "lost");
   });
 
-  it("leaves nothing in the queue when the replies to its requests are lost", async () => {
+  it("leaves nothing in the queue if the replies to its requests are lost", async () => {
     relay.swallowReplies();
     const call = relayedLock.runGuarded({ ...request, waitTimeoutMs: 300 }, async () => assert.fail("granted"));
     await assert.rejects(call, isUnavailable);
@@ -116,7 +116,7 @@ describe("etcd-lock behind a link that breaks", () => {
   });
 });
 
-describe("etcd-lock on a server that stops", () => {
+describe("etcd-lock on a server that restarts", () => {
   it("keeps the hold and the queue through a short restart", async () => {
     await using server = await startOwnEtcd();
     await using clients = openLockClients({ etcd: server.url });
@@ -126,10 +126,12 @@ describe("etcd-lock on a server that stops", () => {
     let isHeld = true;
     const outcome = await lock.runGuarded(request, async () => {
       const waiting = lock.runGuarded(request, async () => isHeld);
-      await waitUntil(async () => (await probe.queue(request.resource)).length === 2, { what: "the waiter" });
+      await waitUntil(async () => (await probe.queue(request.resource)).length === 2, { what: "the waiter to queue" });
       await server.kill();
       await server.start();
-      const tooEarly = await lock.runGuarded({ ...request, waitTimeoutMs: 0 }, async () => assert.fail("two hold"));
+      const tooEarly = await lock.runGuarded({ ...request, waitTimeoutMs: 0 }, async () =>
+        assert.fail("a second holder entered"),
+      );
       assert.equal(tooEarly.status, "contended");
       isHeld = false;
       return { waiting };

@@ -46,7 +46,7 @@ describe("etcd-lock", () => {
   const untilQueued = (count: number) =>
     waitUntil(async () => (await queue()).length === count, { what: `${count} in the queue` });
 
-  it("queues in the layout of etcd's own clients: the lease in hex names the key that lives by it", async () => {
+  it("queues in the layout of etcd's clients: the lease id in hex names the key attached to it", async () => {
     const own = await lock.runGuarded(request, async ({ fencingToken }) => {
       const [first, ...others] = await queue();
       assert.deepEqual(others, []);
@@ -61,17 +61,20 @@ describe("etcd-lock", () => {
     assert.equal(await probe.leaseSecondsLeft(own.value.leaseId), -1, "the lease was not revoked");
   });
 
-  it("gives every holder a higher fencing token than the one before, over all resources", async () => {
+  it("gives every holder a higher fencing token than the previous one, over all resources", async () => {
     let newest = 0n;
     for (let turn = 0; turn < 20; turn++) {
       await lock.runGuarded(turn % 2 ? request : fresh(), async ({ fencingToken }) => {
-        assert.ok(fencingToken !== null && fencingToken > newest, `${fencingToken} after ${newest}`);
+        assert.ok(
+          fencingToken !== null && fencingToken > newest,
+          `expected a token above ${newest}, found ${fencingToken}`,
+        );
         newest = fencingToken;
       });
     }
   });
 
-  it("serves waiters in the order they queued", async () => {
+  it("serves waiters in queue order", async () => {
     const served: number[] = [];
     const waiting: Promise<unknown>[] = [];
     await lock.runGuarded(request, async () => {
@@ -84,18 +87,18 @@ describe("etcd-lock", () => {
     assert.deepEqual(served, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
-  it("passes over a waiter in the middle that gave up, and removes its key and its lease", async () => {
+  it("skips a waiter in the middle that aborted, and removes its key and its lease", async () => {
     const caller = new AbortController();
     const served: string[] = [];
     const waiting = await lock.runGuarded(request, async () => {
       const middle = lock.runGuarded({ ...request, signal: caller.signal }, async () => served.push("middle"));
-      const refused = assert.rejects(middle, (error) => isLockError(error) && error.code === "aborted");
+      const rejected = assert.rejects(middle, (error) => isLockError(error) && error.code === "aborted");
       await untilQueued(2);
       const [, abandoned] = await queue();
       const last = lock.runGuarded(request, async () => served.push("last"));
       await untilQueued(3);
       caller.abort();
-      await refused;
+      await rejected;
       assert.equal((await queue()).length, 2);
       assert.equal(await probe.leaseSecondsLeft(abandoned?.leaseId ?? 0n), -1);
       return { last };
@@ -105,7 +108,7 @@ describe("etcd-lock", () => {
     assert.deepEqual(served, ["last"]);
   });
 
-  it("keeps the leases of holder and waiter alive for longer than their length, and the waiter's place", async () => {
+  it("renews the leases of holder and waiter past their length, and keeps the waiter's queue position", async () => {
     request = fresh({ ttlMs: 1_000 });
     const outcome = await lock.runGuarded(request, async ({ signal }) => {
       const waiting = lock.runGuarded(request, async ({ fencingToken }) => fencingToken);
@@ -120,7 +123,7 @@ describe("etcd-lock", () => {
     assert.equal(second.value, outcome.value.waiter?.createRevision);
   });
 
-  it("queues again when an operator removes a waiter's key, and leaves no lease of the first place", async () => {
+  it("queues again if an operator deletes a waiter's key, and leaves no lease of the first key", async () => {
     request = fresh({ ttlMs: 1_000 });
     const outcome = await lock.runGuarded(request, async () => {
       const waiting = lock.runGuarded(request, async () => "entered");
@@ -128,7 +131,7 @@ describe("etcd-lock", () => {
       const [, waiter] = await queue();
       await probe.removeKey(waiter?.key ?? "");
       const isBack = async () => (await queue()).some(({ leaseId }) => leaseId > 0n && leaseId !== waiter?.leaseId);
-      await waitUntil(async () => (await queue()).length === 2 && isBack(), { what: "the waiter in the queue again" });
+      await waitUntil(async () => (await queue()).length === 2 && isBack(), { what: "the waiter to queue again" });
       assert.equal(await probe.leaseSecondsLeft(waiter?.leaseId ?? 0n), -1);
       return { waiting };
     });
@@ -137,12 +140,12 @@ describe("etcd-lock", () => {
     assert.deepEqual(await queue(), []);
   });
 
-  it("is served within the length of a lease when its watch never tells", async () => {
+  it("is served within one lease length if its watch sends no event", async () => {
     const etcd = clients.etcd();
-    const deaf = createEtcdLock(withWatch(etcd, untilAborted), clients);
+    const withoutEvents = createEtcdLock(withWatch(etcd, untilAborted), clients);
     request = fresh({ ttlMs: 2_000 });
     const waiting = await lock.runGuarded(request, async () => {
-      const call = deaf.runGuarded(request, async () => "entered");
+      const call = withoutEvents.runGuarded(request, async () => "entered");
       await untilQueued(2);
       return { call };
     });
@@ -150,28 +153,28 @@ describe("etcd-lock", () => {
     assert.equal((await waiting.value.call).status, "completed");
   });
 
-  it("looks again soon, and not at once, when its watch ends without a word", async () => {
+  it("checks the queue again soon, but not at once, if its watch ends without an event", async () => {
     let watches = 0;
     const cut = async () => {
       watches += 1;
       return false;
     };
-    const unlucky = createEtcdLock(withWatch(clients.etcd(), cut), clients);
+    const withBrokenWatch = createEtcdLock(withWatch(clients.etcd(), cut), clients);
     const startedMs = performance.now();
     const waiting = await lock.runGuarded(request, async () => {
-      const call = unlucky.runGuarded(request, async () => "entered");
+      const call = withBrokenWatch.runGuarded(request, async () => "entered");
       await untilQueued(2);
-      await waitUntil(() => watches >= 4, { what: "the waiter to have looked a few times" });
+      await waitUntil(() => watches >= 4, { what: "the waiter to check the queue four times" });
       return { call };
     });
     assert.ok(waiting.status === "completed");
     const outcome = await waiting.value.call;
     assert.equal(outcome.status, "completed");
     const perSecond = watches / ((performance.now() - startedMs) / 1_000);
-    assert.ok(perSecond < 8, `${watches} watches, ${perSecond.toFixed(1)} a second`);
+    assert.ok(perSecond < 8, `expected fewer than 8 watches per second, found ${perSecond.toFixed(1)}`);
   });
 
-  it("refuses addresses that are none, and what answers there but is no etcd", async () => {
+  it("rejects invalid addresses, and a server that is not etcd", async () => {
     const isConfig = (error: unknown) => isLockError(error) && error.code === "config_invalid";
     assert.throws(() => openEtcd("ftp://127.0.0.1"), isConfig);
     const server = createServer((_, response) => response.writeHead(404).end("not here")).listen(0, "127.0.0.1");

@@ -11,15 +11,15 @@ import { World } from "../../../simulator/world/world";
 import { lockServers } from "../../support/lock-clients";
 
 const SEQUENCES = 30;
-/** Far off: what expires by time is tested elsewhere. */
+/** Long, so nothing expires: other tests cover expiry. */
 const LEASE_SECONDS = 600;
-/** A watch tells within this long, on however busy a machine. */
+/** A watch sends its event within this time, even on a busy machine. */
 const WATCH_LIMIT_MS = 20_000;
 
-/** Three contenders of one queue: each has a lease and a key of its own. */
+/** Three contenders in one queue, each with a separate lease and key. */
 const CONTENDERS = [0, 1, 2] as const;
 const contender = fc.constantFrom(...CONTENDERS);
-/** What makes a watched key go, and come back. */
+/** Steps that delete and create watched keys. */
 const OFTEN = ["enqueue", "remove", "watch"] as const;
 const step = fc.record({
   does: fc.constantFrom(...OFTEN, ...OFTEN, ...OFTEN, "watch", "find", "grant", "keep", "revoke"),
@@ -27,32 +27,32 @@ const step = fc.record({
 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** A server that a busy machine held up says nothing about the model: that sequence does not count. */
-const NO_ANSWER = "refused: unreachable";
+/** If the real server times out on a busy machine, the sequence is not compared. */
+const NO_ANSWER = "rejected: unreachable";
 
 type Commands = Omit<EtcdCommands, typeof Symbol.asyncDispose>;
 
 interface Watch {
   readonly deleted: Promise<boolean>;
-  /** Null: still open. */
+  /** Null while it is pending. */
   isDeleted: boolean | null;
 }
 
-/** One server, real or not. */
+/** One server: the real one or the model. */
 interface Side {
   readonly etcd: Commands;
   readonly folder: string;
   readonly leases: readonly bigint[];
-  /** As each contender was told last. */
+  /** The latest position that each contender read. */
   readonly positions: (QueuePosition | undefined)[];
-  /** Of every key made: the servers count differently. */
+  /** Revisions of all keys, because the servers number them differently. */
   readonly revisions: Set<bigint>;
   readonly watches: Watch[];
   readonly callOff: AbortController;
 }
 
 describe("the simulator's etcd", () => {
-  it("answers every request of the lock, and tells its watchers, as the real one does", async () => {
+  it("answers every request of the lock and notifies watchers like the real one", async () => {
     await using real = openEtcd(lockServers().etcd);
     const sequence = fc.array(step, { minLength: 4, maxLength: 24, size: "max" });
     await fc.assert(
@@ -88,14 +88,14 @@ async function compare(etcd: EtcdCommands, steps: readonly Step[]): Promise<void
     }
   } finally {
     for (const { callOff } of [real, model]) callOff.abort();
-    // What is left runs out by itself.
+    // The remaining keys expire.
     await Promise.allSettled(real.leases.map((leaseId) => etcd.revokeLease(leaseId)));
   }
   for (const [at, { deleted }] of real.watches.entries())
     assert.equal(await deleted, await model.watches[at]?.deleted, `watch ${at + 1} of ${JSON.stringify(steps)}`);
 }
 
-/** Whom the model tells at once the real one has to tell; that it tells nobody else shows when the rest is called off. */
+/** The real server must notify every watcher that the model notified. Cancelling the rest shows that it notified no other. */
 async function compareWatches(real: Side, model: Side, where: string): Promise<void> {
   for (const [at, { isDeleted }] of model.watches.entries()) {
     const watch = real.watches[at];
@@ -105,12 +105,12 @@ async function compareWatches(real: Side, model: Side, where: string): Promise<v
   }
 }
 
-/** What was answered, or the kind of refusal. */
+/** The answer, or the kind of error. */
 async function outcomeOf(side: Side, step: Step): Promise<unknown> {
   const [settled] = await Promise.allSettled([carryOut(side, step)]);
   if (settled.status === "fulfilled") return settled.value;
   assert.ok(settled.reason instanceof EtcdError, String(settled.reason));
-  return `refused: ${settled.reason.kind}`;
+  return `rejected: ${settled.reason.kind}`;
 }
 
 async function carryOut(side: Side, { does, contender }: Step): Promise<unknown> {
@@ -134,8 +134,8 @@ async function carryOut(side: Side, { does, contender }: Step): Promise<unknown>
     case "remove":
       return etcd.removeKey(key);
     case "watch": {
-      // Of the one before, as it was when the queue was read last: it may have gone since.
-      if (!position?.predecessor) return "nobody to watch";
+      // Watches the predecessor from the latest read; it may have been deleted since.
+      if (!position?.predecessor) return "no key to watch";
       const { predecessor, revision: afterRevision } = position;
       const deleted = etcd.untilDeleted({ key: predecessor, afterRevision, signal: side.callOff.signal });
       const watch: Watch = { deleted, isDeleted: null };
@@ -145,7 +145,7 @@ async function carryOut(side: Side, { does, contender }: Step): Promise<unknown>
       return side.watches.push(watch);
     }
     default:
-      throw new Error(`no such step: ${does}`);
+      throw new Error(`unknown step: ${does}`);
   }
 }
 
@@ -153,7 +153,7 @@ function keyOf({ folder }: Side, contender: number): string {
   return `${folder}/contender-${contender}`;
 }
 
-/** With the order of the revisions instead of their numbers. */
+/** Replaces revision numbers by their order. */
 function notePosition(side: Side, contender: number, position: QueuePosition | null): unknown {
   side.positions[contender] = position ?? undefined;
   if (!position) return null;
@@ -180,7 +180,7 @@ function sideOf(etcd: Commands): Side {
   };
 }
 
-/** The model without links or clients between: each request is carried out at once. */
+/** The model without connections or clients: each request is executed at once. */
 function modelOf(): Commands {
   const server = new SimEtcd(new World(1), "model", 1);
   const actor = "the test";

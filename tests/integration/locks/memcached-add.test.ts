@@ -27,38 +27,45 @@ describe("memcached-add", () => {
   });
   after(() => clients[Symbol.asyncDispose]());
 
-  const keeper = async ({ resource }: LockRequest) => (await clients.memcached().gets(resource))?.value ?? null;
+  const storedHolder = async ({ resource }: LockRequest) => (await clients.memcached().gets(resource))?.value ?? null;
 
-  it("keeps the holder under the resource's own name, and nothing after the release", async () => {
+  it("stores the holder under the resource's name, and nothing after the release", async () => {
     const request = fresh();
     await createLock("memcached-add", clients).runGuarded(request, async ({ holderId }) => {
-      assert.equal(await keeper(request), holderId);
+      assert.equal(await storedHolder(request), holderId);
     });
-    assert.equal(await keeper(request), null);
+    assert.equal(await storedHolder(request), null);
   });
 
-  it("stops believing in its lease before the server gives it away, wherever in its second the server is", async () => {
+  it("stops trusting its lease before the server expires it, at any point of the server's second", async () => {
     const lock = createMemcachedAdd(clients.memcached(), clients, { watchdog: false });
     const holds = Array.from({ length: 10 }, async (_, index) => {
       await clients.clock.sleep(index * 100);
       const own = fresh({ ttlMs: 1_000 });
       return lock.runGuarded(own, async ({ signal }) => {
         const grantedMs = clients.clock.nowMs();
-        await waitUntil(async () => (await keeper(own)) === null, { what: "the server to expire it" });
+        await waitUntil(async () => (await storedHolder(own)) === null, { what: "the server to expire it" });
         const keptMs = clients.clock.nowMs() - grantedMs;
         // In a process that was held up, the end of the lease may still have to strike: it is due before this is.
         await clients.clock.sleep(0);
-        assert.ok(signal.aborted, `gone while believed in, ${index * 100} ms into the second`);
+        // In a process that was delayed, the timer of the lease may not have fired yet. It is due before this check.
+        assert.ok(
+          signal.aborted,
+          `the item expired while the holder still trusted it, ${index * 100} ms into the second`,
+        );
         return keptMs;
       });
     });
     for (const outcome of await Promise.all(holds)) {
       assert.ok(outcome.status === "completed" && outcome.lease === "lost");
-      assert.ok(outcome.value < 6_000, `kept for ${Math.round(outcome.value)} ms`);
+      assert.ok(
+        outcome.value < 6_000,
+        `expected the item to expire within 6000 ms, found ${Math.round(outcome.value)} ms`,
+      );
     }
   });
 
-  it("signals the holder whose item somebody else has replaced, and leaves that alone", async () => {
+  it("signals the loss to a holder whose item another client replaced, and does not touch the new item", async () => {
     const request = fresh({ ttlMs: 600 });
     const outcome = await createLock("memcached-add", clients).runGuarded(request, async ({ signal }) => {
       await clients.memcached().set({ key: request.resource, value: "another", expirySeconds: 60 });
@@ -66,16 +73,16 @@ describe("memcached-add", () => {
       return signal.aborted;
     });
     assert.ok(outcome.status === "completed" && outcome.value && outcome.lease === "lost");
-    assert.equal(await keeper(request), "another");
+    assert.equal(await storedHolder(request), "another");
   });
 
-  it("refuses a TTL that Memcached would take for a date", async () => {
+  it("rejects a TTL that Memcached would read as a date", async () => {
     const month = fresh({ ttlMs: 31 * 24 * 60 * 60 * 1_000 });
     const call = createLock("memcached-add", clients).runGuarded(month, async () => assert.fail("granted"));
     await assert.rejects(call, isConfig);
   });
 
-  it("lets a second holder in after flush_all: the flaw it is here to show", async () => {
+  it("grants a second holder after flush_all: the flaw it demonstrates", async () => {
     await using server = await startOwnMemcached();
     await using own = openLockClients({ memcached: server.url });
     const lock = createLock("memcached-add", own);
@@ -91,20 +98,20 @@ describe("memcached-add", () => {
 });
 
 describe("openMemcached", () => {
-  it("refuses addresses that are none", () => {
+  it("rejects invalid addresses", () => {
     for (const url of ["", "http://127.0.0.1:11211", "memcached://", "127.0.0.1:port", "a b:1"]) {
       assert.throws(() => openMemcached(url), isConfig, url);
     }
   });
 
-  it("does not connect again once closed", async () => {
+  it("does not reconnect after it is closed", async () => {
     const client = openMemcached(lockServers().memcached);
     await client.gets("test:nothing");
     await client[Symbol.asyncDispose]();
     await assert.rejects(client.gets("test:nothing"), (error) => isMemcachedError(error, "refused"));
   });
 
-  it("says of each command what the server said", async () => {
+  it("returns the server's answer to each command", async () => {
     await using clients = openLockClients();
     const client = clients.memcached();
     const key = `test:${randomUUID()}`;

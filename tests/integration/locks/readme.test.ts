@@ -8,12 +8,12 @@ import { requireEnv } from "../../support/lab-env";
 
 const repository = fileURLToPath(new URL("../../..", import.meta.url));
 
-it("the example of lib/locks/README.md runs as it stands", () => {
+it("runs the example of lib/locks/README.md", () => {
   requireEnv("REDIS_URL");
   const readme = readFileSync(path.join(repository, "lib/locks/README.md"), "utf8");
   const example = /```ts\n([\s\S]*?)```/.exec(readme)?.[1];
-  assert.ok(example, "the README has no example");
-  // Inside the repository, where its packages are found, and out of git's sight.
+  assert.ok(example, "lib/locks/README.md has no ts example");
+  // Inside the repository, so that packages resolve, in a folder that git ignores.
   mkdirSync(path.join(repository, ".lab"), { recursive: true });
   const folder = mkdtempSync(path.join(repository, ".lab/readme-"));
   try {

@@ -10,7 +10,7 @@ import { startOwnRedis } from "../../support/own-redis";
 const fresh = (): LockRequest => ({ resource: `test:${randomUUID()}`, waitTimeoutMs: 10_000, ttlMs: 5_000 });
 
 describe("redis-fenced", () => {
-  it("counts each resource by itself, in a key that never expires, and counts no refusal", async () => {
+  it("counts each resource separately, in a key that never expires, and does not count contended tries", async () => {
     await using clients = openLockClients();
     await using lock = createLock("redis-fenced", clients);
     const request = fresh();
@@ -18,8 +18,8 @@ describe("redis-fenced", () => {
     for (let turn = 0; turn < 3; turn += 1) {
       await lock.runGuarded(request, async ({ fencingToken }) => {
         tokens.push(fencingToken);
-        const refused = await lock.runGuarded({ ...request, waitTimeoutMs: 0 }, async () => "in");
-        assert.equal(refused.status, "contended");
+        const rejected = await lock.runGuarded({ ...request, waitTimeoutMs: 0 }, async () => "in");
+        assert.equal(rejected.status, "contended");
       });
     }
     assert.deepEqual(tokens, [1n, 2n, 3n]);
@@ -29,7 +29,7 @@ describe("redis-fenced", () => {
     await lock.runGuarded(fresh(), async ({ fencingToken }) => assert.equal(fencingToken, 1n));
   });
 
-  it("starts at 1 again on a server that was restarted empty: the flaw it declares", async () => {
+  it("starts again at 1 after the server restarts empty: the flaw it declares", async () => {
     await using own = await startOwnRedis();
     await using clients = openLockClients({ redis: own.url });
     await using lock = createLock("redis-fenced", clients);

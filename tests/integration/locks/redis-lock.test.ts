@@ -13,7 +13,7 @@ const fresh = (overrides: Partial<LockRequest> = {}): LockRequest => ({
 });
 
 describe("redis-lock", () => {
-  it("keeps the holder under the resource's own name, as redis-py does", async () => {
+  it("stores the holder under the resource's name, like redis-py", async () => {
     await using clients = openLockClients();
     const request = fresh();
     await createLock("redis-lock", clients).runGuarded(request, async ({ holderId }) => {
@@ -24,12 +24,12 @@ describe("redis-lock", () => {
     assert.equal(await clients.redis().exists(request.resource), 0);
   });
 
-  it("never lengthens the lease after a release, however short the hold", async () => {
+  it("never extends the lease after a release, for any hold time", async () => {
     await using clients = openLockClients();
     const lock = createLock("redis-lock", clients);
     const request = fresh({ ttlMs: 30 });
     for (let turn = 0; turn < 100; turn++) {
-      // Ends about when the renewal is due.
+      // The hold ends around the first renewal.
       await lock.runGuarded(request, () => clients.clock.sleep(9 + (turn % 3)));
       assert.equal(await clients.redis().exists(request.resource), 0);
     }

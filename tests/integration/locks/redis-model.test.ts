@@ -16,7 +16,7 @@ import { type LockClients, lockServers, openLockClients } from "../../support/lo
 const propertySeed = readPropertySeed();
 const SEQUENCES = 150;
 const COMMANDS = 14;
-/** Far off: what expires by time is tested elsewhere, and a PTTL may differ by what the test took. */
+/** Long, so nothing expires: other tests cover expiry. A PTTL may differ by the run time of the test. */
 const TTL_MS = 600_000;
 const CLOCKS_DIFFER_MS = 60_000;
 
@@ -30,7 +30,7 @@ describe("the simulator's models", () => {
   });
   after(() => clients[Symbol.asyncDispose]());
 
-  it("answer every command and every script of the locks as Redis does", async () => {
+  it("answer every command and script of the locks like Redis", async () => {
     const random = new Prng(propertySeed);
     for (let sequence = 1; sequence <= SEQUENCES; sequence += 1) {
       const model = new SimRedis(new World(propertySeed), "model", 1);
@@ -49,7 +49,7 @@ describe("the simulator's models", () => {
     }
   });
 
-  it("answer add, gets, cas and increment as Memcached does", async () => {
+  it("answer add, gets, cas and increment like Memcached", async () => {
     const random = new Prng(propertySeed);
     await using memcached = openMemcached(lockServers().memcached);
     for (let sequence = 1; sequence <= SEQUENCES; sequence += 1) {
@@ -115,19 +115,19 @@ function drawStep(random: Prng, tag: string): Step {
   };
 }
 
-/** By the place of the holder among the script's arguments, which its own text tells. */
+/** Finds the holder by its position in the script's arguments, which the script's text contains. */
 function valuesFor(source: string, holder: string): string[] {
   const ttl = String(TTL_MS);
   if (source.includes("PUBLISH")) return ["0", ttl, holder];
   return source.includes("HEXISTS") ? [ttl, holder] : [holder, ttl];
 }
 
-/** What was answered, or the kind of refusal. */
+/** The answer, or the kind of error. */
 async function outcomeOf(work: Promise<unknown>): Promise<unknown> {
   const [settled] = await Promise.allSettled([work]);
   if (settled.status === "fulfilled") return settled.value;
-  // Redis says where in the script it happened; the first word is the kind.
-  return `refused: ${/WRONGTYPE|NOSCRIPT|ERR/.exec(String(settled.reason))?.[0]}`;
+  // Redis appends the position in the script; the first word is the kind.
+  return `rejected: ${/WRONGTYPE|NOSCRIPT|ERR/.exec(String(settled.reason))?.[0]}`;
 }
 
 function isAlike(one: unknown, other: unknown): boolean {

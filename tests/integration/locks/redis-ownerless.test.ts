@@ -14,7 +14,7 @@ import type { LockOutcome, LockRequest } from "../../../lib/locks/types";
 import { makeGate } from "../../support/gate";
 import { type LockClients, openLockClients } from "../../support/lock-clients";
 
-/** The flaws of the Redis locks without an owner. That they exclude while nothing goes wrong, tests/conformance shows. */
+/** The flaws of the Redis locks without an owner. tests/conformance shows that they exclude others without a fault. */
 
 const FAILPOINT = fileURLToPath(new URL("../../support/failpoint-main.ts", import.meta.url));
 const TTL_MS = 200;
@@ -36,7 +36,7 @@ describe("Redis locks without an owner", () => {
   const keptBy = (id: string) => clients.redis().get(ownerlessKey(id, request.resource));
   const leftMsOf = (id: string) => clients.redis().pttl(ownerlessKey(id, request.resource));
 
-  /** A caller that stays in its section until it is let out. */
+  /** A caller that holds the lock until the gate opens. */
   function stay(id: string, ttlMs = TTL_MS) {
     const inside = makeGate();
     const call = createLock(id, clients).runGuarded({ ...request, ttlMs }, () => inside.pass());
@@ -52,7 +52,7 @@ describe("Redis locks without an owner", () => {
     ["redis-setnx-getset", /^\d{13}$/],
   ] as const) {
     const expires = !["redis-setnx", "redis-getset", "redis-setnx-getset"].includes(id);
-    it(`${id} keeps a value that names nobody, ${expires ? "with" : "without"} an expiry`, async () => {
+    it(`${id} stores a value that does not name the holder, ${expires ? "with" : "without"} an expiry`, async () => {
       const holder = stay(id, 5_000);
       await holder.entered;
       assert.match((await keptBy(id)) ?? "", value);
@@ -64,7 +64,7 @@ describe("Redis locks without an owner", () => {
     });
   }
 
-  it("redis-setnx stays taken by the key of a dead holder until an operator breaks the lock", async () => {
+  it("redis-setnx stays held after a holder crash until an operator breaks the lock", async () => {
     await clients.redis().set(ownerlessKey("redis-setnx", request.resource), "1");
     const waiting = { ...request, waitTimeoutMs: 2 * TTL_MS };
     const outcome = await createLock("redis-setnx", clients).runGuarded(waiting, async () => "in");
@@ -74,7 +74,7 @@ describe("Redis locks without an owner", () => {
     assert.deepEqual(await breakLock(clients.redis(), request.resource), []);
   });
 
-  it("redis-setnx-expire killed between its two commands leaves a lock that never expires", async () => {
+  it("redis-setnx-expire leaves a lock that never expires if it is killed between its two commands", async () => {
     const holder = fork(FAILPOINT, [request.resource], { execArgv: ["--import", "tsx"] });
     const exit = once(holder, "exit");
     try {
@@ -93,7 +93,7 @@ describe("Redis locks without an owner", () => {
     assert.equal((await tryOnce("redis-setnx-expire")).status, "completed");
   });
 
-  describe("that keep a time of day", () => {
+  describe("that store a time of day", () => {
     let nowAtEpochMs: number;
 
     beforeEach(() => {
@@ -104,58 +104,62 @@ describe("Redis locks without an owner", () => {
       clock: { ...clients.clock, epochMs: () => nowAtEpochMs + aheadMs },
     });
     const once0 = { waitTimeoutMs: 0 };
-    const enter = async () => "in";
+    const section = async () => "in";
     const hold = (lock: ReturnType<typeof createRedisGetset>) => {
       const inside = makeGate();
       const call: Promise<LockOutcome<void>> = lock.runGuarded({ ...request, ...once0 }, () => inside.pass());
       return { entered: inside.reached, leave: () => inside.open(), call };
     };
 
-    it("redis-getset lets somebody in once the hold is older than the TTL", async () => {
+    it("redis-getset grants a second holder when the hold is older than the TTL", async () => {
       const lock = createRedisGetset(clients.redis(), skewed());
       const holder = hold(lock);
       await holder.entered;
       nowAtEpochMs += TTL_MS;
-      assert.equal((await lock.runGuarded({ ...request, ...once0 }, enter)).status, "contended");
+      assert.equal((await lock.runGuarded({ ...request, ...once0 }, section)).status, "contended");
       nowAtEpochMs += TTL_MS + 1;
-      assert.equal((await lock.runGuarded({ ...request, ...once0 }, enter)).status, "completed");
+      assert.equal((await lock.runGuarded({ ...request, ...once0 }, section)).status, "completed");
       holder.leave();
       await holder.call;
     });
 
-    it("redis-getset is made younger by every loser, so that retries keep a dead holder's lock alive", async () => {
+    it("redis-getset is extended by every loser, so retries keep the lock of a crashed holder alive", async () => {
       const lock = createRedisGetset(clients.redis(), skewed());
       const holder = hold(lock);
       await holder.entered;
       const takenAt = Number(await keptBy("redis-getset"));
       for (let retry = 1; retry <= 10; retry += 1) {
         nowAtEpochMs += TTL_MS - 1;
-        assert.equal((await lock.runGuarded({ ...request, ...once0 }, enter)).status, "contended", `retry ${retry}`);
-        assert.equal(await keptBy("redis-getset"), String(nowAtEpochMs), "the loser wrote its own time");
+        assert.equal((await lock.runGuarded({ ...request, ...once0 }, section)).status, "contended", `retry ${retry}`);
+        assert.equal(await keptBy("redis-getset"), String(nowAtEpochMs), "expected the loser to write its time");
       }
       assert.ok(nowAtEpochMs - takenAt > 9 * TTL_MS);
       assert.deepEqual(await breakLock(clients.redis(), request.resource), ["redis-getset"]);
-      assert.equal((await lock.runGuarded({ ...request, ...once0 }, enter)).status, "completed");
+      assert.equal((await lock.runGuarded({ ...request, ...once0 }, section)).status, "completed");
       holder.leave();
       await holder.call;
     });
 
-    it("redis-setnx-getset is stolen from a live holder by a client whose clock is ahead", async () => {
+    it("redis-setnx-getset grants a client whose clock is ahead while a holder is alive", async () => {
       const holder = hold(createRedisSetnxGetset(clients.redis(), skewed()));
       await holder.entered;
       const rightClock = createRedisSetnxGetset(clients.redis(), skewed());
-      assert.equal((await rightClock.runGuarded({ ...request, ...once0 }, enter)).status, "contended");
+      assert.equal((await rightClock.runGuarded({ ...request, ...once0 }, section)).status, "contended");
       const thief = hold(createRedisSetnxGetset(clients.redis(), skewed(TTL_MS + 10)));
       await thief.entered;
       holder.leave();
       const outcome = await holder.call;
       assert.equal(outcome.status, "completed");
-      assert.equal(await keptBy("redis-setnx-getset"), null, "its ownerless DEL removed the thief's lock in turn");
+      assert.equal(
+        await keptBy("redis-setnx-getset"),
+        null,
+        "expected the ownerless DEL to remove the second holder's lock",
+      );
       thief.leave();
       await thief.call;
     });
 
-    it("redis-setnx-getset grants one of two that find it expired, and the loser moves the winner's expiry", async () => {
+    it("redis-setnx-getset grants one of two clients that find it expired, and the loser moves the winner's expiry", async () => {
       const dead = hold(createRedisSetnxGetset(clients.redis(), skewed()));
       await dead.entered;
       nowAtEpochMs += TTL_MS + 10;
@@ -166,7 +170,7 @@ describe("Redis locks without an owner", () => {
           return clients.redis().call(command, ...parameters);
         },
       };
-      const loser = createRedisSetnxGetset(late, skewed(5)).runGuarded({ ...request, ...once0 }, enter);
+      const loser = createRedisSetnxGetset(late, skewed(5)).runGuarded({ ...request, ...once0 }, section);
       await swap.reached;
       const winner = hold(createRedisSetnxGetset(clients.redis(), skewed()));
       await winner.entered;

@@ -17,9 +17,9 @@ import { type LockClients, lockServers, openLockClients } from "../../support/lo
 import { startTcpRelay } from "../../support/tcp-relay";
 import { waitUntil } from "../../support/wait-until";
 
-/** Far from the TTL of 30 s that a waiter without its message waits for, and far from what a busy machine takes. */
+/** Far below the 30 s TTL that a waiter without a message waits for, and far above the delays of a busy machine. */
 const PROMPT_MS = 8_000;
-/** The server counts in whole milliseconds of its own clock. */
+/** The server counts whole milliseconds on a different clock. */
 const CLOCKS_APART_MS = 5;
 
 describe("redis-reentrant", () => {
@@ -41,7 +41,7 @@ describe("redis-reentrant", () => {
 
   const hash = () => clients.redis().hgetall(request.resource);
   const listeners = async () => Number((await clients.redis().pubsub("NUMSUB", unlockChannel(request.resource)))[1]);
-  const someoneListens = () => waitUntil(async () => (await listeners()) > 0, { what: "a waiter's subscription" });
+  const untilSubscribed = () => waitUntil(async () => (await listeners()) > 0, { what: "a waiter's subscription" });
 
   const takeForAnother = (resource: string, ttlMs: number) =>
     clients.redis().eval(lockScript.source, 1, resource, ttlMs, "another:1");
@@ -70,7 +70,7 @@ describe("redis-reentrant", () => {
       assert.equal(await clients.redis().exists(request.resource), 0);
     });
 
-    it("uses one client UUID for all holds and a thread of its own for each", async () => {
+    it("uses one client UUID for all holds and a separate thread id for each", async () => {
       const fields: string[] = [];
       for (const turn of [1, 2]) {
         const { resource } = request;
@@ -83,7 +83,7 @@ describe("redis-reentrant", () => {
       assert.notEqual(first?.[1], second?.[1]);
     });
 
-    it("says 0 on redisson_lock__channel:{name} at the last release, and nothing at a nested one", async () => {
+    it("publishes 0 on redisson_lock__channel:{name} at the last release, and nothing at a nested one", async () => {
       const heard: string[] = [];
       const ear = new Redis(lockServers().redis);
       try {
@@ -100,11 +100,11 @@ describe("redis-reentrant", () => {
       }
     });
 
-    it("leaves the braces of a name that has its own alone", () => {
+    it("does not add braces to a name that has braces", () => {
       assert.equal(unlockChannel("a{b}c"), "redisson_lock__channel:a{b}c");
     });
 
-    it("answers nil to the holder, and to others how long the lock is still taken", async () => {
+    it("returns nil to the holder, and the remaining TTL to other callers", async () => {
       const { resource } = request;
       const lockAs = (field: string) => clients.redis().eval(lockScript.source, 1, resource, 5_000, field);
       const unlockAs = (field: string) =>
@@ -120,11 +120,11 @@ describe("redis-reentrant", () => {
     });
   });
 
-  it("wakes a waiter by its message, long before the TTL", async () => {
+  it("wakes a waiter by a message, long before the TTL", async () => {
     const holder = stay();
     await holder.entered;
     const waiter = lock.runGuarded(request, async () => performance.now());
-    await someoneListens();
+    await untilSubscribed();
     const releasedMs = performance.now();
     holder.leave();
     const outcome = await waiter;
@@ -133,59 +133,59 @@ describe("redis-reentrant", () => {
     assert.ok(outcome.timings.attempts <= 3, `${outcome.timings.attempts} attempts`);
   });
 
-  it("wakes one waiter of a process a release, so that a crowd asks no oftener than it must", async () => {
+  it("wakes one waiter per release and process, so attempts stay proportional to grants", async () => {
     const holder = stay();
     await holder.entered;
     const crowd = Array.from({ length: 20 }, () => lock.runGuarded(request, async () => {}));
-    await someoneListens();
+    await untilSubscribed();
     holder.leave();
     const attempts = (await Promise.all(crowd)).map((outcome) =>
       outcome.status === "completed" ? outcome.timings.attempts : assert.fail("contended"),
     );
     const total = attempts.reduce((sum, count) => sum + count, 0);
-    assert.ok(total <= 4 * crowd.length, `${total} attempts for ${crowd.length} grants`);
+    assert.ok(total <= 4 * crowd.length, `expected at most ${4 * crowd.length} attempts, found ${total}`);
     await waitUntil(async () => (await listeners()) === 0, { what: "the subscription to end with the last waiter" });
   });
 
-  it("waits the rest of the TTL when the message is lost, and no longer", async () => {
+  it("waits only the remaining TTL if the message is lost", async () => {
     const ttlMs = 1_000;
     const takenMs = performance.now();
-    // Another client takes the lock and dies: nobody will ever say a word.
+    // Another client acquires the lock and crashes, so no message follows.
     await takeForAnother(request.resource, ttlMs);
     const outcome = await lock.runGuarded(request, async () => performance.now() - takenMs);
-    // Not the caller's own 30 s: its wait would have been over before.
-    assert.ok(outcome.status === "completed", "it waited longer than the TTL that was left");
+    // Not the caller's own TTL of 30 s: its wait would have timed out before.
+    assert.ok(outcome.status === "completed", "the waiter waited longer than the remaining TTL");
     assert.ok(outcome.value >= ttlMs - CLOCKS_APART_MS, `${outcome.value} ms`);
-    assert.ok(outcome.timings.attempts <= 4, `${outcome.timings.attempts} attempts: it polled`);
+    assert.ok(outcome.timings.attempts <= 4, `${outcome.timings.attempts} attempts: the waiter polled`);
   });
 
-  it("does not take a lock in its last millisecond for one that never expires", async () => {
-    // One after the other, since a busy process wakes too late to meet that millisecond; of so many, some do.
+  it("does not treat a lock in its last millisecond as one without expiry", async () => {
+    // Sequential, because a busy process wakes too late to hit that millisecond. Of this many turns, some do.
     for (let turn = 0; turn < 40; turn += 1) {
       const resource = `${request.resource}.${turn}`;
       await takeForAnother(resource, 20 + (turn % 10));
       const outcome = await lock.runGuarded({ ...request, resource }, async () => {});
-      assert.equal(outcome.status, "completed", `turn ${turn} waited for its own TTL`);
+      assert.equal(outcome.status, "completed", `turn ${turn} waited for a full TTL`);
     }
   });
 
-  it("leaves no wake-up with a waiter that gave up at the moment of the release", async () => {
+  it("passes the wake-up on if a waiter aborts at the moment of the release", async () => {
     const holder = stay();
     await holder.entered;
     const caller = new AbortController();
-    const impatient = lock.runGuarded({ ...request, signal: caller.signal }, async () => "in");
-    const refused = assert.rejects(impatient, (error) => isLockError(error) && error.code === "aborted");
-    await someoneListens();
+    const shortWait = lock.runGuarded({ ...request, signal: caller.signal }, async () => "in");
+    const rejected = assert.rejects(shortWait, (error) => isLockError(error) && error.code === "aborted");
+    await untilSubscribed();
     const patient = lock.runGuarded(request, async () => performance.now());
     const releasedMs = performance.now();
     holder.leave();
     caller.abort();
-    await refused;
+    await rejected;
     const outcome = await patient;
     assert.ok(outcome.status === "completed" && outcome.value - releasedMs < PROMPT_MS);
   });
 
-  it("refuses a nested section once the server has forgotten the hold", async () => {
+  it("rejects a nested section after the server has lost the hold", async () => {
     const outcome = await lock.runGuarded(request, async (grant) => {
       await clients.redis().del(request.resource);
       await assert.rejects(
@@ -198,7 +198,7 @@ describe("redis-reentrant", () => {
     assert.deepEqual(await hash(), {});
   });
 
-  it("takes back at its release what a nested section could not, and says so", async () => {
+  it("removes the entry of a nested section at the release if the section could not, and reports it", async () => {
     let broken = false;
     const commands: RedisCommands = {
       call: async (command, ...parameters) => {
@@ -225,44 +225,44 @@ describe("redis-reentrant", () => {
     assert.equal(await clients.redis().exists(request.resource), 0);
   });
 
-  it("waits while a lock of another kind holds the name, instead of failing", async () => {
+  it("waits instead of failing while another kind of lock uses the key", async () => {
     const other = makeGate();
     const held = createLock("redis-lock", clients).runGuarded(request, () => other.pass());
     await other.reached;
     const waiter = lock.runGuarded(request, async () => "in");
-    await someoneListens();
+    await untilSubscribed();
     other.open();
     await held;
     assert.equal((await waiter).status, "completed");
   });
 
   describe("whose subscriber is behind a relay", () => {
-    it("falls back on the TTL while it hears nothing, and listens again when it is back", async () => {
+    it("falls back on the TTL while disconnected, and receives messages again after the reconnect", async () => {
       const { hostname: host, port } = new URL(lockServers().redis);
       const relay = await startTcpRelay({ host, port: Number(port) });
       const client = new Redis(`redis://127.0.0.1:${relay.port}`, redisOptionsForSubscriber);
       client.on("error", () => {});
       try {
         const parts = { commands: clients.redis(), subscriber: shareSubscriber(client) };
-        await using deaf = createRedisReentrant(parts, clients);
+        await using withoutEvents = createRedisReentrant(parts, clients);
         const ttlMs = 800;
         await client.connect();
 
         relay.freeze();
         await takeForAnother(request.resource, ttlMs);
-        const unheard = await deaf.runGuarded(request, async () => "in");
-        assert.equal(unheard.status, "completed", "it hung on its subscription");
+        const unanswered = await withoutEvents.runGuarded(request, async () => "in");
+        assert.equal(unanswered.status, "completed", "the waiter hung on its subscription");
 
         relay.heal();
         const holder = stay();
         await holder.entered;
-        const waiter = deaf.runGuarded(request, async () => performance.now());
-        await someoneListens();
+        const waiter = withoutEvents.runGuarded(request, async () => performance.now());
+        await untilSubscribed();
         const lost = once(client, "close");
         relay.heal();
         await lost;
         await waitUntil(() => client.status === "ready", { what: "a new connection" });
-        await someoneListens();
+        await untilSubscribed();
         const releasedMs = performance.now();
         holder.leave();
         const outcome = await waiter;

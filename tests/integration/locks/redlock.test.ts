@@ -9,7 +9,7 @@ import { type LockClients, openLockClients } from "../../support/lock-clients";
 import { type OwnRedis, startOwnRedis } from "../../support/own-redis";
 import { waitUntil } from "../../support/wait-until";
 
-/** A busy machine may hold up two renewals of three. */
+/** Long enough that a busy machine delays at most two of three renewals. */
 const LONGER_TTL_MS = 2_000;
 
 describe("redlock on five servers", () => {
@@ -34,8 +34,8 @@ describe("redlock on five servers", () => {
     await lock.runGuarded({ ...request, resource: `warm:${randomUUID()}` }, async () => "connected");
   });
 
-  /** Which servers keep something under the resource. */
-  async function keepers(): Promise<(string | null)[]> {
+  /** The stored value per server. */
+  async function storedValues(): Promise<(string | null)[]> {
     return Promise.all(servers.map(({ probe }) => probe.get(request.resource)));
   }
 
@@ -43,39 +43,43 @@ describe("redlock on five servers", () => {
     await Promise.all(indexes.map((index) => servers[index] && act(servers[index])));
   }
 
-  it("holds on all five and leaves nothing on any", async () => {
+  it("stores the lock on all five servers and leaves nothing after the release", async () => {
     await lock.runGuarded(request, async ({ holderId }) => {
-      await waitUntil(async () => (await keepers()).every((value) => value === holderId), { what: "five votes" });
+      await waitUntil(async () => (await storedValues()).every((value) => value === holderId), { what: "five votes" });
     });
-    await waitUntil(async () => (await keepers()).every((value) => value === null), { what: "nothing to be left" });
+    await waitUntil(async () => (await storedValues()).every((value) => value === null), {
+      what: "every server to release the lock",
+    });
   });
 
-  it("is contended while another client holds a majority, and takes its minority back", async () => {
+  it("is contended while another client holds a majority, and releases its minority", async () => {
     await onServers([0, 1, 2], async ({ probe }) => void (await probe.set(request.resource, "another", "PX", 60_000)));
     const outcome = await lock.runGuarded({ ...request, waitTimeoutMs: 1_000 }, async () => "entered");
     assert.equal(outcome.status, "contended");
     const expected = "another,another,another,,";
-    await waitUntil(async () => (await keepers()).join() === expected, { what: expected });
+    await waitUntil(async () => (await storedValues()).join() === expected, { what: expected });
   });
 
-  it("renews on a majority for as long as the section takes", async () => {
+  it("renews on a majority while the section runs", async () => {
     const outcome = await lock.runGuarded({ ...request, ttlMs: LONGER_TTL_MS }, () =>
       clients.clock.sleep(1.25 * LONGER_TTL_MS),
     );
     assert.ok(outcome.status === "completed" && outcome.lease === "held");
   });
 
-  it("loses its lease when a majority has forgotten it", async () => {
+  it("loses its lease when a majority has lost it", async () => {
     const outcome = await lock.runGuarded({ ...request, ttlMs: 400 }, async ({ signal }) => {
       await onServers([1, 3, 4], async ({ probe }) => void (await probe.flushall()));
       await clients.clock.sleep(5_000, signal);
       return signal.aborted;
     });
     assert.ok(outcome.status === "completed" && outcome.value && outcome.lease === "lost");
-    await waitUntil(async () => (await keepers()).every((value) => value === null), { what: "nothing to be left" });
+    await waitUntil(async () => (await storedValues()).every((value) => value === null), {
+      what: "every server to release the lock",
+    });
   });
 
-  it("keeps its lease when a minority has forgotten it", async () => {
+  it("keeps its lease when a minority has lost it", async () => {
     const outcome = await lock.runGuarded({ ...request, ttlMs: LONGER_TTL_MS }, async ({ signal }) => {
       await onServers([1, 3], async ({ probe }) => void (await probe.flushall()));
       await clients.clock.sleep(1.25 * LONGER_TTL_MS, signal);
@@ -94,14 +98,17 @@ describe("redlock on five servers", () => {
       assert.equal(outcome.value.status, "contended");
       for (let turn = 0; turn < 20; turn++) {
         const next = await lock.runGuarded(request, async () => turn);
-        assert.ok(next.status === "completed" && next.timings.attempts <= 2, "it waited for the servers that are down");
+        assert.ok(
+          next.status === "completed" && next.timings.attempts <= 2,
+          "the acquire waited for servers that are down",
+        );
       }
     } finally {
       await onServers([0, 4], (server) => server.start());
     }
   });
 
-  it("is granted by three while two swallow everything, without waiting for them", async () => {
+  it("is granted by three servers without waiting for two that do not answer", async () => {
     const patient = createRedlock(clients.redlock(), clients, { nodeLimitMs: 20_000 });
     await onServers([1, 2], (server) => server.pause());
     try {
@@ -110,16 +117,18 @@ describe("redlock on five servers", () => {
     } finally {
       await onServers([1, 2], (server) => server.resume());
     }
-    await waitUntil(async () => (await keepers()).every((value) => value === null), { what: "the late votes to go" });
+    await waitUntil(async () => (await storedValues()).every((value) => value === null), {
+      what: "the late votes to be released",
+    });
   });
 
-  it("fails with every server's vote when three are down, and leaves nothing on the others", async () => {
+  it("fails with the vote of every server if three are down, and leaves nothing on the others", async () => {
     await onServers([0, 1, 2], (server) => server.kill());
     try {
       const failure: LockError = await lock
         .runGuarded(request, async () => assert.fail("granted by two of five"))
         .then(
-          () => assert.fail("no error"),
+          () => assert.fail("expected quorum_failed"),
           (error) => error,
         );
       assert.ok(isLockError(failure) && failure.code === "quorum_failed" && failure.isDefinite);
@@ -134,32 +143,36 @@ describe("redlock on five servers", () => {
         ],
       );
       const isLeft = async (index: number) => (await servers[index]?.probe.exists(request.resource)) === 1;
-      await waitUntil(async () => !(await isLeft(3)) && !(await isLeft(4)), { what: "nothing to be left" });
+      await waitUntil(async () => !(await isLeft(3)) && !(await isLeft(4)), {
+        what: "every server to release the lock",
+      });
     } finally {
       await onServers([0, 1, 2], (server) => server.start());
     }
   });
 
-  it("never grants a quorum that answers later than the TTL allows, and takes it back", async () => {
+  it("never grants a quorum that answers too late for the TTL, and releases it", async () => {
     const slow = createRedlock(clients.redlock(), clients, { nodeLimitMs: 10_000 });
     const late = { ...request, ttlMs: 300, waitTimeoutMs: 0 };
     await onServers([0, 1, 2], (server) => server.pause());
-    const refused = assert.rejects(
+    const rejected = assert.rejects(
       slow.runGuarded(late, async () => assert.fail("granted")),
       (error) => isLockError(error) && error.code === "quorum_failed",
     );
-    await refused;
+    await rejected;
     await onServers([0, 1, 2], (server) => server.resume());
-    await waitUntil(async () => (await keepers()).every((value) => value === null), { what: "nothing to be left" });
+    await waitUntil(async () => (await storedValues()).every((value) => value === null), {
+      what: "every server to release the lock",
+    });
   });
 
-  it("settles a split vote within the wait limit", async () => {
+  it("resolves a split vote within the wait limit", async () => {
     const callers = Array.from({ length: 20 }, () => lock.runGuarded(request, async () => "entered"));
     const outcomes = await Promise.all(callers);
     assert.ok(outcomes.every(({ status }) => status === "completed"));
   });
 
-  it("refuses an even number of servers", () => {
+  it("rejects an even number of servers", () => {
     const isConfig = (error: unknown) => isLockError(error) && error.code === "config_invalid";
     assert.throws(() => createRedlock(clients.redlock().slice(1), clients), isConfig);
   });

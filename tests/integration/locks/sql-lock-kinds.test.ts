@@ -7,11 +7,11 @@ import { openTestPostgres, type TestPostgres } from "../../support/postgres-for-
 import { failsWith, fresh, holdIn, open, toDispose, watch } from "../../support/sql-bench";
 import { waitUntil } from "../../support/wait-until";
 
-/** What is particular to each of the locks in PostgreSQL. */
+/** What is specific to each PostgreSQL lock. */
 
 describe("sql-row-lock", () => {
   for (const rowLock of ["nowait", "skip-locked"] as const) {
-    it(`${rowLock} answers at once where it may not wait`, async () => {
+    it(`${rowLock} returns at once if the wait timeout is 0`, async () => {
       const { lock } = open("sql-row-lock", { rowLock });
       const request = fresh();
       const holder = await holdIn(lock, request);
@@ -20,7 +20,7 @@ describe("sql-row-lock", () => {
       await holder.leave();
     });
 
-    it(`${rowLock} asks again until the row is free, and never waits in the server`, async () => {
+    it(`${rowLock} polls until the row is free, and never waits in the server`, async () => {
       const { lock, postgres } = open("sql-row-lock", { rowLock, poolSize: 2 });
       const request = fresh();
       const holder = await holdIn(lock, request);
@@ -30,7 +30,7 @@ describe("sql-row-lock", () => {
       await waitUntil(
         async () => {
           queued += await watch.waiters(postgres.applicationName);
-          // Between two tries the contender keeps no connection.
+          // Between two tries the waiter holds no connection.
           isFree ||= postgres.pool.idleCount === 1;
           return isFree;
         },
@@ -43,7 +43,7 @@ describe("sql-row-lock", () => {
     });
   }
 
-  it("refuses a resource that stands for no row", async () => {
+  it("rejects a resource without a row", async () => {
     const { lock } = open("sql-row-lock");
     const nowhere = fresh({ resource: "product:2147483647" });
     const entering = lock.runGuarded(nowhere, async () => "entered");
@@ -52,7 +52,7 @@ describe("sql-row-lock", () => {
 
   const WAIT_MS = 3_000;
 
-  /** Two wait for a row; it is changed and freed after 0.7 of what one of them may wait. @returns its outcome */
+  /** Two callers wait for a row, which is updated and released after 0.7 of one caller's wait. @returns the outcome of that caller */
   async function waitForTwoHolders() {
     const { lock, postgres } = open("sql-row-lock");
     const request = fresh();
@@ -70,8 +70,8 @@ describe("sql-row-lock", () => {
     return outcome;
   }
 
-  it("keeps its bound although each change of the row makes it wait anew", async () => {
-    // The change sends both to the new version of the row, where either may come first; then there was no second wait.
+  it("keeps its wait limit although each update of the row restarts the wait", async () => {
+    // The update moves both to the new row version, where either may come first. The first one has no second wait.
     let outcome = await waitForTwoHolders();
     for (let again = 0; outcome.status === "completed" && again < 10; again += 1) outcome = await waitForTwoHolders();
     // lock_timeout would have counted from the second wait.
@@ -107,7 +107,7 @@ describe("sql-table-lock", () => {
     await writing;
   });
 
-  it("lets others read meanwhile", async () => {
+  it("does not block readers", async () => {
     const { lock } = open("sql-table-lock");
     const holder = await holdIn(lock, fresh());
     assert.equal((await watch.client.query("SELECT FROM test_lock_rows LIMIT 1")).rowCount, 1);
@@ -116,7 +116,7 @@ describe("sql-table-lock", () => {
 });
 
 describe("sql-advisory", () => {
-  it("asks for the key that the resource hashes to", async () => {
+  it("locks the key that the resource hashes to", async () => {
     const { lock } = open("sql-advisory");
     const request = fresh();
     const holder = await holdIn(lock, request);
@@ -128,7 +128,7 @@ describe("sql-advisory", () => {
     await watch.client.query("SELECT pg_advisory_unlock_all()");
   });
 
-  it("of a session leaves the section its own connections, and lets a second holder in when its session ends", async () => {
+  it("with session scope uses a separate connection, and grants a second holder when its session ends", async () => {
     const { lock, postgres } = open("sql-advisory", { advisory: "session" });
     const request = fresh();
     const first = await holdIn(lock, request);
@@ -136,7 +136,7 @@ describe("sql-advisory", () => {
     const [pid] = await watch.advisoryHolders(postgres.applicationName);
     await watch.terminate(pid ?? 0);
     const second = await holdIn(lock, request);
-    // The flaw it is here to show: the first is still inside, and its work still reaches the database.
+    // The flaw it demonstrates: the first holder is still in its section, and its writes still reach the database.
     assert.equal((await postgres.pool.query("SELECT 1")).rowCount, 1);
     assert.ok(first.grant.signal.aborted);
     for (const holder of [first, second]) void holder.leave();
@@ -146,7 +146,7 @@ describe("sql-advisory", () => {
     assert.deepEqual(leases, ["lost", "held"]);
   });
 
-  it("of a session leaves no lock behind on a connection that goes back to its pool", async () => {
+  it("with session scope leaves no lock on a connection that returns to its pool", async () => {
     const { lock, postgres } = open("sql-advisory", { advisory: "session", poolSize: 2 });
     const request = fresh();
     const holder = await holdIn(lock, request);

@@ -5,11 +5,11 @@ import { isLockError } from "../../../lib/locks/errors";
 import { assertAllBack, failsWith, fresh, holdIn, open, openRelay, variants, watch } from "../../support/sql-bench";
 import { waitUntil } from "../../support/wait-until";
 
-/** How the locks in PostgreSQL wait, and what becomes of their connections; what every lock promises is in tests/conformance. */
+/** How the PostgreSQL locks wait and what happens to their connections. tests/conformance checks what every lock promises. */
 
 for (const [name, id, options] of variants) {
   describe(name, () => {
-    it("leaves no waiter in the server when the caller aborts while waiting there", async () => {
+    it("leaves no waiter in the server after the caller aborts", async () => {
       const { lock, postgres } = open(id, options);
       const request = fresh();
       const holder = await holdIn(lock, request);
@@ -23,7 +23,7 @@ for (const [name, id, options] of variants) {
       assertAllBack(postgres);
     });
 
-    it("answers `contended` when the wait in the server is over, and gives its connection back", async () => {
+    it("returns `contended` when the wait in the server times out, and returns its connection", async () => {
       const { lock, postgres } = open(id, options);
       const request = fresh();
       const holder = await holdIn(lock, request);
@@ -34,11 +34,11 @@ for (const [name, id, options] of variants) {
       assertAllBack(postgres);
     });
 
-    it("counts waiting for a pooled connection apart from waiting for the lock", async () => {
+    it("counts the wait for a pooled connection separately from the wait for the lock", async () => {
       const { lock } = open(id, { ...options, poolSize: 1 });
       const holder = await holdIn(lock, fresh());
       const waiting = lock.runGuarded(fresh(), async () => "entered");
-      // Long beside the moment that the lock itself takes, however busy the machine.
+      // Long compared with the time for the lock itself, even on a busy machine.
       await systemClock.sleep(700);
       void holder.leave();
       const outcome = await waiting;
@@ -47,7 +47,7 @@ for (const [name, id, options] of variants) {
       assert.ok(poolWaitMs >= 600 && waitMs < poolWaitMs, `pool ${poolWaitMs} ms, lock ${waitMs} ms`);
     });
 
-    it("answers `contended` when every connection is at work for the lock until the wait is over", async () => {
+    it("returns `contended` if the lock's holders use every connection until the wait times out", async () => {
       const { lock, postgres } = open(id, { ...options, poolSize: 1 });
       const request = fresh();
       const holder = await holdIn(lock, request);
@@ -58,14 +58,14 @@ for (const [name, id, options] of variants) {
       assertAllBack(postgres);
     });
 
-    it("tells the holder when its connection is gone, and lets the next one in", async () => {
+    it("signals the loss when the holder's connection ends, and grants the next caller", async () => {
       const { lock, postgres } = open(id, options);
       const request = fresh();
       const holder = await holdIn(lock, request);
       const pids = await watch.holders(postgres.applicationName);
       assert.equal(pids.length, 1);
       await watch.terminate(pids[0] ?? 0);
-      await waitUntil(() => holder.grant.signal.aborted, { what: "the holder to be told" });
+      await waitUntil(() => holder.grant.signal.aborted, { what: "grant.signal to abort" });
       const next = await lock.runGuarded(request, async () => "entered");
       assert.equal(next.status, "completed");
       void holder.leave();
@@ -77,7 +77,7 @@ for (const [name, id, options] of variants) {
       }
     });
 
-    it("gives a typed error, in time, when PostgreSQL falls silent while it waits", async () => {
+    it("rejects with a typed error in time if PostgreSQL stops answering during the wait", async () => {
       const relay = await openRelay();
       const { lock: outside } = open(id, options);
       const { lock, postgres } = open(id, { ...options, databaseUrl: relay.databaseUrl });
@@ -90,7 +90,7 @@ for (const [name, id, options] of variants) {
       await holder.leave();
     });
 
-    it("goes on waiting when its connection is cut and PostgreSQL is back at once", async () => {
+    it("keeps waiting if its connection is cut and PostgreSQL is back at once", async () => {
       const relay = await openRelay();
       const { lock: outside } = open(id, options);
       const { lock, postgres } = open(id, { ...options, databaseUrl: relay.databaseUrl });

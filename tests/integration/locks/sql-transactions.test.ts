@@ -4,7 +4,7 @@ import type { PoolClient } from "pg";
 import type { Grant } from "../../../lib/locks/types";
 import { assertAllBack, failsWith, fresh, holdIn, ids, open, openRelay, watch } from "../../support/sql-bench";
 
-/** What becomes of the transaction that a lock in PostgreSQL lives in. */
+/** The transaction that contains a PostgreSQL lock. */
 
 for (const id of ids) {
   describe(`the transaction of ${id}`, () => {
@@ -14,7 +14,7 @@ for (const id of ids) {
     const isThere = async (row: number) =>
       (await watch.client.query("SELECT FROM test_lock_rows WHERE id = $1", [row])).rowCount === 1;
 
-    it("is committed when the section ends, and nobody enters before", async () => {
+    it("is committed when the section ends, and no caller enters before", async () => {
       const { lock, postgres } = open(id);
       const request = fresh();
       const row = newRow();
@@ -42,29 +42,29 @@ for (const id of ids) {
       assertAllBack(postgres);
     });
 
-    it("does not pass for done when a statement in it failed and the section went on", async () => {
+    it("rejects if a statement failed and the section continued", async () => {
       const { lock, postgres } = open(id);
       const row = newRow();
-      const careless = lock.runGuarded(fresh(), async (grant) => {
+      const ignoringFailure = lock.runGuarded(fresh(), async (grant) => {
         await insertRow(grant, row);
         const [failed] = await Promise.allSettled([insertRow(grant, row)]);
         assert.equal(failed.status, "rejected");
       });
-      await assert.rejects(careless, failsWith("lease_lost", true));
+      await assert.rejects(ignoringFailure, failsWith("lease_lost", true));
       assert.equal(await isThere(row), false);
       assertAllBack(postgres);
     });
 
-    it("has an unknown outcome when the answer to its commit is lost", async () => {
+    it("has an unknown outcome if the answer to its commit is lost", async () => {
       const relay = await openRelay();
       const { lock } = open(id, { databaseUrl: relay.databaseUrl });
       const row = newRow();
-      const unheard = lock.runGuarded(fresh(), async (grant) => {
+      const unanswered = lock.runGuarded(fresh(), async (grant) => {
         await insertRow(grant, row);
         relay.swallowReplies();
       });
-      await assert.rejects(unheard, failsWith("outcome_unknown", false));
-      assert.equal(await isThere(row), true, "it happened, and the caller cannot know");
+      await assert.rejects(unanswered, failsWith("outcome_unknown", false));
+      assert.equal(await isThere(row), true, "expected the commit to have succeeded although its answer was lost");
     });
   });
 }

@@ -14,14 +14,14 @@ import { waitUntil } from "../../support/wait-until";
 import { watchesUnder } from "../../support/zk-watches";
 
 const WAITERS = 8;
-/** After so long without an answer the link is given up. */
+/** The client drops the connection after this time without an answer. */
 const SILENCE_LIMIT_MS = (2 / 3) * TEST_SESSION_TIMEOUT_MS;
 
 const fresh = (): LockRequest => ({ resource: `test:${randomUUID()}`, waitTimeoutMs: 20_000, ttlMs: 5_000 });
 
 type Create = typeof createZkExclusive | typeof createZkMutex;
 
-/** What one release costs with `WAITERS` sessions waiting, once the next holder is in and the others wait again. */
+/** The cost of one release with `WAITERS` waiting sessions, until the next holder has entered and the others wait again. */
 async function costOfOneRelease(create: Create, root: string) {
   const clients = Array.from({ length: WAITERS + 1 }, () => openLockClients());
   const events: ZkWatchEvent[] = [];
@@ -96,7 +96,7 @@ describe("zk-exclusive", () => {
     assert.deepEqual(queue, { woken: 1, watchedNodes: WAITERS, paths: WAITERS });
   });
 
-  it("is one ephemeral node that names its holder and is gone after the release", async () => {
+  it("is one ephemeral node that names its holder and is deleted by the release", async () => {
     await lock.runGuarded(request, async ({ holderId }) => {
       assert.equal(await nodeData(), holderId);
       const stat = await (await connection()).stat(`/exclusive-locks/${request.resource}`);
@@ -105,25 +105,25 @@ describe("zk-exclusive", () => {
     assert.equal(await nodeData(), null);
   });
 
-  it("recognises its own node when the reply to its create is lost", async () => {
+  it("recognises its node if the reply to its create is lost", async () => {
     relay.swallowReplies();
     const call = relayedLock.runGuarded(request, async ({ holderId }) => (await nodeData()) === holderId);
-    await waitUntil(async () => (await nodeData()) !== null, { what: "the create to be carried out" });
+    await waitUntil(async () => (await nodeData()) !== null, { what: "the server to execute the create" });
     relay.heal();
     const outcome = await call;
     assert.ok(outcome.status === "completed" && outcome.value && outcome.lease === "held");
   });
 
-  it("removes its node when the reply to its create is lost and the caller has given up", async () => {
+  it("deletes its node if the reply to its create is lost and the caller has timed out", async () => {
     relay.swallowReplies();
     const call = relayedLock.runGuarded({ ...request, waitTimeoutMs: 300 }, async () => assert.fail("granted"));
-    await waitUntil(async () => (await nodeData()) !== null, { what: "the create to be carried out" });
+    await waitUntil(async () => (await nodeData()) !== null, { what: "the server to execute the create" });
     await assert.rejects(call, (error) => isLockError(error) && error.code === "backend_unavailable");
     relay.heal();
     await waitUntil(async () => (await nodeData()) === null, { what: "the orphan to be removed" });
   });
 
-  it("signals the holder at once when its connection breaks, and frees the lock when it is back", async () => {
+  it("signals the loss at once when the connection breaks, and releases the lock after the reconnect", async () => {
     const outcome = await relayedLock.runGuarded(request, async ({ signal }) => {
       const brokenMs = performance.now();
       relay.heal();
@@ -131,11 +131,11 @@ describe("zk-exclusive", () => {
       return performance.now() - brokenMs;
     });
     assert.ok(outcome.status === "completed" && outcome.lease === "lost");
-    assert.ok(outcome.value < SILENCE_LIMIT_MS, `${outcome.value} ms: it waited for a ping to fail`);
+    assert.ok(outcome.value < SILENCE_LIMIT_MS, `${outcome.value} ms: the client waited for a failed ping`);
     await waitUntil(async () => (await nodeData()) === null, { what: "the node to be removed" });
   });
 
-  it("frees nobody else's hold after an operator broke its own", async () => {
+  it("does not release another hold after an operator deleted its node", async () => {
     const next = makeGate();
     let nextCall: Promise<unknown> = Promise.resolve();
     const outcome = await lock.runGuarded(request, async () => {

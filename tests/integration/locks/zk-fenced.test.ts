@@ -23,12 +23,15 @@ async function tokenOf(lock: LockStrategy, request: LockRequest, look?: (grant: 
 function assertRising(tokens: readonly (bigint | null)[]): void {
   for (const [index, token] of tokens.entries()) {
     assert.ok(token !== null, `hold ${index} has no token`);
-    assert.ok(index === 0 || token > (tokens[index - 1] ?? 0n), `hold ${index}: ${token} after ${tokens[index - 1]}`);
+    assert.ok(
+      index === 0 || token > (tokens[index - 1] ?? 0n),
+      `expected the token of hold ${index} to be above ${tokens[index - 1]}, found ${token}`,
+    );
   }
 }
 
 describe("zk-fenced", () => {
-  it("gives the czxid of the holder's node", async () => {
+  it("returns the czxid of the holder's node as fencing token", async () => {
     await using clients = openLockClients();
     await using lock = createLock("zk-fenced", clients);
     const request = fresh();
@@ -40,7 +43,7 @@ describe("zk-fenced", () => {
     });
   });
 
-  it("gives tokens that rise over sessions that end and begin", async () => {
+  it("returns rising tokens across sessions", async () => {
     const request = fresh();
     const tokens: bigint[] = [];
     for (let session = 0; session < 3; session += 1) {
@@ -51,7 +54,7 @@ describe("zk-fenced", () => {
     assertRising(tokens);
   });
 
-  it("gives tokens that rise although the parent node was removed and the sequence starts again", async () => {
+  it("returns rising tokens although the parent node was deleted and the sequence restarted", async () => {
     await using clients = openLockClients();
     await using lock = createLock("zk-fenced", clients);
     const request = fresh();
@@ -69,7 +72,7 @@ describe("zk-fenced", () => {
     assertRising([...before, ...after]);
   });
 
-  it("stands in one queue with zk-mutex", async () => {
+  it("shares one queue with zk-mutex", async () => {
     await using clients = openLockClients();
     await using fenced = createLock("zk-fenced", clients);
     await using mutex = createLock("zk-mutex", clients);

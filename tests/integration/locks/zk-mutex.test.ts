@@ -16,7 +16,7 @@ import { waitUntil } from "../../support/wait-until";
 
 const isUnavailable = (error: unknown) => isLockError(error) && error.code === "backend_unavailable";
 
-/** After so long without an answer the link is given up. */
+/** The client drops the connection after this time without an answer. */
 const SILENCE_LIMIT_MS = (2 / 3) * TEST_SESSION_TIMEOUT_MS;
 
 describe("zk-mutex", () => {
@@ -37,7 +37,7 @@ describe("zk-mutex", () => {
     await relayedLock.runGuarded(request, async () => "connected");
   });
 
-  /** The contenders' nodes, as the server has them. */
+  /** The queued nodes on the server. */
   async function queue(): Promise<string[]> {
     const connection = await clients.zookeeper().connected(AbortSignal.timeout(5_000));
     return connection.children(`/locks/${request.resource}`);
@@ -51,7 +51,7 @@ describe("zk-mutex", () => {
     assert.deepEqual(await queue(), []);
   });
 
-  it("serves waiters in the order they queued", async () => {
+  it("serves waiters in queue order", async () => {
     const served: number[] = [];
     const waiting: Promise<unknown>[] = [];
     await lock.runGuarded(request, async () => {
@@ -64,17 +64,17 @@ describe("zk-mutex", () => {
     assert.deepEqual(served, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
-  it("passes over a waiter in the middle that gave up, and removes its node", async () => {
+  it("skips a waiter in the middle that aborted, and deletes its node", async () => {
     const caller = new AbortController();
     const served: string[] = [];
     const waiting = await lock.runGuarded(request, async () => {
       const middle = lock.runGuarded({ ...request, signal: caller.signal }, async () => served.push("middle"));
-      const refused = assert.rejects(middle, (error) => isLockError(error) && error.code === "aborted");
-      await waitUntil(async () => (await queue()).length === 2, { what: "the middle one in the queue" });
+      const rejected = assert.rejects(middle, (error) => isLockError(error) && error.code === "aborted");
+      await waitUntil(async () => (await queue()).length === 2, { what: "the middle waiter to queue" });
       const last = lock.runGuarded(request, async () => served.push("last"));
-      await waitUntil(async () => (await queue()).length === 3, { what: "the last one in the queue" });
+      await waitUntil(async () => (await queue()).length === 3, { what: "the last waiter to queue" });
       caller.abort();
-      await refused;
+      await rejected;
       assert.equal((await queue()).length, 2);
       return { last };
     });
@@ -83,7 +83,7 @@ describe("zk-mutex", () => {
     assert.deepEqual(served, ["last"]);
   });
 
-  it("signals the holder at once when its connection breaks, and frees the lock when it is back", async () => {
+  it("signals the loss at once when the connection breaks, and releases the lock after the reconnect", async () => {
     const outcome = await relayedLock.runGuarded(request, async ({ signal }) => {
       const brokenMs = performance.now();
       relay.heal();
@@ -91,11 +91,11 @@ describe("zk-mutex", () => {
       return performance.now() - brokenMs;
     });
     assert.ok(outcome.status === "completed" && outcome.lease === "lost");
-    assert.ok(outcome.value < SILENCE_LIMIT_MS, `${outcome.value} ms: it waited for a ping to fail`);
+    assert.ok(outcome.value < SILENCE_LIMIT_MS, `${outcome.value} ms: the client waited for a failed ping`);
     await waitUntil(async () => (await queue()).length === 0, { what: "the node to be removed" });
   });
 
-  it("signals the holder behind a link that swallows everything before the server gives its lock away", async () => {
+  it("signals the loss to a holder whose connection carries no data before the server grants the lock again", async () => {
     let aborted = false;
     let isGranted = false;
     const partitioned = relayedLock.runGuarded(request, async ({ signal }) => {
@@ -104,9 +104,9 @@ describe("zk-mutex", () => {
       await relayed.clock.sleep(20_000, signal);
       aborted = signal.aborted;
     });
-    await waitUntil(() => isGranted, { what: "the first holder" });
+    await waitUntil(() => isGranted, { what: "the first grant" });
     const next = await lock.runGuarded(request, async () => aborted);
-    assert.ok(next.status === "completed" && next.value, "the next holder entered before the first was told");
+    assert.ok(next.status === "completed" && next.value, "the next holder entered before the first one was signalled");
     const outcome = await partitioned;
     assert.ok(outcome.status === "completed" && outcome.lease === "lost");
   });
@@ -114,7 +114,7 @@ describe("zk-mutex", () => {
   it("opens a new session after an expiry and serves again", async () => {
     const connection = await relayed.zookeeper().connected(AbortSignal.timeout(5_000));
     relay.freeze();
-    await waitUntil(() => connection.ended.aborted, { what: "the session to be given up" });
+    await waitUntil(() => connection.ended.aborted, { what: "the session to end" });
     relay.heal();
     const outcome = await relayedLock.runGuarded(request, async () => "entered");
     assert.equal(outcome.status, "completed");
@@ -122,7 +122,7 @@ describe("zk-mutex", () => {
     assert.notEqual(renewed.sessionId, connection.sessionId);
   });
 
-  it("gives up a link that is taken and never answered, and makes another", async () => {
+  it("drops a connection that is accepted but never answered, and opens another", async () => {
     const links = new Set<Socket>();
     const silent = createServer((link) => void links.add(link)).listen(0, "127.0.0.1");
     await once(silent, "listening");
@@ -130,22 +130,22 @@ describe("zk-mutex", () => {
     const enough = new AbortController();
     try {
       await using session = openZkSession(`127.0.0.1:${port}`, { sessionTimeoutMs: TEST_SESSION_TIMEOUT_MS });
-      const refused = assert.rejects(session.connected(enough.signal), (error) => isZkError(error, "unreachable"));
-      await waitUntil(() => links.size === 2, { what: "another link" });
+      const rejected = assert.rejects(session.connected(enough.signal), (error) => isZkError(error, "unreachable"));
+      await waitUntil(() => links.size === 2, { what: "a second connection" });
       enough.abort();
-      await refused;
+      await rejected;
     } finally {
       for (const link of links) link.destroy();
       silent.close();
     }
   });
 
-  it("can be closed at any moment of its connecting", async () => {
+  it("can be closed at any time while connecting", async () => {
     await using own = await relayService("zookeeper");
     const [link] = own.relays;
     assert.ok(link);
     await link.refuse();
-    // Many, since each pauses between its attempts for as long as it likes.
+    // Many sessions, because each pauses for a random time between its attempts.
     const sessions = Array.from({ length: 20 }, () => openZkSession(`127.0.0.1:${link.port}`));
     const isUnreachable = (error: unknown) => isZkError(error, "unreachable");
     await Promise.all(
@@ -153,43 +153,43 @@ describe("zk-mutex", () => {
     );
     await Promise.all(sessions.map((session) => session[Symbol.asyncDispose]()));
     await link.listen();
-    await waitUntil(() => link.links.taken > 0 && link.links.open === 0, { what: "the last attempts to be over" });
+    await waitUntil(() => link.links.taken > 0 && link.links.open === 0, { what: "the last attempts to end" });
   });
 
-  it("tells a queued waiter whose link is down when its wait ends that the server is out of reach", async () => {
+  it("reports an unreachable server to a queued waiter that is disconnected when its wait times out", async () => {
     const options = { tryLimitMs: 60_000, outageToleranceMs: 60_000 };
     await using patient = createZkMutex(relayed.zookeeper(), relayed, options);
     await lock.runGuarded(request, async () => {
       const call = patient.runGuarded({ ...request, waitTimeoutMs: 4_000 }, async () => assert.fail("granted"));
-      const refused = assert.rejects(call, isUnavailable);
-      await waitUntil(async () => (await queue()).length === 2, { what: "the waiter in the queue" });
+      const rejected = assert.rejects(call, isUnavailable);
+      await waitUntil(async () => (await queue()).length === 2, { what: "the waiter to queue" });
       await relay.refuse();
-      await refused;
+      await rejected;
     });
     await relay.listen();
     await waitUntil(async () => (await queue()).length === 0, { what: "the waiter's node to be removed" });
   });
 
-  it("leaves no orphan in the queue when the reply to its create is lost", async () => {
+  it("leaves no orphan in the queue if the reply to its create is lost", async () => {
     relay.swallowReplies();
     const call = relayedLock.runGuarded({ ...request, waitTimeoutMs: 300 }, async () => assert.fail("granted"));
-    await waitUntil(async () => (await queue()).length === 1, { what: "the create to be carried out" });
+    await waitUntil(async () => (await queue()).length === 1, { what: "the server to execute the create" });
     await assert.rejects(call, isUnavailable);
     relay.heal();
     await waitUntil(async () => (await queue()).length === 0, { what: "the orphan to be removed" });
-    // Removed by its owner, not by the end of its session.
+    // The owner deleted it; the session is still alive.
     const outcome = await relayedLock.runGuarded({ ...request, waitTimeoutMs: 2_000 }, async () => "entered");
     assert.equal(outcome.status, "completed");
   });
 
-  it("keeps a waiter's place through a short break of its connection", async () => {
+  it("keeps a waiter's queue position through a short disconnect", async () => {
     const served: string[] = [];
     const waiting = await lock.runGuarded(request, async () => {
       const first = relayedLock.runGuarded(request, async () => served.push("first"));
-      await waitUntil(async () => (await queue()).length === 2, { what: "the first waiter in the queue" });
+      await waitUntil(async () => (await queue()).length === 2, { what: "the first waiter to queue" });
       relay.heal();
       const second = lock.runGuarded(request, async () => served.push("second"));
-      await waitUntil(async () => (await queue()).length === 3, { what: "the second waiter in the queue" });
+      await waitUntil(async () => (await queue()).length === 3, { what: "the second waiter to queue" });
       return { first, second };
     });
     assert.ok(waiting.status === "completed");
@@ -197,10 +197,10 @@ describe("zk-mutex", () => {
     assert.deepEqual(served, ["first", "second"]);
   });
 
-  it("queues again when an operator removes a waiter's node", async () => {
+  it("queues again if an operator deletes a waiter's node", async () => {
     const waiting = await lock.runGuarded(request, async () => {
       const second = lock.runGuarded(request, async () => "entered");
-      await waitUntil(async () => (await queue()).length === 2, { what: "the waiter in the queue" });
+      await waitUntil(async () => (await queue()).length === 2, { what: "the waiter to queue" });
       const connection = await clients.zookeeper().connected(AbortSignal.timeout(5_000));
       const [, node = ""] = (await queue()).toSorted((left, right) => left.slice(-10).localeCompare(right.slice(-10)));
       assert.ok(await connection.remove(`/locks/${request.resource}/${node}`));

@@ -9,15 +9,15 @@ import { World } from "../../../simulator/world/world";
 import { lockServers } from "../../support/lock-clients";
 
 const SEQUENCES = 40;
-/** No session runs out while the machine is busy: expiry is tested elsewhere. */
+/** Long, so no session expires on a busy machine: other tests cover expiry. */
 const SESSION_TIMEOUT_MS = 20_000;
 const CONNECT_LIMIT_MS = 10_000;
 
-/** A server that a busy machine held up says nothing about the model: that sequence does not count. */
-const NO_ANSWER = ["refused: unreachable", "refused: session-ended"];
+/** If the real server times out on a busy machine, the sequence is not compared. */
+const NO_ANSWER = ["rejected: unreachable", "rejected: session-ended"];
 
 const CLIENTS = [0, 1] as const;
-/** A parent with children, ephemeral or not, and a node of its own. */
+/** A parent with ephemeral and persistent children, and a separate node. */
 const PATHS = ["/queue", "/queue/a", "/lock"] as const;
 
 const client = fc.constantFrom(...CLIENTS);
@@ -58,13 +58,13 @@ type Connection = Pick<ZkConnection, "create" | "children" | "watch" | "read" | 
   leave(): Promise<void>;
 };
 
-/** One server, real or not, with two clients. */
+/** One server, the real one or the model, with two clients. */
 class Side {
-  /** Null: this client has no session yet, or has left. */
+  /** Null before this client has a session and after it has closed it. */
   readonly connections: (Connection | null)[] = CLIENTS.map(() => null);
   readonly fired: string[] = [];
   readonly #connect: () => Promise<Connection>;
-  /** In the order in which they came up: the servers number them differently. */
+  /** In the order of first appearance, because the servers number them differently. */
   readonly #sessions: string[] = ["0"];
   readonly #transactions = new Set<bigint>();
 
@@ -79,7 +79,7 @@ class Side {
     return connection;
   }
 
-  /** Whose the node is, and where its transaction stands among those seen so far. */
+  /** The owner of the node, and the order of its transaction among those seen so far. */
   describe(stat: ZkStat | null): unknown {
     if (!stat) return null;
     const { ephemeralOwner, czxid } = stat;
@@ -90,7 +90,7 @@ class Side {
 }
 
 describe("the simulator's ZooKeeper", () => {
-  it("answers every operation of the locks, and tells its watchers, as the real one does", async () => {
+  it("answers every operation of the locks and notifies watchers like the real one", async () => {
     const sequence = fc.array(step, { minLength: 4, maxLength: 24, size: "max" });
     await fc.assert(fc.asyncProperty(sequence, compare), {
       numRuns: SEQUENCES,
@@ -113,7 +113,7 @@ async function compare(steps: readonly Step[]): Promise<void> {
       const answered = await outcomeOf(model, each);
       const where = `step ${at + 1}, ${JSON.stringify(each)}`;
       assert.deepEqual(answered, expected, where);
-      // A client hears of a change before it gets the answer to what it asks after it.
+      // A client gets the event of a change before the answer to a later request.
       for (const side of [real, model]) for (const each of side.connections) await each?.read("");
       assert.deepEqual([...model.fired].sort(), [...real.fired].sort(), where);
     }
@@ -123,13 +123,13 @@ async function compare(steps: readonly Step[]): Promise<void> {
   }
 }
 
-/** What was answered, or the kind of refusal. */
+/** The answer, or the kind of error. */
 async function outcomeOf(side: Side, step: Step): Promise<unknown> {
   const connection = await side.connectionOf(step.client);
   const [settled] = await Promise.allSettled([carryOut(side, connection, step)]);
   if (settled.status === "fulfilled") return settled.value;
   assert.ok(settled.reason instanceof ZkError, String(settled.reason));
-  return `refused: ${settled.reason.kind}`;
+  return `rejected: ${settled.reason.kind}`;
 }
 
 async function carryOut(side: Side, connection: Connection, step: Step): Promise<unknown> {
@@ -140,7 +140,7 @@ async function carryOut(side: Side, connection: Connection, step: Step): Promise
       return (await connection.children(step.path)).sort();
     case "watch":
       return connection.watch(step.path, () => {
-        // A client that is leaving may hear of its own nodes' end, or not.
+        // A closing client may miss the events of the nodes that it owned.
         if (side.connections[step.client] === connection) side.fired.push(`client ${step.client}: ${step.path}`);
       });
     case "read":
