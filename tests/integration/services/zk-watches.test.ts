@@ -8,10 +8,10 @@ import { waitUntil } from "../../support/wait-until";
 
 requireEnv("ZOOKEEPER_HOSTS");
 
-/** Node.js warns of a leak at eleven listeners. */
+/** More than the ten listeners after which Node.js warns of a leak. */
 const WAITERS = 30;
 
-describe("watches of one process on one node", () => {
+describe("ZooKeeper watches of one process on one znode", () => {
   let session: ZkSession;
   let connection: ZkConnection;
   const warnings: Error[] = [];
@@ -27,29 +27,34 @@ describe("watches of one process on one node", () => {
     await session[Symbol.asyncDispose]();
   });
 
-  it("tell every waiter once, however many there are, and are no leak", async () => {
+  it("notify each of 30 waiters once, without a listener leak", async () => {
     const path = `/watched-${randomUUID()}`;
     for (const round of [1, 2]) {
       await connection.create(path, "ephemeral");
-      const told = Array.from({ length: WAITERS }, () => 0);
+      const notified = Array.from({ length: WAITERS }, () => 0);
       const areSet = await Promise.all(
-        told.map((_, at) =>
+        notified.map((_, at) =>
           connection.watch(path, () => {
-            told[at] = (told[at] ?? 0) + 1;
+            notified[at] = (notified[at] ?? 0) + 1;
           }),
         ),
       );
       assert.ok(areSet.every(Boolean));
       assert.ok(await connection.remove(path));
-      await waitUntil(() => told.every((times) => times > 0), { what: `every waiter is told in round ${round}` });
-      // Another answer over the same connection comes after whatever else was to be told.
+      await waitUntil(() => notified.every((count) => count > 0), {
+        what: `every waiter to be notified in round ${round}`,
+      });
+      // Replies on one connection arrive in order, so all notifications have arrived with this one.
       await connection.stat(path);
       assert.deepEqual(
-        told,
+        notified,
         Array.from({ length: WAITERS }, () => 1),
       );
     }
-    assert.equal(await connection.watch(path, () => assert.fail("there is nothing to watch")), false);
+    assert.equal(
+      await connection.watch(path, () => assert.fail("expected no notification for a znode that does not exist")),
+      false,
+    );
     assert.deepEqual(warnings, []);
   });
 });

@@ -18,18 +18,18 @@ import { makeCoupon, makeProduct, type ProductTerms, productFacts } from "../../
 requireEnv(...serverKinds.map(({ variable }) => variable));
 setEnv({ STORE_NODE: "shop-test" });
 
-const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
+const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, () => make());
 
 after(async () => {
   await closeLockClients();
   await postgresPool().end();
 });
 
-/** Long enough for a unit to come back between a purchase's read and its write. */
+/** Long enough that a cancellation finishes between a purchase's read and its write. */
 const HOLD_MS = 120;
 
 for (const [strategy, { traits }] of stockStrategies) {
-  describe(`the shop under ${strategy}`, () => {
+  describe(`shop with ${strategy}`, () => {
     let node: StoreNode;
     let slow: StoreNode;
     const newNode = (holdMs: number) =>
@@ -46,86 +46,85 @@ for (const [strategy, { traits }] of stockStrategies) {
     });
     after(() => Promise.all([node[Symbol.asyncDispose](), slow[Symbol.asyncDispose]()]));
 
-    async function place(wish: Pick<OrderRequest, "target" | "buyerId"> & Partial<OrderRequest>, by = node) {
-      const terms = await targetTerms(wish.target);
+    async function place(fields: Pick<OrderRequest, "target" | "buyerId"> & Partial<OrderRequest>, by = node) {
+      const terms = await targetTerms(fields.target);
       assert.ok(terms);
-      const defaults = { quantity: 1, purchaseToken: null, idempotencyKey: null };
-      const request = { ...defaults, ...wish };
+      const request = { quantity: 1, purchaseToken: null, idempotencyKey: null, ...fields };
       return (await placeOrder(by, request, { terms, plan: by.plan(request.target) })).outcome;
     }
-    const product = async (stock: number, terms: ProductTerms) =>
+    const createProduct = async (stock: number, terms: ProductTerms) =>
       ({ kind: "product", id: await makeProduct(stock, terms) }) as const;
-    async function placed(wish: Parameters<typeof place>[0]): Promise<{ orderId: string; buyerId: string }> {
-      const outcome = await place(wish);
+    async function placeSold(fields: Parameters<typeof place>[0]): Promise<{ orderId: string; buyerId: string }> {
+      const outcome = await place(fields);
       assert.equal(outcome.status, "sold");
-      return { orderId: outcome.status === "sold" ? outcome.orderId : "", buyerId: wish.buyerId };
+      return { orderId: outcome.status === "sold" ? outcome.orderId : "", buyerId: fields.buyerId };
     }
-    const refused = (code: string) => (error: unknown) => isShopError(error) && error.options.code === code;
-    const noDrift = async (target: Parameters<typeof driftOf>[1]) =>
+    const isRefusedWith = (code: string) => (error: unknown) => isShopError(error) && error.options.code === code;
+    const assertNoDrift = async (target: Parameters<typeof driftOf>[1]) =>
       assert.ok((await driftOf(node, target)).every(({ drift, pending }) => drift === 0 && pending === 0));
 
-    it("takes the units with the order, and returns those of orders that are cancelled or expire", async () => {
-      const target = await product(5, { limitPerUser: 3 });
-      const [paid, cancelled] = [await placed({ target, buyerId: "a" }), await placed({ target, buyerId: "b" })];
-      await placed({ target, buyerId: "c", quantity: 2 });
+    it("takes the units with the order, and returns them if the order is cancelled or expires", async () => {
+      const target = await createProduct(5, { limitPerUser: 3 });
+      const [paid, cancelled] = [await placeSold({ target, buyerId: "a" }), await placeSold({ target, buyerId: "b" })];
+      await placeSold({ target, buyerId: "c", quantity: 2 });
       assert.equal((await productFacts(target.id)).stock, 1);
       assert.equal((await payOrder(node, paid, { outcome: "succeed" })).status, "paid");
       assert.equal((await cancelOrder(node, cancelled)).status, "cancelled");
       assert.equal((await productFacts(target.id)).stock, 2);
-      await assert.rejects(cancelOrder(node, paid), refused("order_not_pending"));
+      await assert.rejects(cancelOrder(node, paid), isRefusedWith("order_not_pending"));
       await expireDueOrders(node, { now: new Date(Date.now() + 3_600_000) });
       assert.equal((await productFacts(target.id)).stock, 4);
       const { paidUnits, cancelledUnits, expiredUnits, pendingUnits } = await readProductOrders(target.id);
       assert.deepEqual([paidUnits, cancelledUnits, expiredUnits, pendingUnits], [1, 1, 2, 0]);
-      await noDrift(target);
+      await assertNoDrift(target);
     });
 
-    // A mutex in the process guards among those who share it; the two nodes do not.
+    // An in-process mutex does not guard against the second node.
     const itWhereSafe = traits.expected.threeNodes === "safe" ? it : () => {};
-    itWhereSafe("loses neither a unit that comes back while another is being sold, nor that one", async () => {
-      const target = await product(5, {});
-      const order = await placed({ target, buyerId: "a" });
+    itWhereSafe("loses no unit if an order is cancelled while another unit is being sold", async () => {
+      const target = await createProduct(5, {});
+      const order = await placeSold({ target, buyerId: "a" });
       const [sold, cancelled] = await Promise.all([place({ target, buyerId: "b" }, slow), cancelOrder(node, order)]);
       assert.deepEqual([sold.status, cancelled.status], ["sold", "cancelled"]);
       assert.equal((await productFacts(target.id)).stock, 4);
-      await noDrift(target);
+      await assertNoDrift(target);
     });
 
-    it("takes the units with the payment, where the product wants that, and none for a payment that finds none", async () => {
-      const target = await product(2, { stockOn: "payment", limitPerUser: 1 });
+    it("takes the units at payment if the product says so, and rejects a payment when it is sold out", async () => {
+      const target = await createProduct(2, { stockOn: "payment", limitPerUser: 1 });
       const orders: { orderId: string; buyerId: string }[] = [];
-      for (const buyerId of ["a", "b", "c"]) orders.push(await placed({ target, buyerId }));
-      assert.equal((await productFacts(target.id)).stock, 2, "an order reserves nothing");
+      for (const buyerId of ["a", "b", "c"]) orders.push(await placeSold({ target, buyerId }));
+      assert.equal((await productFacts(target.id)).stock, 2, "expected an order to reserve no stock");
       const [first, second, third] = orders;
       assert.ok(first && second && third);
-      await assert.rejects(payOrder(node, first, { outcome: "fail" }), refused("payment_failed"));
+      await assert.rejects(payOrder(node, first, { outcome: "fail" }), isRefusedWith("payment_failed"));
       assert.equal((await payOrder(node, first, { outcome: "succeed" })).status, "paid");
-      await assert.rejects(payOrder(node, first, { outcome: "succeed" }), refused("order_not_pending"));
+      await assert.rejects(payOrder(node, first, { outcome: "succeed" }), isRefusedWith("order_not_pending"));
       assert.equal((await payOrder(node, second, { outcome: "succeed" })).status, "paid");
-      await assert.rejects(payOrder(node, third, { outcome: "succeed" }), refused("sold_out"));
+      await assert.rejects(payOrder(node, third, { outcome: "succeed" }), isRefusedWith("sold_out"));
       const { paidUnits, waitingUnits, failedPayments, soldOutAtPayment } = await readProductOrders(target.id);
       assert.deepEqual([paidUnits, waitingUnits, failedPayments, soldOutAtPayment], [2, 0, 1, 1]);
       assert.equal((await productFacts(target.id)).stock, 0);
-      await noDrift(target);
+      await assertNoDrift(target);
     });
 
-    itWhereSafe("lets one thing become of an order that is paid twice and cancelled at the same moment", async () => {
-      const target = await product(5, { stockOn: "payment" });
-      const order = await placed({ target, buyerId: "a" });
+    itWhereSafe("lets one of several concurrent payments and cancellations of an order succeed", async () => {
+      const target = await createProduct(5, { stockOn: "payment" });
+      const order = await placeSold({ target, buyerId: "a" });
       const pay = () => payOrder(node, order, { outcome: "succeed" });
-      const wishes = await Promise.allSettled([pay(), pay(), cancelOrder(node, order), pay()]);
-      assert.equal(wishes.filter(({ status }) => status === "fulfilled").length, 1);
+      const outcomes = await Promise.allSettled([pay(), pay(), cancelOrder(node, order), pay()]);
+      assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 1);
       const { paidUnits, pendingUnits } = await readProductOrders(target.id);
       assert.equal(pendingUnits, 0);
       assert.equal((await productFacts(target.id)).stock, 5 - paidUnits);
-      await noDrift(target);
+      await assertNoDrift(target);
     });
 
-    it("gives no buyer more than the limit, however often he clicks, and keeps the rest on sale", async () => {
-      const target = await product(6, { limitPerUser: 2 });
-      const clicks = await Promise.all(times(6, () => place({ target, buyerId: "greedy" })));
+    it("sells no buyer more than the limit in concurrent purchases, and keeps the rest on sale", async () => {
+      const target = await createProduct(6, { limitPerUser: 2 });
+      const clicks = await Promise.all(times(6, () => place({ target, buyerId: "eager" })));
       const sold = clicks.filter(({ status }) => status === "sold").length;
-      assert.ok(sold >= 1 && sold <= 2, `${sold} sold`);
+      assert.ok(sold >= 1 && sold <= 2, `expected 1 or 2 units sold, found ${sold}`);
       const { rows } = await postgresPool().query(
         "SELECT sum(quantity)::int AS units FROM orders WHERE product_id = $1",
         [target.id],
@@ -137,15 +136,15 @@ for (const [strategy, { traits }] of stockStrategies) {
         others.map(({ status }) => status),
         ["sold", "sold"],
       );
-      await noDrift(target);
+      await assertNoDrift(target);
     });
 
-    it("gives a buyer one coupon, however often he clicks, and does not drain the rest", async () => {
+    it("gives a buyer one coupon in concurrent claims, and keeps the rest available", async () => {
       const target = { kind: "coupon", id: await makeCoupon(3) } as const;
-      const clicks = await Promise.all(times(5, () => place({ target, buyerId: "greedy" })));
+      const clicks = await Promise.all(times(5, () => place({ target, buyerId: "eager" })));
       assert.equal(clicks.filter(({ status }) => status === "sold").length, 1);
       assert.equal((await place({ target, buyerId: "b" })).status, "sold");
-      await noDrift(target);
+      await assertNoDrift(target);
     });
   });
 }

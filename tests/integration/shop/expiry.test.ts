@@ -14,10 +14,10 @@ setEnv({ STORE_NODE: "expiry-test" });
 after(() => postgresPool().end());
 
 const HOUR_MS = 3_600_000;
-/** More than two batches of orders. */
+/** More than two batches. */
 const STOCK = 230;
 
-/** Orders as a sale leaves them whose buyers all went home. */
+/** Inserts unpaid orders that have taken their units. */
 async function placeOrders(productId: number, count: number): Promise<void> {
   await postgresPool().query(
     `INSERT INTO orders (product_id, user_id, quantity, node, strategy, expires_at)
@@ -27,7 +27,7 @@ async function placeOrders(productId: number, count: number): Promise<void> {
   await postgresPool().query("UPDATE products SET stock = stock - $2 WHERE id = $1", [productId, count]);
 }
 
-describe("orders that are due", () => {
+describe("due orders", () => {
   let nodes: readonly ShopNode[] = [];
   before(async () => {
     nodes = await startShopNodes(["expiry-a", "expiry-b", "expiry-c"], "sql-guarded");
@@ -37,21 +37,24 @@ describe("orders that are due", () => {
   });
 
   for (const strategy of ["sql-guarded", "redis-lock"]) {
-    it(`come back once from three processes at once under ${strategy}, one of them killed in its middle`, async () => {
+    it(`are expired once by three concurrent processes, one of them killed during the round, with ${strategy}`, async () => {
       const [victim, ...others] = nodes;
       assert.ok(victim);
       await Promise.all(nodes.map((node) => node.switchStrategy(strategy)));
       const later = Date.now() + HOUR_MS;
-      // Whatever else is due would come first.
+      // Expire the due orders of earlier tests, which would come first.
       await victim.expire(later);
       const productId = await makeProduct(STOCK);
       await placeOrders(productId, STOCK);
       assert.equal((await productFacts(productId)).stock, 0);
 
-      // The first batch is through, the second chosen and not yet ended.
+      // Stop the victim after its first batch, when it has selected the second.
       await victim.askInVain({ do: "expire", nowEpochMs: later, stopAtBatch: 1 });
       const halfWay = await readProductOrders(productId);
-      assert.ok(halfWay.expiredUnits > 0 && halfWay.expiredUnits < STOCK, `${halfWay.expiredUnits} expired`);
+      assert.ok(
+        halfWay.expiredUnits > 0 && halfWay.expiredUnits < STOCK,
+        `expected some but not all of ${STOCK} units expired, found ${halfWay.expiredUnits}`,
+      );
       const rounds = Promise.all(others.map((node) => node.expire(later)));
       await victim.kill();
       const expired = (await rounds).reduce((sum, round) => sum + round.expired, 0);
@@ -60,16 +63,19 @@ describe("orders that are due", () => {
 
       const { expiredUnits, pendingUnits } = await readProductOrders(productId);
       assert.deepEqual([expiredUnits, pendingUnits], [STOCK, 0]);
-      assert.ok(expired >= STOCK - halfWay.expiredUnits, "the others did what the victim left");
-      assert.deepEqual((await productFacts(productId)).stock, STOCK, "each unit came back once");
+      assert.ok(
+        expired >= STOCK - halfWay.expiredUnits,
+        "expected the other nodes to expire the orders that the victim left",
+      );
+      assert.deepEqual((await productFacts(productId)).stock, STOCK, "expected each unit to be returned once");
     });
   }
 
-  it("leave orders of load runs alone, which have no deadline", async () => {
+  it("do not include orders of runs, which have no payment deadline", async () => {
     const productId = await makeProduct(1);
     await postgresPool().query(
       `INSERT INTO orders (product_id, user_id, quantity, node, strategy, run_id)
-       VALUES ($1, 'load', 1, 'expiry-test', 'test', 'a run')`,
+       VALUES ($1, 'load', 1, 'expiry-test', 'test', 'run-1')`,
       [productId],
     );
     await nodes[1]?.expire(Date.now() + 1_000 * HOUR_MS);
@@ -77,7 +83,7 @@ describe("orders that are due", () => {
   });
 });
 
-describe("a counter whose node dies between it and PostgreSQL", () => {
+describe("counter of a node that crashes between the counter and PostgreSQL", () => {
   async function driftAt(node: ShopNode, productId: number) {
     const drifts = driftSchema.array().parse(await node.ask({ do: "drift", productId }));
     return drifts.map(({ keptIn, pending, drift }) => ({ keptIn, pending, drift }));
@@ -88,14 +94,14 @@ describe("a counter whose node dies between it and PostgreSQL", () => {
     { strategy: "redis-watch", keptIn: "redis" },
     { strategy: "memcached-cas", keptIn: "memcached" },
   ] as const) {
-    it(`agrees with its row again once the node is back, under ${strategy}`, async () => {
-      const name = `life-of-${strategy}`;
+    it(`matches its row again after the node has restarted, with ${strategy}`, async () => {
+      const name = `crash-${strategy}`;
       await using node = await ShopNode.start({ name, strategy, env: { SHOP_MAINTENANCE_EVERY_MS: "200" } });
       const productId = await makeProduct(10, { paymentWindowMs: 900_000, runId: null });
       const sold = await buyAt(node.url, { productId }, { userId: "a" });
       assert.equal(sold.status, 201);
 
-      // A unit that left the counter, and whose order never came.
+      // A unit left the counter, and its order was not written.
       await node.ask({ do: "stop before the order" });
       const lost = buyAt(node.url, { productId }, { userId: "b" }).catch((error: Error) => error);
       await node.standsStill();
@@ -109,7 +115,7 @@ describe("a counter whose node dies between it and PostgreSQL", () => {
         withinMs: 20_000,
       });
 
-      // A unit that is back in PostgreSQL, and not yet on the counter.
+      // A unit was returned to PostgreSQL, and not yet to the counter.
       await node.ask({ do: "stop before the counter" });
       const order = { orderId: sold.body.order?.id ?? "", buyerId: "a" };
       await node.askInVain({ do: "cancel", orders: [order] });

@@ -21,10 +21,10 @@ setEnv({
   WAIT_TIMEOUT_MS: "2000",
 });
 
-/** The answer without the headers that say how it came. */
-const said = ({ status, body }: ShopAnswer) => ({ status, body });
+/** The answer without headers, which differ for a replay. */
+const statusAndBody = ({ status, body }: ShopAnswer) => ({ status, body });
 
-describe("an Idempotency-Key", () => {
+describe("Idempotency-Key", () => {
   let server: Awaited<ReturnType<typeof startHotServer>>;
   let other: ShopNode;
   before(async () => {
@@ -42,7 +42,7 @@ describe("an Idempotency-Key", () => {
 
   const claims = (key: string) => prisma().idempotencyKey.findMany({ where: { key } });
 
-  it("gives the first answer again, word for word, also at another node and while the first still runs", async () => {
+  it("returns the first answer verbatim, also on another node and while the first request is still running", async () => {
     const productId = await makeProduct(5);
     const order = { userId: "buyer", quantity: 2, key: randomUUID() };
     const at = (url: string) => buyAt(url, { productId }, order);
@@ -51,22 +51,22 @@ describe("an Idempotency-Key", () => {
     const [first] = answers;
     assert.ok(first);
     assert.equal(first.status, 201);
-    for (const answer of answers) assert.deepEqual(said(answer), said(first));
+    for (const answer of answers) assert.deepEqual(statusAndBody(answer), statusAndBody(first));
     assert.equal(answers.filter(({ headers }) => !headers.has(REPLAYED_HEADER)).length, 1);
     assert.deepEqual(await productFacts(productId), { stock: 3, orders: 1 });
   });
 
-  it("repeats a refusal too, whatever has changed since", async () => {
+  it("replays a rejection even if the stock has changed since", async () => {
     const productId = await makeProduct(0);
     const order = { userId: "buyer", key: randomUUID() };
     const first = await buyAt(server.url, { productId }, order);
     assert.equal(first.body.error?.code, "sold_out");
     await prisma().product.update({ where: { id: productId }, data: { stock: 5 } });
-    assert.deepEqual(said(await buyAt(other.url, { productId }, order)), said(first));
+    assert.deepEqual(statusAndBody(await buyAt(other.url, { productId }, order)), statusAndBody(first));
     assert.equal((await buyAt(other.url, { productId }, { ...order, key: randomUUID() })).status, 201);
   });
 
-  it("is refused with 422 for another body, and is another key for another buyer or product", async () => {
+  it("is rejected with 422 for another body, and is independent for another buyer or product", async () => {
     const productId = await makeProduct(5);
     const key = randomUUID();
     assert.equal((await buyAt(server.url, { productId }, { userId: "a", key })).status, 201);
@@ -77,17 +77,17 @@ describe("an Idempotency-Key", () => {
     assert.deepEqual(await productFacts(productId), { stock: 3, orders: 2 });
   });
 
-  it("is refused with 400 when it is no key", async () => {
+  it("is rejected with 400 if it is malformed", async () => {
     const productId = await makeProduct(1);
     for (const key of ["a b", "x".repeat(201), "é"]) {
       const [outcome] = await Promise.allSettled([buyAt(server.url, { productId }, { userId: "a", key })]);
-      if (outcome.status === "rejected") continue; // No client sends this.
+      if (outcome.status === "rejected") continue; // The HTTP client refuses to send it.
       assert.deepEqual([outcome.value.status, outcome.value.body.error?.code], [400, "invalid_request"]);
     }
     assert.deepEqual(await productFacts(productId), { stock: 1, orders: 0 });
   });
 
-  it("is free again after an answer that says so", async () => {
+  it("is free again after a retryable answer", async () => {
     const productId = await makeProduct(1);
     const order = { userId: "buyer", key: randomUUID() };
     const lockKey = `redis-setnx:product:${productId}`;
@@ -103,21 +103,21 @@ describe("an Idempotency-Key", () => {
     assert.deepEqual(await productFacts(productId), { stock: 0, orders: 1 });
   });
 
-  it("whose owner died with its order written is answered with that order", async () => {
+  it("returns the order of a node that crashed before it stored its answer", async () => {
     const productId = await makeProduct(5);
     const order = { userId: "buyer", key: randomUUID() };
     const first = await buyAt(server.url, { productId }, order);
-    // As a node leaves it that dies between the order's commit and keeping the answer.
+    // The state after a crash between the order's commit and the storing of the answer.
     await prisma().idempotencyKey.updateMany({
       where: { key: order.key },
       data: { status: null, body: null, claimedUntil: new Date(Date.now() - 1) },
     });
-    assert.deepEqual(said(await buyAt(other.url, { productId }, order)), said(first));
+    assert.deepEqual(statusAndBody(await buyAt(other.url, { productId }, order)), statusAndBody(first));
     assert.deepEqual(await productFacts(productId), { stock: 4, orders: 1 });
     assert.equal((await claims(order.key))[0]?.status, 201);
   });
 
-  it("sells once where two believe that they work on it, under every kind of guard", async () => {
+  it("sells once if two requests hold the claim, with every kind of guard", async () => {
     for (const strategy of ["none", "sql-guarded", "redis-lock", "redis-decrement", "memcached-cas", "sql-buckets"]) {
       await other.switchStrategy(strategy);
       currentNode().switchStrategy(strategy);
@@ -125,7 +125,7 @@ describe("an Idempotency-Key", () => {
       const order = { userId: "buyer", key: randomUUID() };
       const first = buyAt(server.url, { productId }, order);
       await waitUntil(async () => (await claims(order.key)).length === 1, { what: "the claim" });
-      // The first is taken for dead while it is at work.
+      // The first request's claim expires while it is still working.
       await prisma().idempotencyKey.updateMany({
         where: { key: order.key, status: null },
         data: { claimedUntil: new Date(0) },
@@ -144,7 +144,7 @@ describe("an Idempotency-Key", () => {
     await other.switchStrategy("sql-guarded");
   });
 
-  it("settles a purchase whose node died in its middle: a retry elsewhere gets an order, and there is one", async () => {
+  it("creates one order if a node crashes during the purchase and the buyer retries on another node", async () => {
     await using victim = await ShopNode.start({ name: "keys-victim", strategy: "redis-decrement" });
     await other.switchStrategy("redis-decrement");
     const productId = await makeProduct(3);
@@ -154,7 +154,7 @@ describe("an Idempotency-Key", () => {
     await victim.standsStill();
     await victim.kill();
     assert.ok((await lost) instanceof Error);
-    // The claim runs out by itself, since nobody renews it.
+    // The crashed node does not renew its claim, so the claim expires.
     assert.equal((await buyAt(other.url, { productId }, order)).status, 201);
     assert.deepEqual(await productFacts(productId), { stock: 2, orders: 1 });
     await victim.start();
@@ -166,7 +166,7 @@ describe("an Idempotency-Key", () => {
     await other.switchStrategy("sql-guarded");
   });
 
-  it("works for a coupon, whose second claim it is not", async () => {
+  it("lets a repeated coupon claim succeed, and rejects a second claim without the key", async () => {
     const couponId = await makeCoupon(3);
     const claim = { userId: "buyer", key: randomUUID() };
     const answers = await Promise.all([
@@ -174,7 +174,7 @@ describe("an Idempotency-Key", () => {
       buyAt(other.url, { couponId }, claim),
       buyAt(other.url, { couponId }, claim),
     ]);
-    for (const answer of answers) assert.deepEqual(said(answer), said(answers[0] as ShopAnswer));
+    for (const answer of answers) assert.deepEqual(statusAndBody(answer), statusAndBody(answers[0] as ShopAnswer));
     assert.equal((await buyAt(server.url, { couponId }, { userId: "buyer" })).body.error?.code, "already_claimed");
     assert.deepEqual(await couponFacts(couponId), { stock: 2, claims: 1 });
   });

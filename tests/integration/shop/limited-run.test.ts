@@ -17,11 +17,11 @@ setEnv({ STORE_NODE: "node-1", LOCK_STRATEGY: "sql-guarded", BUYER_RATE_PER_SECO
 
 const BUYERS = 8;
 
-describe("a run of a product that limits its buyers", () => {
+describe("run of a product with a limit per buyer", () => {
   const here = setUpRunLab();
 
   for (const strategy of ["sql-guarded", "redis-decrement"]) {
-    it(`is held to the limit by its history under ${strategy}, and again in the next run`, async () => {
+    it(`enforces the limit in each of two runs, and records it in the history, with ${strategy}`, async () => {
       const id = await makeProduct(1, { limitPerUser: 1, stockOn: "payment" });
       for (const round of [1, 2]) {
         const request = { strategy, stock: 20, vus: BUYERS, holdMs: 2, target: { kind: "product", id } };

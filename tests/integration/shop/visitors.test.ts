@@ -22,7 +22,7 @@ interface Answer {
 const errorOf = ({ body }: Answer) => (body as { error?: { code: string } }).error?.code;
 const productIdOf = (id: number) => `/api/products/${id}/reduce-stock`;
 
-/** The routes of Next that these tests call, by their first words. */
+/** The Next routes that these tests call. */
 const routes = {
   buyer: () => import("../../../app/api/buyer/route"),
   orders: () => import("../../../app/api/orders/route"),
@@ -93,7 +93,7 @@ describe("visitors", () => {
     return api.reduceStockAnswerSchema.parse(answer.body).order.id;
   }
 
-  it("keep their id by a signed cookie, and lose it with a forged one", async () => {
+  it("keep their id with a signed cookie, and get a new one with a forged cookie", async () => {
     const { userId, cookie } = await visitor();
     const again = await call("buyer", { cookie });
     assert.deepEqual(again.body, { buyerId: userId });
@@ -104,7 +104,7 @@ describe("visitors", () => {
     assert.equal(errorOf(await call("orders")), "buyer_required");
   });
 
-  it("buy in their own name only", async () => {
+  it("can buy only with their own id", async () => {
     const productId = await makeProduct(2);
     const [mine, theirs] = [await visitor(), await visitor()];
     const stolen = await buy(productIdOf(productId), mine.cookie, { userId: theirs.userId });
@@ -113,7 +113,7 @@ describe("visitors", () => {
     assert.deepEqual(await productFacts(productId), { stock: 1, orders: 1 });
   });
 
-  it("see their orders and coupons, pay, cancel, and are told what cannot be", async () => {
+  it("see their orders and coupons, pay, cancel, and get a reason for each rejection", async () => {
     const productId = await makeProduct(5);
     const [mine, theirs] = [await visitor(), await visitor()];
     const { cookie } = mine;
@@ -159,7 +159,7 @@ describe("visitors", () => {
     assert.deepEqual([product.stock, units.paidUnits, units.cancelledUnits, units.failedPayments], [4, 1, 1, 1]);
   });
 
-  it("need a token where the product asks for one: theirs, known, and unused", async () => {
+  it("need their unused purchase token if the product requires one", async () => {
     const productId = await makeProduct(9, { requiresPurchaseToken: true });
     const [mine, theirs] = [await visitor(), await visitor()];
     const issue = async ({ cookie }: { cookie: string }) => {
@@ -167,7 +167,7 @@ describe("visitors", () => {
       return { status: answer.status, ...api.purchaseTokenAnswerSchema.parse(answer.body) };
     };
     const [issued, again] = await Promise.all([issue(mine), issue(mine)]);
-    assert.equal(issued.purchaseToken, again.purchaseToken, "one at a time");
+    assert.equal(issued.purchaseToken, again.purchaseToken, "expected one unused token per buyer");
     assert.deepEqual([issued.status, again.status].toSorted(), [200, 201]);
     const { purchaseToken } = issued;
     const use = (token: string | undefined, { userId, cookie } = mine) =>
@@ -190,12 +190,12 @@ describe("visitors", () => {
     await postgresPool().query("UPDATE products SET stock = 0 WHERE id = $1", [productId]);
     assert.equal(errorOf(await use(next.purchaseToken)), "sold_out");
     await postgresPool().query("UPDATE products SET stock = 1 WHERE id = $1", [productId]);
-    assert.equal((await use(next.purchaseToken)).status, 201, "what sold nothing used none");
+    assert.equal((await use(next.purchaseToken)).status, 201, "expected a rejected purchase not to use the token");
     const unknown = await call("tokens", { cookie: mine.cookie, body: { productId: 2_147_483_647 } });
     assert.equal(errorOf(unknown), "product_not_found");
   });
 
-  it("wait for the doors to open", async () => {
+  it("cannot buy before the sale opens", async () => {
     const opensAt = new Date(Date.now() + 60_000);
     const productId = await makeProduct(1, { opensAt });
     const early = await buy(productIdOf(productId), "", { userId: "early" });
@@ -205,15 +205,15 @@ describe("visitors", () => {
     assert.equal(product.opensAtEpochMs, opensAt.getTime());
   });
 
-  it("see how far a counter is from the row, and an operator brings them together", async () => {
+  it("see the drift of a counter, and an operator reconciles it", async () => {
     const productId = await makeProduct(5);
     currentNode().switchStrategy("redis-decrement");
     await ordered(productId, await visitor());
     currentNode().switchStrategy("sql-guarded");
     const redis = new Redis(process.env.REDIS_URL ?? "");
-    // As a crash leaves it: off the counter, in the journal, and no order.
+    // The state after a crash: off the counter, in the journal, and no order.
     await redis.decrby(`stock:product:${productId}`, 2);
-    await redis.hset(`journal:product:${productId}`, "lost-operation", "2:1:somebody");
+    await redis.hset(`journal:product:${productId}`, "lost-operation", "2:1:buyer");
     const query = `?kind=product&id=${productId}`;
     const drift = async () => api.driftAnswerSchema.parse((await call("drift", { query })).body).drift;
     assert.deepEqual(await drift(), [{ keptIn: "redis", counter: 2, stock: 4, pending: 2, drift: -2 }]);
@@ -223,10 +223,10 @@ describe("visitors", () => {
     redis.disconnect();
   });
 
-  it("are freed by an operator who breaks a lock that nobody would ever free", async () => {
+  it("can buy again after an operator breaks a lock without expiry", async () => {
     const productId = await makeProduct(1);
     const redis = new Redis(process.env.REDIS_URL ?? "");
-    await redis.set(`redis-setnx:product:${productId}`, "a holder that died");
+    await redis.set(`redis-setnx:product:${productId}`, "crashed-holder");
     const body = { strategy: "redis-setnx", target: { kind: "product", id: productId } };
     const resource = `product:${productId}`;
     const broken = (await call("breakLock", { body })).body;

@@ -7,17 +7,17 @@ import { makeProduct, productFacts } from "../../support/rows";
 import { buyAt, type ShopNode, startShopNodes } from "../../support/shop-node";
 
 requireEnv("DATABASE_URL", "REDIS_URL", "ZOOKEEPER_HOSTS");
-setEnv({ STORE_NODE: "evening-test" });
+setEnv({ STORE_NODE: "unpaid-test" });
 
 const STOCK = 40;
 const HOUR_MS = 3_600_000;
-/** Between a lock holder's read and write, where an unguarded return would be lost. */
+/** Time between a lock holder's read and write, in which an unguarded return of units would be lost. */
 const HOLD_MS = "10";
 
-describe("an evening of unpaid orders", () => {
+describe("unpaid orders", () => {
   let nodes: readonly ShopNode[] = [];
   before(async () => {
-    nodes = await startShopNodes(["evening-a", "evening-b", "evening-c"], "sql-guarded", { HOLD_MS });
+    nodes = await startShopNodes(["unpaid-a", "unpaid-b", "unpaid-c"], "sql-guarded", { HOLD_MS });
   });
   after(async () => {
     await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
@@ -25,7 +25,7 @@ describe("an evening of unpaid orders", () => {
   });
 
   for (const strategy of ["sql-guarded", "redis-lock", "redis-decrement", "zk-mutex"]) {
-    it(`ends under ${strategy} with every unit paid or back on sale, while others go on buying`, async () => {
+    it(`end with every unit either paid or on sale again while buyers continue to order, with ${strategy}`, async () => {
       await Promise.all(nodes.map((node) => node.switchStrategy(strategy)));
       const productId = await makeProduct(STOCK, { paymentWindowMs: 900_000 });
       const nodeOf = (index: number) => nodes[index % nodes.length] as ShopNode;
@@ -44,14 +44,14 @@ describe("an evening of unpaid orders", () => {
       assert.deepEqual(cancelled, Array(5).fill("cancelled"));
       assert.equal((await productFacts(productId)).stock, 5);
 
-      // The shop's clock moves on by an hour on all nodes at once, and buyers come for what is back.
+      // All nodes expire orders as of one hour later while new buyers order the returned units.
       const later = Date.now() + HOUR_MS;
       const [late, ...rounds] = await Promise.all([sell(100, 12), ...nodes.map((node) => node.expire(later))]);
       const expired = rounds.reduce((sum, round) => sum + round.expired, 0);
-      assert.ok(expired >= 25, `${expired} expired; ${JSON.stringify(rounds)}`);
-      assert.ok(late.length >= 5, `${late.length} late buyers`);
+      assert.ok(expired >= 25, `expected at least 25 expired orders, found ${expired}: ${JSON.stringify(rounds)}`);
+      assert.ok(late.length >= 5, `expected at least 5 late orders, found ${late.length}`);
 
-      // One pays in the last moment, the others never do.
+      // One late buyer pays, the others do not.
       await nodeOf(2).ask({ do: "pay", orders: late.slice(0, 1) });
       const leftToExpire = async () => (await readProductOrders(productId)).pendingUnits > 0;
       for (let round = 0; round < 10 && (await leftToExpire()); round += 1) await nodeOf(round).expire(later);
@@ -59,7 +59,11 @@ describe("an evening of unpaid orders", () => {
       const { paidUnits, pendingUnits } = await readProductOrders(productId);
       const { stock } = await productFacts(productId);
       assert.equal(pendingUnits, 0);
-      assert.equal(stock + paidUnits, STOCK, `${stock} on sale and ${paidUnits} paid`);
+      assert.equal(
+        stock + paidUnits,
+        STOCK,
+        `expected ${STOCK} units in total, found ${stock} on sale and ${paidUnits} paid`,
+      );
       for (const { settled, failed } of await Promise.all(nodes.map((node) => node.reconcile()))) {
         assert.ok(!failed.some((reason) => reason.includes(`product:${productId}:`)), failed.join());
         const mine = settled.filter(({ target }) => target.id === productId);

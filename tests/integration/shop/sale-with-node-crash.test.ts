@@ -14,26 +14,26 @@ setEnv({ STORE_NODE: "sale-test" });
 const STOCK = 100;
 const BUYERS = 300;
 const CLICKS = 3;
-/** What a browser does about an answer that says "again", or none at all. */
+/** A buyer retries after this if a response allows it, or if there is no response. */
 const RETRY_MS = 100;
 const MAX_TRIES = 300;
-/** Buyers who come before a node is killed; the others come after. */
+/** Buyers who arrive before a node is killed. The others arrive after. */
 const EARLY_BUYERS = 60;
-/** So long a purchase that some are under way when it is. */
+/** Long enough that purchases are in flight when the node is killed. */
 const HOLD_MS = "50";
 
 interface Click {
   readonly buyerId: string;
-  /** Every answer the click got; the last one is definite. */
+  /** Every response to the click and its retries; the last one is definite. */
   readonly answers: readonly ShopAnswer[];
 }
 
-describe("a sale of 100 units to 300 buyers who each click three times, one node killed and restarted", () => {
+describe("sale of 100 units to 300 buyers with three clicks each, while one node is killed and restarted", () => {
   let nodes: readonly ShopNode[] = [];
   let productId = 0;
   let clicks: readonly Click[] = [];
 
-  /** Again at the next node, until an answer is definite. The key is what makes that safe. */
+  /** Retries at the next node until an answer is definite. Retrying is safe because of the idempotency key. */
   async function click(index: number): Promise<Click> {
     const buyerId = `buyer-${Math.floor(index / CLICKS)}`;
     const answers: ShopAnswer[] = [];
@@ -49,7 +49,9 @@ describe("a sale of 100 units to 300 buyers who each click three times, one node
       }
       await delay(RETRY_MS);
     }
-    throw new Error(`${buyerId} never got a definite answer: ${answers.map(({ status }) => status)}`);
+    throw new Error(
+      `expected a definite answer for ${buyerId} within ${MAX_TRIES} tries, found ${answers.map(({ status }) => status)}`,
+    );
   }
 
   before(async () => {
@@ -60,7 +62,9 @@ describe("a sale of 100 units to 300 buyers who each click three times, one node
     const clicksOf = (from: number, to: number) =>
       Promise.all(Array.from({ length: (to - from) * CLICKS }, (_, index) => click(from * CLICKS + index)));
     const early = clicksOf(0, EARLY_BUYERS);
-    await waitUntil(async () => (await productFacts(productId)).orders >= STOCK / 4, { what: "a quarter to be sold" });
+    await waitUntil(async () => (await productFacts(productId)).orders >= STOCK / 4, {
+      what: "a quarter of the stock to be sold",
+    });
     await victim.kill();
     const late = clicksOf(EARLY_BUYERS, BUYERS);
     await victim.start();
@@ -79,39 +83,43 @@ describe("a sale of 100 units to 300 buyers who each click three times, one node
       )
     ).rows;
 
-  it("sells exactly 100, and no buyer more than one", async () => {
+  it("sells exactly 100 units, at most one to each buyer", async () => {
     const rows = await orders();
     assert.equal(rows.length, STOCK);
     assert.equal(new Set(rows.map(({ user_id }) => user_id)).size, STOCK);
     assert.equal((await productFacts(productId)).stock, 0);
   });
 
-  it("has every order it acknowledged, and acknowledged every order it has", async () => {
+  it("stores every acknowledged order, and acknowledges every stored order", async () => {
     const rows = new Map((await orders()).map((row) => [row.id, row.user_id]));
-    const told = clicks.flatMap(({ buyerId, answers }) =>
+    const acknowledged = clicks.flatMap(({ buyerId, answers }) =>
       answers.filter(({ status }) => status === 201).map(({ body }) => [body.order?.id ?? "", buyerId] as const),
     );
-    for (const [orderId, buyerId] of told) assert.equal(rows.get(orderId), buyerId);
-    assert.equal(new Set(told.map(([orderId]) => orderId)).size, STOCK);
+    for (const [orderId, buyerId] of acknowledged) assert.equal(rows.get(orderId), buyerId);
+    assert.equal(new Set(acknowledged.map(([orderId]) => orderId)).size, STOCK);
   });
 
-  it("tells a buyer the same at each of his clicks", () => {
-    const said = new Map<string, Set<string>>();
+  it("gives all clicks of a buyer the same final answer", () => {
+    const finalAnswers = new Map<string, Set<string>>();
     for (const { buyerId, answers } of clicks) {
       const last = answers.at(-1);
-      const words = said.get(buyerId) ?? new Set();
-      said.set(buyerId, words.add(`${last?.status} ${last?.body.order?.id ?? last?.body.error?.code}`));
+      const answersOfBuyer = finalAnswers.get(buyerId) ?? new Set();
+      finalAnswers.set(
+        buyerId,
+        answersOfBuyer.add(`${last?.status} ${last?.body.order?.id ?? last?.body.error?.code}`),
+      );
     }
-    assert.equal(said.size, BUYERS);
-    for (const [buyerId, words] of said) assert.equal(words.size, 1, `${buyerId}: ${[...words]}`);
+    assert.equal(finalAnswers.size, BUYERS);
+    for (const [buyerId, found] of finalAnswers)
+      assert.equal(found.size, 1, `expected one final answer for ${buyerId}, found ${[...found].join(" and ")}`);
   });
 
-  it("gives a declared reason with every refusal", () => {
+  it("gives every rejection a declared error code with its status", () => {
     const rows: Readonly<Record<string, { readonly status: number }>> = errorTable;
-    const refusals = clicks.flatMap(({ answers }) => answers).filter(({ status }) => status !== 201);
-    assert.ok(refusals.length >= (BUYERS - STOCK) * CLICKS);
-    for (const { status, body } of refusals)
+    const rejections = clicks.flatMap(({ answers }) => answers).filter(({ status }) => status !== 201);
+    assert.ok(rejections.length >= (BUYERS - STOCK) * CLICKS);
+    for (const { status, body } of rejections)
       assert.equal(rows[body.error?.code ?? ""]?.status, status, JSON.stringify(body));
-    assert.ok(!refusals.some(({ body }) => body.error?.code === "internal_error"));
+    assert.ok(!rejections.some(({ body }) => body.error?.code === "internal_error"));
   });
 });
