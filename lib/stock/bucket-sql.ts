@@ -5,47 +5,47 @@ import type { StockTarget } from "./types";
  * The statements of `sql-buckets`. Each is one atomic round trip. Parameters as in stock-sql.ts: $1 id, $2.. order (of
  * which $3 is the quantity).
  *
- * Order of locks, so that nobody waits in a circle: a statement that waits while it holds something locks the buckets from
- * the lowest number up, and the row last; the others hold nothing while they wait, or do not wait.
+ * Lock order, which prevents deadlocks: a statement that waits while it holds locks takes the buckets in ascending order and the
+ * row last. The other statements hold no lock while they wait, or do not wait.
  */
 export interface BucketSql {
   /**
-   * $8 first bucket to look at, $9 number of buckets -> order_id, or no row when no bucket that is free at the moment has
-   * enough. Skips locked buckets, waits for nothing: each buyer starts somewhere else, and steals where there is some.
+   * $8 first bucket to try, $9 number of buckets -> order_id, or no row when no unlocked bucket has enough units. Skips locked
+   * buckets and never waits. Each buyer starts at a random bucket, so that buyers rarely collide.
    */
   readonly takeFromFreeBucket: string;
   /**
-   * $8, $9 as above -> order_id, or no row when the one bucket chosen was emptied before its turn, or none has enough.
-   * Waits for that bucket alone.
+   * $8, $9 as above -> order_id, or no row when no bucket has enough units or the chosen one was emptied during the wait. Waits
+   * for that bucket only.
    */
   readonly takeFromBusyBucket: string;
   /**
-   * -> order_id, or no row when buckets and row together have too few. Locks every bucket with stock, so that neither a
-   * unit somebody else holds for a moment nor the last few spread over several buckets is overlooked; what the buckets lack
-   * comes from the row. `stock`: what the row has left, when everything came from it.
+   * -> order_id, or no row when buckets and row together have too few units. Locks every bucket with stock, so that it misses
+   * neither a unit in a locked bucket nor units spread over several. Takes the rest from the row. `stock`: the row's stock
+   * afterwards, if all units came from the row.
    */
   readonly takeFromAll: string;
-  /** $1 id, $2 units, $3 number of buckets. Deals the units out evenly and leaves the row at nothing. */
+  /** $1 id, $2 units, $3 number of buckets. Splits the units evenly over the buckets and sets the row to 0. */
   readonly splitStock: string;
-  /** $1 id. Puts what is left in the buckets back into the row. */
+  /** $1 id. Moves the units of all buckets back into the row and deletes the buckets. */
   readonly foldBuckets: string;
 }
 
 interface Names {
   readonly kind: StockTarget["kind"];
   readonly stock: string;
-  /** What is written for each row of `taken (id)`. */
+  /** The order clauses, which insert an order for `taken (id)`. */
   readonly orderOf: (extrasAt: number) => OrderClauses;
 }
 
-/** The whole stock of row `s` of the kind's table: what is in the row and what is in buckets. */
+/** SQL expression of the total stock of row `s`: the row plus its buckets. */
 export function wholeStockOf(kind: StockTarget["kind"]): string {
   return `(s.stock + coalesce((SELECT sum(units) FROM stock_buckets b WHERE ${of(kind, "s.id")}), 0))::int`;
 }
 
 export function bucketStatements({ kind, stock, orderOf }: Names): BucketSql {
   const mine = of(kind, "$1::int");
-  // Each buyer looks at the buckets in a circle from a place of its own.
+  // The search starts at bucket $8 and wraps around.
   const candidate = `SELECT b.bucket FROM stock_buckets b WHERE ${mine} AND b.units >= $3::int
         ORDER BY (b.bucket + $8::int) % $9::int LIMIT 1`;
   const one = orderOf(10);

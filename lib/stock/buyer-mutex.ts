@@ -3,12 +3,12 @@ import { elapsedMs, nowNs } from "../services/monotonic";
 import { sleepMs } from "./sleep";
 import { resourceOf, type StockOutcome, type StockRequest } from "./types";
 
-/** After this long, beyond what a purchase may take, a claim whose owner died is gone. */
+/** The key of a crashed purchase expires this long after the longest possible purchase. */
 const GRACE_SECONDS = 5;
 
 /**
- * Purchases of one target by one buyer take turns, by a key of his in Memcached that only one of them can add. It saves the
- * counter from duplicate clicks and promises nothing: two that are in between all the same meet PostgreSQL's index.
+ * Runs the purchases of one buyer and target one at a time, by a key in Memcached that only one of them can add. It keeps duplicate
+ * clicks away from the counter and guarantees nothing: PostgreSQL's unique index rejects those that still overlap.
  */
 export class BuyerMutex {
   constructor(
@@ -16,8 +16,8 @@ export class BuyerMutex {
     private readonly delayMs: (attempt: number) => number,
   ) {}
 
-  /** @returns `contended` when another purchase of his was under way for as long as this one may wait */
-  async inTurn(request: StockRequest, work: () => Promise<StockOutcome>): Promise<StockOutcome> {
+  /** @returns `contended` when another purchase of the buyer ran for the whole wait timeout */
+  async run(request: StockRequest, work: () => Promise<StockOutcome>): Promise<StockOutcome> {
     const { target, buyerId, waitTimeoutMs, holdMs, trace, signal } = request;
     const expirySeconds = Math.ceil((waitTimeoutMs + holdMs) / 1_000) + GRACE_SECONDS;
     const item = {
@@ -37,7 +37,7 @@ export class BuyerMutex {
     try {
       return await work();
     } finally {
-      // Expired at once. Where this fails, the claim's own expiry frees the buyer.
+      // A negative expiry deletes the key. If this fails, the key expires later.
       await Promise.allSettled([this.client.set({ ...item, expirySeconds: -1 })]);
     }
   }

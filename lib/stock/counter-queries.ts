@@ -9,7 +9,7 @@ const BOUGHT: Readonly<Record<StockTarget["kind"], string>> = {
   coupon: `SELECT user_id AS buyer, quantity AS units FROM coupon_claims WHERE coupon_id = $1::int`,
 };
 
-/** What PostgreSQL has to say to a counter that is kept elsewhere. Not for the hot path. */
+/** Queries that initialize and reconcile a counter outside PostgreSQL. Not for the hot path. */
 export class CounterQueries {
   constructor(
     private readonly pool: Pool,
@@ -21,15 +21,18 @@ export class CounterQueries {
     const { stock } = stockTables(target.kind);
     const [row] = await this.query<{ stock: number }>(target, `SELECT stock FROM ${stock} WHERE id = $1::int`, []);
     if (row) return row.stock;
-    throw this.error(target, { code: "config_invalid", message: "the row to sell from does not exist" });
+    throw this.error(target, {
+      code: "config_invalid",
+      message: `the row of ${resourceOf(target)} does not exist; create it or choose another target`,
+    });
   }
 
-  /** Those who have some, where a buyer may not have as many as there are; nobody elsewhere. */
+  /** Units per buyer. Empty for products without a limit. */
   async buyers(target: StockTarget): Promise<BuyerUnits[]> {
     return this.query<BuyerUnits>(target, BOUGHT[target.kind], []);
   }
 
-  /** What one of them has. */
+  /** Units of one buyer. */
   async bought(target: StockTarget, buyerId: string): Promise<BuyerUnits> {
     const [row] = await this.query<BuyerUnits>(
       target,
@@ -39,7 +42,7 @@ export class CounterQueries {
     return row ?? { buyer: buyerId, units: 0 };
   }
 
-  /** Which of these operations have an order. */
+  /** The operations among `opIds` that have an order. */
   async withOrder(target: StockTarget, opIds: readonly string[]): Promise<Set<string>> {
     if (opIds.length === 0) return new Set();
     const { orders, stockId } = stockTables(target.kind);
@@ -51,7 +54,7 @@ export class CounterQueries {
     return new Set(rows.map((row) => row.op_id));
   }
 
-  /** Which of these orders were ended by this operation, their units with them. */
+  /** The orders among `returns` that were ended by the given operation. */
   async endedBy(target: StockTarget, returns: readonly { orderId: string; opId: string }[]): Promise<Set<string>> {
     if (returns.length === 0) return new Set();
     const rows = await this.query<Pick<HeldOrder, "orderId">>(
@@ -67,7 +70,7 @@ export class CounterQueries {
     try {
       return (await this.pool.query(text, [target.id, ...values])).rows as Row[];
     } catch (error) {
-      const message = `PostgreSQL did not answer: ${(error as Error).message}`;
+      const message = `PostgreSQL failed a query: ${(error as Error).message}`;
       throw this.error(target, { code: "backend_unavailable", message, cause: error });
     }
   }

@@ -1,7 +1,7 @@
 import type { StockRequest } from "./types";
 
-/** What a holder passes right before its write, when nothing is left to check: the lab's faults meet it there. */
+/** Called right before the write of a lock holder, after its last check. Faults pause the holder here. */
 export type Failpoint = (holder: Pick<StockRequest, "runId" | "buyerId" | "trace">) => void;
 
-/** Nobody waits for the holder there. */
+/** No fault waits for the holder. */
 export const unarmed: Failpoint = () => {};

@@ -1,7 +1,7 @@
 import type { StockStore } from "./stock-store";
 import type { GiveBackOutcome, GiveBackRequest } from "./types";
 
-/** Returns units by adding to whatever the stock is: for strategies whose own writes hold against that. */
+/** Returns units by adding to the current stock. For strategies whose own writes tolerate a concurrent increment. */
 export async function giveBackRelative(
   store: StockStore,
   request: GiveBackRequest,

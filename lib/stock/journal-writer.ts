@@ -6,20 +6,20 @@ import { MemcachedJournal } from "./memcached-journal";
 import type { JournalEntry } from "./redis-journal";
 import { resourceOf, type StockTarget } from "./types";
 
-/** Targets whose journal a process keeps at hand. */
+/** Maximum number of journals in the memory of a process. */
 const MAX_JOURNALS = 256;
 
 export interface JournalWriterParts {
   readonly client: MemcachedCommands;
   readonly strategyId: string;
-  /** Whose entries these are. */
+  /** The store node that owns the entries. */
   readonly node: string;
 }
 
-/** What a node enters into the journals of its targets, and strikes again. */
+/** Adds and removes the journal entries of one store node. */
 export class JournalWriter {
   readonly #parts: JournalWriterParts;
-  /** One a target this process has sold. */
+  /** One journal per target that this process has sold. */
   readonly #journals = new Map<string, MemcachedJournal>();
   #hasWarned = false;
 
@@ -33,20 +33,20 @@ export class JournalWriter {
     if (known) return known;
     const journal = new MemcachedJournal(this.#parts.client, resource, this.#parts.node);
     const [oldest] = this.#journals.keys();
-    // A forgotten one is read again from the server when it is needed.
+    // If a dropped journal is needed again, it is read from the server.
     if (oldest !== undefined && this.#journals.size >= MAX_JOURNALS) this.#journals.delete(oldest);
     this.#journals.set(resource, journal);
     return journal;
   }
 
-  /** Before the counter is touched. @throws {LockError} when the entry is not known to be on the server */
+  /** Called before the counter changes. @throws {LockError} when the entry may not be on the server */
   async add(counter: MemcachedCounter, take: Omit<JournalEntry, "takenAtEpochMs">): Promise<void> {
     const { opId, quantity, buyerId } = take;
     const added = this.journalOf(counter.target).add({ opId, quantity, buyerId, takenAtEpochMs: Date.now() });
-    await counter.withTypedErrors(added, "nothing was taken");
+    await counter.withTypedErrors(added, "nothing was taken off the counter");
   }
 
-  /** Work that failed for certain leaves no entry; of one whose outcome is not known it stays. */
+  /** Runs `work`. After a definite failure it removes the entry; after an unknown outcome the entry stays. */
   async removingOnDefiniteFailure<T>(target: StockTarget, opId: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -60,7 +60,7 @@ export class JournalWriter {
     return this.bestEffort(this.journalOf(target).remove([opId]));
   }
 
-  /** Nobody's answer hangs on it: an entry that stays, or a unit that is not given back, is found by `reconcile`. */
+  /** Ignores a failure, because `reconcile` finds an entry that stays and a unit that was not given back. */
   async bestEffort(work: Promise<unknown>): Promise<void> {
     try {
       await work;
@@ -69,7 +69,7 @@ export class JournalWriter {
       if (!this.#hasWarned)
         log().warn(
           { strategy: this.#parts.strategyId, reason: (error as Error).message },
-          "something is left to reconcile",
+          "journal or counter could not be updated; reconcile will repair it",
         );
       this.#hasWarned = true;
     }

@@ -18,21 +18,21 @@ import {
   type StockStrategy,
 } from "./types";
 
-/** What else happens inside the critical section. */
+/** Steps of the critical section that callers can replace. */
 export interface SectionHooks {
-  /** The business logic; a simulator brings one on a clock of its own. */
+  /** The business logic. The simulator replaces it to use its own clock. */
   readonly work?: (holdMs: number) => Promise<void>;
-  /** Synchronous, so that no timer of the lease comes between it and the write. */
+  /** Synchronous, so that no timer of the lease runs between it and the write. */
   readonly beforeWrite?: Failpoint;
 }
 
 /**
- * A lock round the naive read-modify-write that real code has: read the stock, compute, work for `holdMs`, write the
- * absolute value back and insert the order. A lock that fails therefore shows.
+ * A lock around the naive read-modify-write of real code: read the stock, work for `holdMs`, write the absolute value back and
+ * insert the order. A lock that fails therefore produces a wrong stock value.
  *
- * Where the lock has a fencing token, it is registered at the first read and required at the write; a check at the
- * write alone would let a stale holder in between a newer holder's read and its write. `fencing: false` leaves the token
- * unchecked, so that the difference shows.
+ * If the lock has a fencing token, the read registers it in the row and the write requires it. A check at the write alone would let
+ * a stale holder write between the read and the write of a newer holder. `fencing: false` disables the check, to show
+ * the difference.
  */
 export class LockedStock implements StockStrategy {
   readonly id: string;
@@ -61,16 +61,16 @@ export class LockedStock implements StockStrategy {
         return { status: "contended", waitedMs: outcome.waitedMs, attempts: outcome.attempts };
       }
       recordTimings(trace, outcome.timings);
-      // Where the lock lives in a transaction, the sale counts from its commit, which is through now.
+      // If a transaction holds the lock, the sale is valid from its commit, which runGuarded has done.
       if (outcome.value.status === "sold") trace.committedNs ??= nowNs();
       return outcome.value;
     } catch (error) {
-      if (error instanceof Refused) return error.refusal;
+      if (error instanceof RowRejectedError) return error.rejection;
       throw error;
     }
   }
 
-  /** The same lock, and the same naive read and absolute write in it; no business logic in between. */
+  /** Reads and writes the absolute value under the same lock as a purchase, without business logic. */
   async giveBack(request: GiveBackRequest): Promise<GiveBackOutcome> {
     request.trace.waitNs = nowNs();
     const outcome = await this.lock.runGuarded(lockRequestOf(request), (grant) => this.readAndReturn(request, grant));
@@ -107,7 +107,7 @@ export class LockedStock implements StockStrategy {
       return await this.readModifyWrite(request, grant);
     } finally {
       grant.signal.removeEventListener("abort", onLost);
-      // The hold ends here; when the server learns of it is the lock's business.
+      // The critical section ends here; the release request follows.
       trace.releasedNs = nowNs();
     }
   }
@@ -126,8 +126,8 @@ export class LockedStock implements StockStrategy {
     trace.writtenValue = stock - request.quantity;
     const row = await this.write(request, grant, trace.writtenValue);
     trace.writeAccepted = row !== undefined && !isRowRejection(row);
-    // Thrown, so that a lock that lives in a transaction rolls it back.
-    if (isRowRejection(row)) throw new Refused(row);
+    // Thrown, so that a lock held by a transaction rolls it back.
+    if (isRowRejection(row)) throw new RowRejectedError(row);
     if (row?.order_id === undefined) throw this.fenceStale(request);
     if (grant.tx === null) trace.committedNs = nowNs();
     return { status: "sold", orderId: row.order_id };
@@ -164,8 +164,8 @@ export class LockedStock implements StockStrategy {
         tx: grant.tx as PoolClient | undefined,
       });
     } catch (error) {
-      const refusal = rowRejectionOf(error);
-      if (refusal) return refusal;
+      const rejection = rowRejectionOf(error);
+      if (rejection) return rejection;
       throw error;
     }
   }
@@ -175,7 +175,7 @@ export class LockedStock implements StockStrategy {
       code: "lease_lost",
       strategyId: this.id,
       resource: resourceOf(request.target),
-      message: "the lease was lost before the write; nothing was written",
+      message: "the lease was lost before the write; nothing was written, so a retry is safe",
       isDefinite: true,
     });
   }
@@ -185,7 +185,7 @@ export class LockedStock implements StockStrategy {
       code: "fence_stale",
       strategyId: this.id,
       resource: resourceOf(request.target),
-      message: "a newer holder has been seen; the stale operation was refused",
+      message: "PostgreSQL has seen the fencing token of a newer holder and rejected this one; nothing was written",
       isDefinite: true,
     });
   }
@@ -195,10 +195,10 @@ export class LockedStock implements StockStrategy {
   }
 }
 
-/** Ends the critical section of a buyer whom the row refused. */
-class Refused extends Error {
-  constructor(readonly refusal: RowRejection) {
-    super(refusal.status);
+/** Ends the critical section of a purchase that the row rejected. */
+class RowRejectedError extends Error {
+  constructor(readonly rejection: RowRejection) {
+    super(rejection.status);
   }
 }
 
@@ -206,7 +206,7 @@ function lockRequestOf({ target, waitTimeoutMs, ttlMs, signal }: StockOperation)
   return { resource: resourceOf(target), waitTimeoutMs, ttlMs, ...(signal ? { signal } : {}) };
 }
 
-/** Waiting for a pooled connection is not waiting for the lock: the latter began when the connection was there. */
+/** The wait for the lock starts after the wait for a pooled connection, so `waitNs` moves by the latter. */
 function recordTimings(trace: OperationTrace, { attempts, poolWaitMs }: LockTimings): void {
   trace.attempts = attempts;
   if (poolWaitMs === 0) return;
@@ -215,7 +215,7 @@ function recordTimings(trace: OperationTrace, { attempts, poolWaitMs }: LockTimi
   if (trace.waitNs !== undefined) trace.waitNs += poolWaitNs;
 }
 
-/** The token PostgreSQL is to check; null where there is none, or where it is to be left out. */
+/** The token that PostgreSQL checks; null if the lock has none or the run disables the check. */
 function fencingTokenOf(request: StockOperation, grant: Grant): bigint | null {
   return request.fencing === false ? null : grant.fencingToken;
 }

@@ -31,8 +31,7 @@ export const memcachedCasTraits: StrategyTraits = {
   id: "memcached-cas",
   family: "memcached",
   kind: "atomic",
-  mechanism:
-    "Stock in Memcached: gets, then cas if nobody wrote meanwhile, else a short wait and again; the order follows.",
+  mechanism: "Counts the stock in Memcached: gets, then cas, with a retry after a random delay; then writes the order.",
   remark: "stock in a cache",
   needs: ["memcached"],
   waiting: "retry",
@@ -43,12 +42,12 @@ export const memcachedCasTraits: StrategyTraits = {
   survives: { holderCrash: "survives", holderPause: "survives", serverRestart: "blocks" },
 };
 
-/** Longer than any run; every sale starts it anew. */
+/** Longer than any run. Every sale renews it. */
 const RUN_EXPIRY_SECONDS = 900;
-/** Short, so that a counter the shop made follows what others sell from the row. */
+/** Short, so that a counter created outside runs follows sales from the row by other strategies. */
 const SHOP_EXPIRY_SECONDS = 30;
 
-/** What a strategy that keeps its stock elsewhere is made of. */
+/** The parts from which the strategy is created. */
 export interface MemcachedCasParts {
   readonly store: StockStore;
   readonly queries: CounterQueries;
@@ -58,32 +57,32 @@ export interface MemcachedCasParts {
 }
 
 /**
- * Stock in Memcached, taken by compare-and-set with bounded, jittered retry; the order and the row's stock follow in one
+ * Stock in Memcached, taken by compare-and-set with bounded retries and random delays. The order and the row's stock follow in one
  * guarded statement of PostgreSQL.
  *
- * - Guarantees: no unit is taken off the counter twice, and the guarded statement sells none that the row has not.
- *   Where a buyer may have so many only, his purchases take turns (buyer-claims.ts) and each first asks PostgreSQL what
- *   he has, so that duplicate clicks do not touch the counter. An order that is refused all the same gives its unit back.
- * - Breaks under: a crash between the counter and the order leaves a unit off the counter (undersold until
- *   `reconcile` finds by the journal that nobody is in between any more). Memcached is a cache: flushed, restarted or evicting, it forgets the stock itself. A run then stops with
- *   `backend_unavailable` and never makes a new counter; outside of runs the counter is made from the row by `add`.
- * - Fencing token: the version that cas compares plays its part. Clock: Memcached's, for the life of an unused counter.
- * - Units: integer stock units; `holdMs` passes between the read and the write of every try.
+ * - Guarantees: no unit is taken off the counter twice, and the guarded statement sells no unit that the row does not have.
+ *   If a buyer's units are limited, the purchases of that buyer run one at a time (buyer-mutex.ts) and first read the buyer's
+ *   units from PostgreSQL, so that duplicate clicks do not change the counter. A rejected order gives its units back.
+ * - Breaks under: a crash between counter and order leaves a unit off the counter, undersold until `reconcile` finds that its
+ *   journal entry is old. Memcached is a cache: if it is flushed, restarted or evicts the key, the counter is lost. A run
+ *   then fails with `backend_unavailable` and does not recreate the counter; outside runs, `add` recreates it from the row.
+ * - Fencing token: the version that cas compares serves as one. Clock: Memcached's, for the expiry of an unused counter.
+ * - Units: integer stock units; `holdMs` passes between read and write of every attempt.
  *
- * @throws {LockError} `backend_unavailable`, `config_invalid`, or `outcome_unknown` when the reply to the order was lost
+ * @throws {LockError} `backend_unavailable`, `config_invalid`; `outcome_unknown` when the reply to the order is lost
  * @see https://github.com/memcached/memcached/blob/master/doc/protocol.txt
  */
 export class MemcachedCas implements StockStrategy {
   readonly id = memcachedCasTraits.id;
   readonly traits = memcachedCasTraits;
 
-  private readonly entries: JournalWriter;
-  private readonly claims: BuyerMutex;
+  private readonly journalWriter: JournalWriter;
+  private readonly buyerMutex: BuyerMutex;
 
   constructor(private readonly parts: MemcachedCasParts) {
     const { client, store, random } = parts;
-    this.entries = new JournalWriter({ client, strategyId: this.id, node: store.node });
-    this.claims = new BuyerMutex(client, (attempt) => retryDelayMs(attempt, random));
+    this.journalWriter = new JournalWriter({ client, strategyId: this.id, node: store.node });
+    this.buyerMutex = new BuyerMutex(client, (attempt) => retryDelayMs(attempt, random));
   }
 
   async prepare(target: StockTarget, stock: number): Promise<void> {
@@ -94,37 +93,38 @@ export class MemcachedCas implements StockStrategy {
     const limit = limitPerBuyerOf(request);
     if (limit === 0) return this.takeAndWrite(request);
     const { target, buyerId, quantity } = request;
-    const done = this.counterOf(target).withTypedErrors(
-      this.claims.inTurn(request, async (): Promise<StockOutcome> => {
+    return this.counterOf(target).withTypedErrors(
+      this.buyerMutex.run(request, async (): Promise<StockOutcome> => {
         const { units } = await this.parts.queries.bought(target, buyerId);
         if (units + quantity <= limit) return this.takeAndWrite(request);
         return { status: target.kind === "coupon" ? "already_claimed" : "limit_reached" };
       }),
-      "the buyer could not be given his turn",
+      "the buyer's key could not be added, and nothing was taken",
     );
-    return done;
   }
 
-  /** PostgreSQL first, where each unit comes back once; then the counter, if there is one. */
+  /** Returns units in PostgreSQL first, where each unit comes back once, then in the counter if it exists. */
   async giveBack(request: GiveBackRequest): Promise<GiveBackOutcome> {
     const { target, trace, orders } = request;
     const quantity = orders.reduce((sum, order) => sum + order.quantity, 0);
     const counter = this.counterOf(target);
     const { opId } = trace;
-    await this.entries.add(counter, { opId, quantity, buyerId: "" });
-    const outcome = await this.entries.removingOnDefiniteFailure(target, opId, () =>
+    await this.journalWriter.add(counter, { opId, quantity, buyerId: "" });
+    const outcome = await this.journalWriter.removingOnDefiniteFailure(target, opId, () =>
       giveBackRelative(this.parts.store, request, this.id),
     );
     const back = outcome.orders.reduce((sum, order) => sum + order.quantity, 0);
-    if (back > 0) await this.entries.bestEffort(counter.giveBack(back));
-    await this.entries.remove(target, opId);
+    if (back > 0) await this.journalWriter.bestEffort(counter.giveBack(back));
+    await this.journalWriter.remove(target, opId);
     return outcome;
   }
 
   private async takeAndWrite(request: StockRequest): Promise<StockOutcome> {
     const { target, trace } = request;
-    const outcome = await this.entries.removingOnDefiniteFailure(target, trace.opId, () => this.takeThenWrite(request));
-    await this.entries.remove(target, trace.opId);
+    const outcome = await this.journalWriter.removingOnDefiniteFailure(target, trace.opId, () =>
+      this.takeThenWrite(request),
+    );
+    await this.journalWriter.remove(target, trace.opId);
     return outcome;
   }
 
@@ -147,12 +147,12 @@ export class MemcachedCas implements StockStrategy {
     }
   }
 
-  /** Exact while nobody buys. */
+  /** Exact only while no purchase is running. */
   async drift(target: StockTarget): Promise<StockDrift> {
     const counted = this.counterOf(target);
     const reading = await counted.read();
     const entries = await counted.withTypedErrors(
-      this.entries.journalOf(target).read(),
+      this.journalWriter.journalOf(target).read(),
       "its journal could not be read",
     );
     const stock = await this.parts.queries.stock(target);
@@ -162,20 +162,20 @@ export class MemcachedCas implements StockStrategy {
   }
 
   /**
-   * Sets the counter to what the row says, when the journal has nobody between the two who may still write his order, and
-   * the counter is still what was read before all that.
+   * Sets the counter to the row's stock if no journal entry can still lead to an order and the counter has not changed since it
+   * was read, which is before the journal.
    */
   async reconcile(target: StockTarget, options: ReconcileOptions = {}): Promise<Reconciliation> {
     const { olderThanMs = SETTLED_BY_MS, isDead = () => false } = options;
     const nothing = { kept: 0, givenBack: 0, pending: 0, corrected: 0 };
     const counter = this.counterOf(target);
-    const journal = this.entries.journalOf(target);
+    const journal = this.journalWriter.journalOf(target);
     const reading = await counter.read();
     const entries = await counter.withTypedErrors(journal.read(), "its journal could not be read");
     const nowEpochMs = Date.now();
-    const isOver = ({ opId, takenAtEpochMs }: (typeof entries)[number]) =>
+    const isOld = ({ opId, takenAtEpochMs }: (typeof entries)[number]) =>
       nowEpochMs - takenAtEpochMs >= olderThanMs || isDead(opId);
-    const open = entries.filter((entry) => !isOver(entry));
+    const open = entries.filter((entry) => !isOld(entry));
     if (open.length > 0) return { ...nothing, pending: open.reduce((sum, { quantity }) => sum + quantity, 0) };
     const corrected = reading === null ? 0 : await this.correct(counter, reading);
     const settled = entries.map(({ opId }) => opId);
@@ -183,7 +183,7 @@ export class MemcachedCas implements StockStrategy {
     return { ...nothing, corrected };
   }
 
-  /** @returns by how much the counter was moved */
+  /** @returns the change of the counter */
   private async correct(counter: MemcachedCounter, reading: CounterReading): Promise<number> {
     const stock = await this.parts.queries.stock(counter.target);
     if (stock === reading.stock) return 0;
@@ -198,22 +198,22 @@ export class MemcachedCas implements StockStrategy {
     trace.readNs = nowNs();
     trace.readValue = reading.stock;
     if (reading.stock < quantity) return "sold_out";
-    // Written down while the business logic works, and only once: the counter is not touched before.
-    const journaled = (trace.attempts ?? 1) > 1 || this.entries.add(counter, { ...request, opId: trace.opId });
+    // The entry is written during the business logic and once per purchase, before the counter changes.
+    const journaled = (trace.attempts ?? 1) > 1 || this.journalWriter.add(counter, { ...request, opId: trace.opId });
     await Promise.all([journaled, sleepMs(request.holdMs)]);
 
     trace.writeNs = nowNs();
     trace.writtenValue = reading.stock - quantity;
-    // Stays open when the reply is lost.
+    // Absent when the reply is lost, because the outcome is then unknown.
     delete trace.writeAccepted;
     const expirySeconds = runId === null ? SHOP_EXPIRY_SECONDS : RUN_EXPIRY_SECONDS;
     const outcome = await counter.replace(reading, { stock: trace.writtenValue, expirySeconds });
     trace.writeAccepted = outcome === "replaced";
-    // Gone: the next try finds out what to do about it.
+    // If the counter is gone, the next attempt creates it or fails.
     return outcome === "replaced" ? "taken" : "changed";
   }
 
-  /** A counter made from the row in mid-run would sell again what is sold but not yet written: a run stops instead. */
+  /** Fails inside a run: a counter recreated from the row would sell units again whose orders are not written yet. */
   private async seed(request: StockRequest, counter: MemcachedCounter): Promise<CounterReading | null> {
     if (request.runId !== null) throw counter.lostError();
     const read = { name: "read", values: [request.target.id], strategyId: this.id } as const;
@@ -242,9 +242,9 @@ export class MemcachedCas implements StockStrategy {
     try {
       return await store.run(request, { name: "takeGuarded", values, strategyId: this.id });
     } catch (error) {
-      const refusal = rowRejectionOf(error);
-      if (refusal) return refusal;
-      // Where the order may have been written all the same, its unit is not there to be given back.
+      const rejection = rowRejectionOf(error);
+      if (rejection) return rejection;
+      // If the order may exist, its units must not go back to the counter.
       if (isLockError(error) && error.isDefinite) await counter.giveBack(request.quantity);
       throw error;
     }

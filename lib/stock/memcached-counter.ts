@@ -2,20 +2,20 @@ import { LockError } from "../locks/errors";
 import { isMemcachedError, type MemcachedCommands, type MemcachedVersion } from "../locks/memcached/memcached-port";
 import { resourceOf, type StockTarget } from "./types";
 
-/** What was read, to be written back if nobody else has written meanwhile. */
+/** A value and its version. The version must be unchanged when a new value is written. */
 export interface CounterReading {
   readonly stock: number;
   readonly version: MemcachedVersion;
 }
 
-/** Where a target's stock is counted in Memcached. */
+/** The Memcached key of a target's counter. */
 export function counterKey(target: StockTarget): string {
   return `stock:${resourceOf(target)}`;
 }
 
 /**
- * A target's stock as a decimal number under `stock:<resource>` in Memcached. Failures come out as LockErrors; none of
- * these commands writes an order, so to a buyer they are all definite.
+ * The stock of a target as a decimal number under `stock:<resource>` in Memcached. Failures become LockErrors. All are definite,
+ * because none of these commands writes an order.
  */
 export class MemcachedCounter {
   private readonly key: string;
@@ -32,53 +32,56 @@ export class MemcachedCounter {
 
   /** @returns null when there is no counter */
   async read(): Promise<CounterReading | null> {
-    const version = await this.withTypedErrors(this.client.gets(this.key), "the stock could not be read");
+    const version = await this.withTypedErrors(
+      this.client.gets(this.key),
+      "the stock could not be read, and nothing was taken",
+    );
     if (version === null) return null;
     if (/^\d+\s*$/.test(version.value)) return { stock: Number(version.value), version };
-    throw this.failure("config_invalid", `what is under ${this.key} is no number`);
+    throw this.failure("config_invalid", `the value of the Memcached key ${this.key} is not a number; delete the key`);
   }
 
-  /** Writes another number over the one that was read, if nobody has written meanwhile. */
+  /** Writes a new value if the counter has not changed since `reading`. */
   async replace(
     reading: CounterReading,
     written: { readonly stock: number; readonly expirySeconds: number },
   ): Promise<"replaced" | "changed" | "gone"> {
     const { stock, expirySeconds } = written;
     const item = { key: this.key, value: String(stock), expirySeconds };
-    const problem = `the counter may have gone from ${reading.stock} to ${stock}, without an order`;
+    const problem = `the counter may have changed from ${reading.stock} to ${stock} without an order; reconcile repairs it`;
     const outcome = await this.withTypedErrors(this.client.cas(item, reading.version), problem);
     return outcome === "stored" ? "replaced" : outcome;
   }
 
-  /** Puts units back whose order was refused, in one step. Where the counter has vanished, they have with it. */
+  /** Adds the units of a rejected order in one step. Does nothing if the counter does not exist. */
   async giveBack(quantity: number): Promise<void> {
-    const problem = `${quantity} taken off the counter could not be given back`;
+    const problem = `${quantity} units could not be returned to the counter; reconcile repairs it`;
     await this.withTypedErrors(this.client.increment(this.key, quantity), problem);
   }
 
-  /** Makes the counter where there is none. */
+  /** Creates the counter if it does not exist. */
   async seed(stock: number, expirySeconds: number): Promise<void> {
     await this.withTypedErrors(
       this.client.add({ key: this.key, value: String(stock), expirySeconds }),
-      "no counter was made",
+      "the counter was not created",
     );
   }
 
-  /** Makes the counter, whatever there is. */
+  /** Creates or overwrites the counter. */
   async reset(stock: number, expirySeconds: number): Promise<void> {
     await this.withTypedErrors(
       this.client.set({ key: this.key, value: String(stock), expirySeconds }),
-      "no counter was made",
+      "the counter was not created",
     );
   }
 
   lostError(): LockError {
     const problem =
-      "the stock itself has vanished from Memcached (flushed, restarted or evicted); this run cannot sell on";
+      "the counter has vanished from Memcached (flushed, restarted or evicted), so this run cannot continue; start a new run";
     return this.failure("backend_unavailable", problem);
   }
 
-  /** @throws {LockError} where the command fails with Memcached's own error */
+  /** @throws {LockError} when the command fails with a MemcachedError */
   async withTypedErrors<T>(command: Promise<T>, problem: string): Promise<T> {
     try {
       return await command;

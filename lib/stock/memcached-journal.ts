@@ -3,23 +3,22 @@ import { type JournalEntry, journalText, parseJournal } from "./redis-journal";
 
 /** Longer than any run. */
 const EXPIRY_SECONDS = 900;
-/** Two nodes that enter themselves at the same moment try again; more than this many at once there are not. */
+/** Two nodes that join the index at the same time retry. This bounds the retries of one node. */
 const INDEX_TRIES = 32;
 
 /**
- * Which purchases stand between a target's counter in Memcached and their orders. Memcached lists no keys, so each node keeps
- * one item of its own, `journal:<resource>:<node>`, and an item beside them names the nodes.
+ * The purchases of a target between their change of the counter in Memcached and their order. Memcached cannot list keys, so each
+ * node writes one item, `journal:<resource>:<node>`, and an index item lists the nodes.
  *
- * A purchase is entered before it touches the counter. Whoever reads counter and journal, in this order, and finds nobody in
- * between, knows that the counter should be what the row is. Entries are written together: what comes in while a write
- * is under way goes with the next one.
+ * A purchase is added before it changes the counter. If the counter is read before the journal and the journal is empty, the
+ * counter must equal the row. Entries are written in groups: entries that arrive during a write go with the next one.
  */
 export class MemcachedJournal {
-  /** The node's item as it should be, entries of a former process of the same name included. */
+  /** The content of the node's item, including the entries of an earlier process of the same name. */
   private entries: Map<string, JournalEntry> | null = null;
   private opening: Promise<Map<string, JournalEntry>> | null = null;
   private writing: Promise<void> | null = null;
-  private next: Promise<void> | null = null;
+  private nextWrite: Promise<void> | null = null;
 
   constructor(
     private readonly client: MemcachedCommands,
@@ -34,7 +33,7 @@ export class MemcachedJournal {
     await this.flush();
   }
 
-  /** The purchase is over, one way or the other. The server learns of it with the next write, at once when it was the last. */
+  /** Removes entries. The next write sends the change to the server; it is sent at once if no entry is left. */
   async remove(opIds: readonly string[]): Promise<void> {
     const entries = await this.open();
     const before = entries.size;
@@ -42,7 +41,7 @@ export class MemcachedJournal {
     if (entries.size === 0 && before > 0) await this.flush();
   }
 
-  /** Of all nodes, as the server has them. */
+  /** Reads the entries of all nodes from the server. */
   async read(): Promise<JournalEntry[]> {
     const nodes = (await this.client.gets(this.indexKey))?.value.split(",") ?? [];
     const items = await Promise.all(nodes.map((node) => this.client.gets(this.itemKey(node))));
@@ -79,15 +78,15 @@ export class MemcachedJournal {
       this.writing = this.write();
       return this.writing;
     }
-    this.next ??= this.writing.then(
+    this.nextWrite ??= this.writing.then(
       () => this.flushNext(),
       () => this.flushNext(),
     );
-    return this.next;
+    return this.nextWrite;
   }
 
   private flushNext(): Promise<void> {
-    this.next = null;
+    this.nextWrite = null;
     this.writing = this.write();
     return this.writing;
   }
@@ -98,7 +97,7 @@ export class MemcachedJournal {
       .join("\n");
     const written = this.client.set({ key: this.itemKey(this.node), value, expirySeconds: EXPIRY_SECONDS });
     return written.finally(() => {
-      if (!this.next) this.writing = null;
+      if (!this.nextWrite) this.writing = null;
     });
   }
 

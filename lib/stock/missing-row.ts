@@ -1,8 +1,9 @@
 import { LockError } from "../locks/errors";
 import { resourceOf, type StockTarget } from "./types";
 
-/** What a strategy throws where there is no row to sell from. */
+/** The error of a strategy whose target has no row. */
 export function missingRowError(strategyId: string, target: StockTarget): LockError {
-  const message = "the row to sell from does not exist";
-  return new LockError({ code: "config_invalid", strategyId, resource: resourceOf(target), message, isDefinite: true });
+  const resource = resourceOf(target);
+  const message = `the row of ${resource} does not exist; create it or choose another target`;
+  return new LockError({ code: "config_invalid", strategyId, resource, message, isDefinite: true });
 }

@@ -1,9 +1,9 @@
 import type { StockTarget } from "./types";
 
 /**
- * What a purchase writes beside taking its units. `plain`: an order and nothing else, as a load run wants it. `shop`: an order
- * with a deadline, an idempotency key and a purchase token, and the buyer's allowance. `settle`: nothing new; a pending order
- * that took no units when it was placed is paid.
+ * What a purchase writes in addition to the stock. `plain`: an order only, for load runs. `shop`: an order with deadline,
+ * idempotency key and purchase token, and the buyer's allowance. `settle`: marks an existing order as paid that took no units
+ * when it was placed.
  */
 export type OrderVariant = "plain" | "shop" | "settle";
 
@@ -14,20 +14,20 @@ export interface OrderTables {
   readonly stockId: "product_id" | "coupon_id";
 }
 
-/** Where a statement's parameters are. */
+/** Numbers of the first parameters of a statement. */
 export interface ParameterPlaces {
   /** Buyer id, quantity, op id, run id or null, node, strategy. */
   readonly orderAt: number;
-  /** What the variant needs besides: see `extraValues` in stock-store.ts. */
+  /** The parameters of the variant: see `extraValues` in stock-store.ts. */
   readonly extrasAt: number;
 }
 
 export interface OrderClauses {
-  /** Common table expressions in front of `taken (id)`, the stock's row with its units gone. Ends with a comma, or is empty. */
+  /** Common table expressions before `taken (id)`, the row whose stock was reduced. Ends with a comma, or is empty. */
   readonly before: string;
-  /** Condition of the UPDATE that takes the units, from AND on, or empty. */
+  /** Further condition of the UPDATE that takes the units. Starts with AND, or is empty. */
   readonly condition: string;
-  /** Behind `taken`: comma and further expressions, and the statement that returns order_id and `columns`. */
+  /** Text after `taken`: further expressions, and the statement that returns order_id and `columns`. */
   conclude(columns?: string): string;
 }
 
@@ -58,12 +58,12 @@ export function orderClauses(tables: OrderTables, variant: OrderVariant, places:
   };
 }
 
-/** The casts are needed: in a SELECT list PostgreSQL cannot infer a parameter's type from the target column. */
+/** The casts are necessary: in a SELECT list, PostgreSQL cannot infer the type of a parameter from the target column. */
 function orderParameters(from: number): string[] {
   return ["text", "int", "text", "text", "text", "text"].map((type, offset) => `$${from + offset}::${type}`);
 }
 
-/** The buyer's units of a product that limits them; CHECK (units <= allowed) refuses the whole statement. */
+/** Counts the buyer's units of a product with a limit. CHECK (units <= allowed) fails the whole statement. */
 function allowance(orderAt: number): string {
   return `allowance AS (
       INSERT INTO buyer_allowances AS a (product_id, user_id, units, allowed)
@@ -72,7 +72,7 @@ function allowance(orderAt: number): string {
       ON CONFLICT (product_id, user_id) DO UPDATE SET units = a.units + EXCLUDED.units, allowed = EXCLUDED.allowed)`;
 }
 
-/** The order is locked before the units are taken, so that it cannot end or be paid twice in between. */
+/** Locks the order before it takes the units, so that the order cannot end or be paid twice in between. */
 function settle({ orderAt, extrasAt }: ParameterPlaces): OrderClauses {
   const [buyer, quantity, op, run, node, strategy] = orderParameters(orderAt);
   return {
@@ -87,7 +87,7 @@ function settle({ orderAt, extrasAt }: ParameterPlaces): OrderClauses {
   };
 }
 
-/** Places an order that takes no units: $1 product, $2.. order, $8.. as `shop` -> order_id, or no row where nothing is left. */
+/** Places an order that takes no units: $1 product, $2.. order, $8.. as `shop` -> order_id, or no row when the stock is too low. */
 export const PLACE_WITHOUT_STOCK = `WITH taken AS (
       SELECT id FROM products WHERE id = $1::int AND stock + coalesce((SELECT sum(units) FROM stock_buckets b
         WHERE b.kind = 'product' AND b.target_id = $1::int), 0) >= $3::int),

@@ -1,12 +1,12 @@
 import { nowNs } from "../services/monotonic";
 import type { OperationTrace } from "./types";
 
-/** The phase in which a purchase waited for a connection. */
+/** The phase of a purchase in which it waited for a connection. */
 export type PoolWaitPhase = "wait" | "hold" | "commit";
 
 /**
- * Notes a wait for a pooled connection and the phase it fell into, so that each phase can be told without it. One before
- * the turn makes all earlier ones part of the wait for that turn: they were of attempts that came to nothing.
+ * Records a wait for a pooled connection under its phase, so that the metrics can subtract it from the phase. A wait in the phase
+ * `wait` starts a new attempt, so the waits of earlier, failed attempts move to that phase too.
  */
 export function recordPoolWait(trace: OperationTrace, sinceNs: bigint, phase: PoolWaitPhase): void {
   const waitedNs = nowNs() - sinceNs;

@@ -3,10 +3,10 @@ import type { RedisCounter } from "./redis-counter";
 import { type JournalEntry, returnOf } from "./redis-journal";
 import type { ReconcileOptions, Reconciliation, StockDrift } from "./types";
 
-/** Longer than any purchase takes: what is older and has no order will not get one. */
+/** Longer than any purchase. An older entry without an order will never get one. */
 export const SETTLED_BY_MS = 60_000;
 
-/** Counter and row side by side, without changing either. Exact while nobody buys. */
+/** Compares counter and row without changing either. Exact only while no purchase is running. */
 export async function readDrift(counter: RedisCounter, queries: CounterQueries): Promise<StockDrift> {
   const { left, journal } = await counter.snapshot();
   const stock = await queries.stock(counter.target);
@@ -14,11 +14,12 @@ export async function readDrift(counter: RedisCounter, queries: CounterQueries):
 }
 
 /**
- * Settles what crashes and lost replies have left: an entry whose order is in PostgreSQL is struck off the journal, one
- * without gives its units back; units that were announced to come back do so if their order was ended. With nothing left under way the counter is then set to what the row says.
+ * Settles journal entries left by crashes and lost replies. An entry whose order is in PostgreSQL is removed. An entry without an
+ * order gives its units back. Announced returns go back to the counter if their order was ended. If the journal is then empty,
+ * the counter is set to the row's stock.
  *
- * Safe beside buyers, and on several nodes at once: each entry is settled by one step that only one can do, entries
- * younger than `olderThanMs` are left alone, and the counter is corrected only if it has not moved meanwhile.
+ * Safe during sales and on several nodes at once: one atomic step settles an entry, entries younger than `olderThanMs` are
+ * left alone, and the counter is corrected only if it has not changed since it was read.
  */
 export async function reconcile(
   counter: RedisCounter,
@@ -42,7 +43,7 @@ export async function reconcile(
   return { kept, givenBack, pending, corrected: await correct(counter, queries) };
 }
 
-/** Whether the counter is right as it is: the order is there that units were taken for, or was not ended after all. */
+/** Returns whether an entry needs no change of the counter: its order exists, or its return did not happen. */
 async function findCompleted(
   counter: RedisCounter,
   queries: CounterQueries,
@@ -62,7 +63,7 @@ function unitsOf(entries: readonly JournalEntry[]): number {
   return entries.reduce((sum, { quantity }) => sum + quantity, 0);
 }
 
-/** @returns by how much the counter was moved */
+/** @returns the change of the counter */
 async function correct(counter: RedisCounter, queries: CounterQueries): Promise<number> {
   const { left, journal } = await counter.snapshot();
   if (left === null || journal.length > 0) return 0;

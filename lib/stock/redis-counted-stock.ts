@@ -25,7 +25,7 @@ import {
   type StockTarget,
 } from "./types";
 
-/** How a strategy takes units off the counter; the rest is the same for all. Fills in the trace as far as it goes. */
+/** The part that differs between strategies: how to take units off the counter. Fills in the trace. */
 export interface CounterTaker extends AsyncDisposable {
   take(request: StockRequest, counter: RedisCounter): Promise<TakeResult | Contended>;
 }
@@ -34,8 +34,8 @@ export type Contended = Extract<StockOutcome, { readonly status: "contended" }>;
 
 type Counted = Exclude<TakeResult, { readonly status: "no_counter" }> | Contended;
 
-/** A server that loses the counter as often as this while one buyer tries (eviction, restarts) keeps nothing. */
-const MAX_STARTS = 3;
+/** If a server loses the counter more often than this during one purchase (eviction, restarts), the purchase fails. */
+const MAX_INITIALIZATIONS = 3;
 
 export interface RedisCountedStockParts {
   readonly traits: StrategyTraits;
@@ -46,12 +46,12 @@ export interface RedisCountedStockParts {
 }
 
 /**
- * Stock that is counted in Redis and sold in PostgreSQL: units leave the counter first, then one guarded statement takes
- * them off the row and writes the order.
+ * Stock that is counted in Redis and sold in PostgreSQL: a purchase takes units off the counter first, then one guarded statement
+ * takes them off the row and writes the order.
  *
- * Between the two the journal knows of them. A write that failed gives its units back; one whose outcome is not
- * known, or whose process died, stays in the journal for `reconcile`. The row's guard holds whatever the counter says,
- * so that a counter that is wrong can sell too few, never too many.
+ * In between, the units are in the journal. If the write fails, the units go back to the counter. If its outcome is unknown or
+ * the process dies, they stay in the journal for `reconcile`. The condition of the guarded statement does not depend on the
+ * counter, so a wrong counter can undersell but not oversell.
  */
 export class RedisCountedStock implements StockStrategy {
   readonly id: string;
@@ -79,8 +79,8 @@ export class RedisCountedStock implements StockStrategy {
   }
 
   /**
-   * PostgreSQL first, where each unit comes back once; then the counter. In between the journal knows of them, so that a
-   * crash leaves units that nobody can buy for a while, never units that are not there.
+   * Returns units in PostgreSQL first, where each unit comes back once, then in the counter. In between, the units are in the
+   * journal: after a crash they cannot be bought until `reconcile`, but none is sold twice.
    */
   async giveBack(request: GiveBackRequest): Promise<GiveBackOutcome> {
     const counter = this.counter(request.target);
@@ -116,11 +116,11 @@ export class RedisCountedStock implements StockStrategy {
     return reconcile(this.counter(target), this.parts.queries, options);
   }
 
-  /** A target that nobody has bought from yet, or whose counter the server has lost, is counted first. */
+  /** Initializes the counter if it does not exist: at the first purchase, or after the server lost it. */
   private async take(request: StockRequest, counter: RedisCounter): Promise<Counted> {
     const { taker, queries } = this.parts;
     const { target } = request;
-    for (let start = 0; start <= MAX_STARTS; start += 1) {
+    for (let count = 0; count <= MAX_INITIALIZATIONS; count += 1) {
       const taken = await taker.take(request, counter);
       if (taken.status !== "no_counter") return taken;
       await counter.initialize(await queries.stock(target), await queries.buyers(target));
@@ -129,7 +129,7 @@ export class RedisCountedStock implements StockStrategy {
       code: "backend_unavailable",
       strategyId: this.id,
       resource: resourceOf(target),
-      message: `Redis lost the counter ${MAX_STARTS} times over`,
+      message: `Redis lost the counter ${MAX_INITIALIZATIONS} times during one purchase; check its memory limit and eviction policy`,
       isDefinite: true,
     });
   }
@@ -140,12 +140,12 @@ export class RedisCountedStock implements StockStrategy {
     trace.writeAccepted = !isRowRejection(written) && written?.order_id !== undefined;
     if (isRowRejection(written)) {
       await this.returnUnits(request, counter, written.status === "already_claimed" ? "keep_buyer" : "remove_buyer");
-      // The hash knew of fewer units than the buyer has; a second try must not take any off the counter.
+      // The hash had too few units for this buyer. Correct it, so that a retry stops before the counter.
       if (written.status === "limit_reached") await this.refreshBuyer(request, counter);
       return written;
     }
     if (written?.order_id === undefined) {
-      // The row has fewer units than the counter said: somebody sells past the counter.
+      // The row has fewer units than the counter, because sales bypass the counter.
       await this.returnUnits(request, counter, "remove_buyer");
       return { status: "sold_out" };
     }
@@ -158,7 +158,7 @@ export class RedisCountedStock implements StockStrategy {
     try {
       return await giveBackRelative(this.parts.store, request, this.id);
     } catch (error) {
-      // Where the outcome is not known the orders may have ended: only `reconcile` may say what becomes of the units.
+      // If the outcome is unknown, the orders may have ended. Leave the entries to `reconcile`.
       if (!isLockError(error) || error.isDefinite) await removeEntries();
       throw error;
     }
@@ -179,10 +179,10 @@ export class RedisCountedStock implements StockStrategy {
     try {
       return await store.run(request, { name: "takeGuarded", values, strategyId: this.id });
     } catch (error) {
-      const refusal = rowRejectionOf(error);
-      if (refusal) return refusal;
+      const rejection = rowRejectionOf(error);
+      if (rejection) return rejection;
       request.trace.writeAccepted = false;
-      // Where the outcome is not known the order may be there: only `reconcile` may say what becomes of the units.
+      // If the outcome is unknown, the order may exist. Leave the entry to `reconcile`.
       if (!isLockError(error) || error.isDefinite) await this.returnUnits(request, counter, "remove_buyer");
       throw error;
     }
@@ -197,14 +197,17 @@ export class RedisCountedStock implements StockStrategy {
     return this.bestEffort(trace.opId, counter.giveBack({ opId: trace.opId, buyerId, quantity }, buyer));
   }
 
-  /** The buyer's answer does not hang on the journal: an entry that cannot be settled now is settled by `reconcile`. */
+  /** Updates the journal without failing the purchase: `reconcile` settles an entry that stays. */
   private async bestEffort(opId: string, work: Promise<unknown>): Promise<void> {
     try {
       await work;
       this.hasWarned = false;
     } catch (error) {
       if (!this.hasWarned) {
-        log().warn({ strategy: this.id, opId, reason: (error as Error).message }, "an entry stays in the journal");
+        log().warn(
+          { strategy: this.id, opId, reason: (error as Error).message },
+          "a journal entry could not be removed; reconcile will settle it",
+        );
       }
       this.hasWarned = true;
     }

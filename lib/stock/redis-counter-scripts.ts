@@ -5,8 +5,8 @@ export const AT_LIMIT = -2;
 export const SOLD_OUT = -3;
 
 /**
- * Takes units, remembers the buyer and enters both in the journal, or does none of it.
- * KEYS[1] counter · KEYS[2] buyers · KEYS[3] journal · ARGV[1] quantity · ARGV[2] buyer · ARGV[3] limit a buyer, or 0 ·
+ * Takes units, counts them for the buyer and adds a journal entry, or does nothing.
+ * KEYS[1] counter · KEYS[2] buyers · KEYS[3] journal · ARGV[1] quantity · ARGV[2] buyer · ARGV[3] limit per buyer, or 0 ·
  * ARGV[4] op id · returns {units left, 0} when taken, else {units left, code} · atomic.
  */
 const takeScript = defineScript(`
@@ -26,9 +26,9 @@ return {redis.call("DECRBY", KEYS[1], ARGV[1]), 0}
 `);
 
 /**
- * Gives the units of a journal entry back, once: what is not in the journal any more has been settled.
- * KEYS[1] counter · KEYS[2] buyers · KEYS[3] journal · ARGV[1] op id · ARGV[2] quantity · ARGV[3] buyer who has them no more, or "" ·
- * returns 1 given back, 0 settled before · atomic. A counter that is gone is not made: the next one leaves out the journal.
+ * Gives the units of a journal entry back once: an entry that is no longer in the journal is settled.
+ * KEYS[1] counter · KEYS[2] buyers · KEYS[3] journal · ARGV[1] op id · ARGV[2] quantity · ARGV[3] buyer whose units to reduce, or "" ·
+ * returns 1 given back, 0 settled before · atomic. Does not create a missing counter: its initialization subtracts the journal.
  */
 const giveBackScript = defineScript(`
 if redis.call("HDEL", KEYS[3], ARGV[1]) == 0 then return 0 end
@@ -40,7 +40,7 @@ return 1
 `);
 
 /**
- * Announces units that are about to come back, so that a crash on the way leaves a trace.
+ * Adds an entry for units that are about to come back, so that `reconcile` finds them after a crash.
  * KEYS[1] journal · ARGV op id, quantity, buyer of each · returns nothing · atomic.
  */
 const announceScript = defineScript(`
@@ -52,8 +52,8 @@ end
 `);
 
 /**
- * Starts counting, unless somebody has: the units PostgreSQL has, less those in the journal, which it may not know of.
- * KEYS[1] counter · KEYS[2] journal · ARGV[1] stock · ARGV[2] seconds it may be trusted for · returns nothing · atomic.
+ * Creates the counter if it does not exist: the stock of PostgreSQL minus the units in the journal, which may have no order yet.
+ * KEYS[1] counter · KEYS[2] journal · ARGV[1] stock · ARGV[2] expiry in seconds · returns nothing · atomic.
  */
 const initializeScript = defineScript(`
 local left = tonumber(ARGV[1])
@@ -64,8 +64,8 @@ redis.call("SET", KEYS[1], math.max(left, 0), "NX", "EX", ARGV[2])
 `);
 
 /**
- * Sets the counter anew and forgets what was before.
- * KEYS[1] counter · KEYS[2] buyers · KEYS[3] journal · ARGV[1] stock · ARGV[2] seconds to keep it · returns nothing · atomic.
+ * Sets the counter and deletes buyers and journal.
+ * KEYS[1] counter · KEYS[2] buyers · KEYS[3] journal · ARGV[1] stock · ARGV[2] expiry in seconds · returns nothing · atomic.
  */
 const resetScript = defineScript(`
 redis.call("DEL", KEYS[2], KEYS[3])
@@ -73,7 +73,7 @@ redis.call("SET", KEYS[1], ARGV[1], "EX", ARGV[2])
 `);
 
 /**
- * Corrects the counter if nothing has happened since it was read and nothing is under way.
+ * Sets the counter if it has not changed since it was read and the journal is empty.
  * KEYS[1] counter · KEYS[2] journal · ARGV[1] value read · ARGV[2] right value · returns 1 corrected, 0 not · atomic.
  */
 const correctScript = defineScript(`
@@ -83,7 +83,7 @@ return 1
 `);
 
 /**
- * Counter and journal as of one moment, and that moment on the server's clock.
+ * Reads counter, journal and server time together.
  * KEYS[1] counter · KEYS[2] journal · returns {counter or nil, journal fields and values, seconds, microseconds} · atomic.
  */
 const snapshotScript = defineScript(`

@@ -5,13 +5,13 @@ import type { JournalEntry } from "./redis-journal";
 import { journalText, parseJournal } from "./redis-journal";
 import { resourceOf, type StockRequest, type StockTarget } from "./types";
 
-/** Where a target's stock is kept in Redis. */
+/** The Redis keys of a target. */
 export interface CounterKeys {
-  /** Units left to take; absent: PostgreSQL has to be asked first. */
+  /** Units left. If absent, it is initialized from PostgreSQL. */
   readonly counter: string;
-  /** Hash: buyer -> units, for targets that limit them. May lag behind PostgreSQL, whose index has the last word. */
+  /** Hash: buyer -> units, for targets with a limit per buyer. May lag behind PostgreSQL, whose constraints decide. */
   readonly buyers: string;
-  /** Hash: op id -> entry, for every unit that was taken and whose order is not known to be in PostgreSQL yet. */
+  /** Hash: op id -> entry, for units that were taken and whose order may not be in PostgreSQL yet. */
   readonly journal: string;
 }
 
@@ -20,7 +20,7 @@ export function counterKeys(target: StockTarget): CounterKeys {
   return { counter: `stock:${resource}`, buyers: `bought:${resource}`, journal: `journal:${resource}` };
 }
 
-/** What taking units came to; `uncounted`: there is no counter yet. */
+/** Result of taking units. `no_counter`: the counter does not exist. */
 export type TakeResult =
   | { readonly status: "taken"; readonly left: number }
   | { readonly status: "sold_out"; readonly left: number }
@@ -33,30 +33,30 @@ export interface Take {
   readonly quantity: number;
 }
 
-/** Units one buyer may have; 0: as many as there are. Coupons are one each. */
+/** Units that one buyer may have; 0: unlimited. A coupon is always limited to one. */
 export function limitPerBuyerOf({ target, limitPerBuyer }: Pick<StockRequest, "target" | "limitPerBuyer">): number {
   return target.kind === "coupon" ? 1 : (limitPerBuyer ?? 0);
 }
 
-/** What a buyer has of a target. */
+/** Units that a buyer has of a target. */
 export interface BuyerUnits {
   readonly buyer: string;
   readonly units: number;
 }
 
-/** A counter the shop started follows what others sell from the row after this long at the latest. */
+/** Expiry of a counter created outside runs, so that it follows sales from the row by other strategies. */
 const SHOP_COUNTER_SECONDS = 30;
-/** Longer than any run: a counter that was lost in mid-run shows. */
+/** Longer than any run, so that a counter that vanishes during a run was lost by the server. */
 const RUN_COUNTER_SECONDS = 3_600;
-/** Fields of one HSET. */
-const BUYERS_A_COMMAND = 1_000;
+/** Maximum number of buyers per HSET. */
+const MAX_BUYERS_PER_COMMAND = 1_000;
 
-/** Keys looked at in one step, and steps at most: a server full of something else is not searched for ever. */
+/** Keys per SCAN, and the maximum number of SCANs: bounds the search on a server full of other keys. */
 const SCAN_COUNT = 1_000;
 const MAX_SCANS = 200;
 const JOURNAL_KEY = /^journal:(product|coupon):([1-9][0-9]{0,9})$/;
 
-/** The targets that have a journal. */
+/** Lists the targets that have a journal. */
 export async function listJournals(commands: RedisCommands, strategyId: string): Promise<StockTarget[]> {
   const calls = new RedisCalls(commands, { strategyId, resource: "journal:*" });
   const found = new Map<string, StockTarget>();
@@ -75,13 +75,13 @@ export async function listJournals(commands: RedisCommands, strategyId: string):
 }
 
 export interface CounterSnapshot {
-  /** Null: not counted yet. */
+  /** Null when the counter does not exist. */
   readonly left: number | null;
   readonly journal: readonly JournalEntry[];
   readonly atEpochMs: number;
 }
 
-/** One target's stock in Redis. Every method is one atomic step unless it says otherwise. */
+/** The stock of one target in Redis. Every method is one atomic step unless its comment says otherwise. */
 export class RedisCounter {
   readonly keys: CounterKeys;
   private readonly calls: RedisCalls;
@@ -108,7 +108,7 @@ export class RedisCounter {
     return { status: code === SOLD_OUT ? "sold_out" : "taken", left };
   }
 
-  /** @returns false when the entry had been settled before */
+  /** @returns false when the entry was settled before */
   async giveBack({ opId, buyerId, quantity }: Take, buyer: "remove_buyer" | "keep_buyer"): Promise<boolean> {
     const { counter, buyers, journal } = this.keys;
     const forgotten = buyer === "remove_buyer" ? buyerId : "";
@@ -117,18 +117,18 @@ export class RedisCounter {
     );
   }
 
-  /** Enters units that are about to come back; `giveBack` then returns them, `settle` says that they did not come. */
+  /** Adds entries for units that are about to come back. `giveBack` then returns them; `removeEntry` cancels the return. */
   async announceReturn(entries: readonly Take[]): Promise<void> {
     const values = entries.flatMap(({ opId, quantity, buyerId }) => [opId, quantity, buyerId]);
     await this.calls.run(counterScripts.announce, [this.keys.journal], values);
   }
 
-  /** The order is in PostgreSQL: the entry has done its work. */
+  /** Removes an entry without giving its units back, for example because its order is in PostgreSQL. */
   async removeEntry(opId: string): Promise<void> {
     await this.calls.call("HDEL", this.keys.journal, opId);
   }
 
-  /** Two steps: buyers first, so that nobody is sold a second one in between. */
+  /** Two steps: first the buyers, so that no buyer exceeds the limit in between. */
   async initialize(stock: number, buyers: readonly BuyerUnits[]): Promise<void> {
     await this.storeBuyers(buyers);
     await this.calls.run(
@@ -138,7 +138,7 @@ export class RedisCounter {
     );
   }
 
-  /** Two steps, for a target that nobody is buying from. */
+  /** Two steps, so no purchase of the target may be running. */
   async reset(stock: number, buyers: readonly BuyerUnits[]): Promise<void> {
     await this.calls.run(
       counterScripts.reset,
@@ -148,7 +148,7 @@ export class RedisCounter {
     await this.storeBuyers(buyers);
   }
 
-  /** @returns whether it was corrected: nothing was under way, and the counter still was what was read */
+  /** @returns false when the counter had changed since it was read, or the journal was not empty */
   async correct(read: number, right: number): Promise<boolean> {
     return (await this.calls.run(counterScripts.correct, [this.keys.counter, this.keys.journal], [read, right])) === 1;
   }
@@ -163,7 +163,7 @@ export class RedisCounter {
     };
   }
 
-  /** What a transaction of somebody else's connection has to do, to be the same as `take`. */
+  /** The commands that a MULTI transaction must contain to have the effect of `take`. */
   takeCommands(
     { opId, buyerId, quantity }: Take,
     { limit, atEpochMs }: { readonly limit: number; readonly atEpochMs: number },
@@ -176,10 +176,10 @@ export class RedisCounter {
     ];
   }
 
-  /** Takes over what PostgreSQL says that buyers have. */
+  /** Stores the units per buyer from PostgreSQL. One command per 1,000 buyers. */
   async storeBuyers(buyers: readonly BuyerUnits[]): Promise<void> {
-    for (let from = 0; from < buyers.length; from += BUYERS_A_COMMAND) {
-      const fields = buyers.slice(from, from + BUYERS_A_COMMAND).flatMap(({ buyer, units }) => [buyer, units]);
+    for (let from = 0; from < buyers.length; from += MAX_BUYERS_PER_COMMAND) {
+      const fields = buyers.slice(from, from + MAX_BUYERS_PER_COMMAND).flatMap(({ buyer, units }) => [buyer, units]);
       await this.calls.call("HSET", this.keys.buyers, ...fields);
     }
   }

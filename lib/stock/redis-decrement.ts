@@ -12,7 +12,7 @@ export const redisDecrementTraits: StrategyTraits = {
   family: "redis",
   kind: "atomic",
   mechanism:
-    "Stock in Redis: one Lua script checks, decrements, remembers the buyer and enters a journal; then the order.",
+    "Counts the stock in Redis: one Lua script checks, decrements and adds a journal entry; then writes the order.",
   remark: "one script",
   needs: ["redis"],
   waiting: "none",
@@ -39,23 +39,22 @@ const taker: CounterTaker = {
     return counter.take({ opId: trace.opId, buyerId, quantity }, limitPerBuyerOf(request));
   },
   async [Symbol.asyncDispose]() {
-    // The client belongs to whoever injected it.
+    // The client belongs to the caller that injected it.
   },
 };
 
 /**
- * Units leave a counter in Redis by one script; the order and the row in PostgreSQL follow in one guarded statement.
+ * One script takes units off a counter in Redis. The order and the row in PostgreSQL follow in one guarded statement.
  *
- * - Guarantees: never two buyers for one unit, and one coupon a buyer without a duplicate draining the counter; the row's
- *   own guard and unique index hold even where the counter is wrong or lost. Whoever finds the counter at nothing is
- *   turned away without PostgreSQL being asked.
- * - Breaks under: a crash, or a lost reply, between the script and the order. The unit is then neither sold nor on
- *   sale until `reconcile` finds it in the journal; nothing is sold twice. A server restarted empty loses counter
- *   and journal; the next purchase counts anew from the row.
- * - Fencing token: none, and none is needed. Clock: the server's, for the age of journal entries.
- * - Units: integer stock units; `holdMs` is spent before the script, since nothing is held.
+ * - Guarantees: one order per unit, and one coupon per buyer without a duplicate changing the counter. The condition and the
+ *   unique index of PostgreSQL hold even if the counter is wrong or lost. When the counter is at 0, a purchase sends no SQL.
+ * - Breaks under: a crash or a lost reply between script and order. The unit is then neither sold nor on sale until `reconcile`
+ *   finds it in the journal; no unit is sold twice. A server that restarts without its data loses counter and journal; the next
+ *   purchase initializes the counter from the row.
+ * - Fencing token: none needed. Clock: the server's, for the age of journal entries.
+ * - Units: integer stock units; `holdMs` passes before the script, because nothing is held.
  *
- * @throws {LockError} `backend_unavailable` when nothing was sold, `outcome_unknown` when the order's reply was lost
+ * @throws {LockError} `backend_unavailable` when nothing was sold; `outcome_unknown` when the reply to the order is lost
  * @see https://redis.io/docs/latest/develop/programmability/eval-intro/
  */
 export function createRedisDecrement(dependencies: CountedDependencies): RedisCountedStock {

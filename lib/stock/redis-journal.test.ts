@@ -3,8 +3,8 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import { journalText, parseJournal } from "./redis-journal";
 
-describe("journal of the Redis counter", () => {
-  it("reads what it writes, whatever the buyer is called", () => {
+describe("the journal of the Redis counter", () => {
+  it("reads back what it writes, for any buyer id", () => {
     const fields = {
       opId: fc.string({ minLength: 1 }),
       quantity: fc.integer({ min: 1, max: 1_000 }),
@@ -19,7 +19,7 @@ describe("journal of the Redis counter", () => {
     );
   });
 
-  it("refuses an entry that is none, and names it", () => {
+  it("fails on a value that is not an entry, and names it", () => {
     assert.throws(() => parseJournal(["op-1", "nonsense"]), /op-1/);
   });
 });

@@ -1,4 +1,7 @@
-/** Units that left the counter for an order that is on its way, or are on their way back (`returnOf`). Kept as `quantity:takenAtEpochMs:buyerId`. */
+/**
+ * Units that were taken off the counter for an order in progress, or that are about to come back (`returnOf`).
+ * Stored as `quantity:takenAtEpochMs:buyerId`.
+ */
 export interface JournalEntry {
   readonly opId: string;
   readonly quantity: number;
@@ -7,7 +10,7 @@ export interface JournalEntry {
   readonly takenAtEpochMs: number;
 }
 
-/** Units on their way back to the counter, by the order that was ended and the operation that did it. */
+/** A return of units to the counter: the order to end, and the operation that ends it. */
 export interface AnnouncedReturn {
   readonly orderId: string;
   readonly opId: string;
@@ -15,12 +18,12 @@ export interface AnnouncedReturn {
 
 const RETURN = /^return:(\d+):(.*)$/s;
 
-/** The op id of a return's entry: several nodes may try to end the same order, and only one of them does. */
+/** The op id of the entry of a return. It has both ids, because several nodes may try to end the same order and one succeeds. */
 export function returnOpId({ orderId, opId }: AnnouncedReturn): string {
   return `return:${orderId}:${opId}`;
 }
 
-/** What an entry announces; null for units that were taken. */
+/** The return that an entry announces; null for units that were taken. */
 export function returnOf({ opId: entry }: Pick<JournalEntry, "opId">): AnnouncedReturn | null {
   const [, orderId, opId] = RETURN.exec(entry) ?? [];
   return orderId === undefined || opId === undefined ? null : { orderId, opId };
@@ -33,15 +36,18 @@ export function journalText({ quantity, takenAtEpochMs, buyerId }: Omit<JournalE
 }
 
 /**
- * @param fields the hash as Redis lists it: field, value, field, value ...
- * @throws Error for an entry that is none: somebody else writes into the journal
+ * @param fields the reply to HGETALL: field, value, field, value ...
+ * @throws Error for a value that is not an entry, because another program wrote into the journal
  */
 export function parseJournal(fields: readonly string[]): JournalEntry[] {
   const entries: JournalEntry[] = [];
   for (let index = 0; index + 1 < fields.length; index += 2) {
     const opId = fields[index] ?? "";
     const match = ENTRY.exec(fields[index + 1] ?? "");
-    if (!match) throw new Error(`journal entry ${opId} is not quantity:time:buyer: ${fields[index + 1]}`);
+    if (!match)
+      throw new Error(
+        `The journal entry ${opId} is not quantity:time:buyer but "${fields[index + 1]}". Delete it from the journal.`,
+      );
     const [, quantity, takenAtEpochMs, buyerId = ""] = match;
     entries.push({ opId, quantity: Number(quantity), takenAtEpochMs: Number(takenAtEpochMs), buyerId });
   }

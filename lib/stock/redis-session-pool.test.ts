@@ -18,12 +18,12 @@ function setUp(size: number) {
     opened.push(session);
     return session;
   }, size);
-  const borrow = async () => (await pool.borrow(LONG)) ?? assert.fail("no session");
+  const borrow = async () => (await pool.borrow(LONG)) ?? assert.fail("expected a session, found none");
   return { pool, opened, borrow };
 }
 
-describe("pool of Redis sessions", () => {
-  it("lends each session to one at a time, and keeps it for the next", async () => {
+describe("the pool of Redis sessions", () => {
+  it("lends a session to one borrower at a time and reuses it", async () => {
     const { pool, opened, borrow } = setUp(2);
     const [first, second] = [await borrow(), await borrow()];
     assert.notEqual(first, second);
@@ -32,7 +32,7 @@ describe("pool of Redis sessions", () => {
     assert.equal(opened.length, 2);
   });
 
-  it("lets those who find none wait, first come first served", async () => {
+  it("serves waiting borrowers in FIFO order", async () => {
     const { pool, borrow } = setUp(1);
     const only = await borrow();
     const served: string[] = [];
@@ -46,7 +46,7 @@ describe("pool of Redis sessions", () => {
     assert.deepEqual(served, ["a", "b"]);
   });
 
-  it("has no session for those whose time is over, and hands theirs to the next", async () => {
+  it("skips borrowers that timed out or aborted", async () => {
     const { pool, borrow } = setUp(1);
     const only = await borrow();
     const caller = new AbortController();
@@ -60,7 +60,7 @@ describe("pool of Redis sessions", () => {
     assert.equal(await next, only);
   });
 
-  it("throws a lost session away and opens another for whoever waits", async () => {
+  it("discards a lost session and opens another for the next borrower", async () => {
     const { pool, opened, borrow } = setUp(1);
     const broken = await borrow();
     const next = borrow();
@@ -70,7 +70,7 @@ describe("pool of Redis sessions", () => {
     assert.equal(opened.length, 2);
   });
 
-  it("closes every session it has opened, lent or not", async () => {
+  it("closes all sessions, borrowed or idle, when it is disposed of", async () => {
     const { pool, opened, borrow } = setUp(2);
     const first = await borrow();
     await borrow();

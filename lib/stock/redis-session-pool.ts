@@ -6,21 +6,21 @@ export interface BorrowLimits {
 }
 
 /**
- * A few connections for work that must have one to itself. They are opened as they are needed, lent one at a time in the
- * order of asking, and kept for the next; one that failed is thrown away.
+ * A pool of connections for exclusive use. It opens connections on demand, lends them in FIFO order and discards those
+ * that failed.
  */
 export class RedisSessionPool implements AsyncDisposable {
   private readonly idle: RedisSession[] = [];
   private readonly lent = new Set<RedisSession>();
-  /** Those who wait, first come first; each is handed a session, or told that there is room for a new one. */
-  private readonly line = new Set<(session: RedisSession) => void>();
+  /** Borrowers that wait for a session, in FIFO order. */
+  private readonly waiting = new Set<(session: RedisSession) => void>();
 
   constructor(
     private readonly open: () => RedisSession,
     private readonly size: number,
   ) {}
 
-  /** @returns null when no connection was free within the limits */
+  /** @returns null when no connection became free within the limits */
   async borrow({ limitMs, signal }: BorrowLimits): Promise<RedisSession | null> {
     const session = this.takeIdle();
     if (session) return session;
@@ -28,22 +28,22 @@ export class RedisSessionPool implements AsyncDisposable {
       const end = (got: RedisSession | null) => {
         clearTimeout(timer);
         signal?.removeEventListener("abort", giveUp);
-        this.line.delete(end);
+        this.waiting.delete(end);
         resolve(got);
       };
       const giveUp = () => end(null);
       const timer = setTimeout(giveUp, Math.max(0, limitMs));
-      this.line.add(end);
+      this.waiting.add(end);
       if (signal?.aborted) giveUp();
       else signal?.addEventListener("abort", giveUp, { once: true });
     });
   }
 
-  /** Gives a session back. Whoever cannot vouch for what it is watching closes it first. */
+  /** Returns a session. A caller whose session may still watch keys closes it first. */
   giveBack(session: RedisSession): void {
     this.lent.delete(session);
     if (!session.isLost) this.idle.push(session);
-    const [first] = this.line;
+    const [first] = this.waiting;
     const next = first ? this.takeIdle() : null;
     if (next) first?.(next);
   }

@@ -16,7 +16,7 @@ export const redisWatchTraits: StrategyTraits = {
   family: "redis",
   kind: "atomic",
   mechanism:
-    "Stock in Redis: WATCH and read the counter, decrement in MULTI/EXEC, try again if it moved; then the order.",
+    "Counts the stock in Redis: WATCH, read, decrement in MULTI/EXEC, retry if it changed; then writes the order.",
   remark: "retries",
   needs: ["redis"],
   waiting: "retry",
@@ -27,7 +27,7 @@ export const redisWatchTraits: StrategyTraits = {
   survives: { holderCrash: "survives", holderPause: "survives", serverRestart: "survives" },
 };
 
-/** Connections a process keeps for its tries; a try needs one to itself from WATCH to EXEC. */
+/** Connections per process. An attempt needs an exclusive connection from WATCH to EXEC. */
 const SESSIONS = 16;
 
 export interface RedisWatchDependencies extends CountedDependencies {
@@ -75,7 +75,7 @@ class WatchTaker implements CounterTaker {
     try {
       return await tryOnce(session, request, counter);
     } catch (error) {
-      // Nobody knows what it is watching now, or whether a transaction is open on it.
+      // The connection may still watch keys or have an open transaction.
       session.close();
       throw asRedisError(error, { strategyId: redisWatchTraits.id, resource: resourceOf(request.target) });
     } finally {
@@ -88,7 +88,7 @@ class WatchTaker implements CounterTaker {
   }
 }
 
-/** One try on a connection of its own: two round trips, with `holdMs` of work in between. */
+/** One attempt on an exclusive connection: two round trips with `holdMs` of work in between. */
 async function tryOnce(
   session: RedisSession,
   request: StockRequest,
@@ -105,7 +105,7 @@ async function tryOnce(
   ]);
   trace.readNs = nowNs();
   const left = Number(read);
-  const refused: TakeResult | null =
+  const early: TakeResult | null =
     read === null
       ? { status: "no_counter" }
       : limit > 0 && Number(had ?? 0) + quantity > limit
@@ -113,9 +113,9 @@ async function tryOnce(
         : left < quantity
           ? { status: "sold_out", left }
           : null;
-  if (refused) {
+  if (early) {
     await session.call("UNWATCH");
-    return refused;
+    return early;
   }
   await sleepMs(request.holdMs);
   trace.writeNs = nowNs();
@@ -133,18 +133,18 @@ async function tryOnce(
 }
 
 /**
- * Optimistic concurrency on a counter in Redis: `WATCH` it, read it, and decrement it in a transaction that does nothing if
- * it has moved meanwhile. The order and the row in PostgreSQL follow in one guarded statement.
+ * Optimistic concurrency on a counter in Redis: `WATCH`, read, and decrement in a transaction that fails if the counter has
+ * changed. The order and the row in PostgreSQL follow in one guarded statement.
  *
- * - Guarantees: what `redis-decrement` does. Of all who read the same value one gets through; under heat most tries are
- *   wasted, and a buyer who is out of time gets `contended`.
- * - Breaks under: a crash, or a lost reply, between EXEC and the order. The unit is then neither sold nor on sale
- *   until `reconcile` finds it in the journal; nothing is sold twice.
- * - Fencing token: none; the watch plays its part. A connection that is lost loses its watch, so it is not opened again.
- * - Clock: the server's, for the age of journal entries; the caller's own deadline.
- * - Units: integer stock units; `holdMs` passes between the read and the write of every try.
+ * - Guarantees: the same as `redis-decrement`. Of the purchases that read the same value, one succeeds. Under high contention most
+ *   attempts fail, and buyers get `contended` at their timeout.
+ * - Breaks under: a crash or a lost reply between EXEC and order. The unit is then neither sold nor on sale until `reconcile`
+ *   finds it in the journal; no unit is sold twice.
+ * - Fencing token: none; the watch serves as one. A lost connection has lost its watch, so it is not reconnected.
+ * - Clock: the server's, for the age of journal entries; the caller's, for the timeout.
+ * - Units: integer stock units; `holdMs` passes between read and write of every attempt.
  *
- * @throws {LockError} `backend_unavailable` when nothing was sold, `outcome_unknown` when the order's reply was lost
+ * @throws {LockError} `backend_unavailable` when nothing was sold; `outcome_unknown` when the reply to the order is lost
  * @see https://redis.io/docs/latest/develop/using-commands/transactions/
  */
 export function createRedisWatch({ openSession, random, ...dependencies }: RedisWatchDependencies): RedisCountedStock {

@@ -1,17 +1,17 @@
 /**
- * The statements that end pending orders and return their units, of one product each. One atomic round trip: orders, stock
- * and allowances change together or not at all, so that no unit comes back twice, whoever does it and wherever it dies.
+ * The statements that end pending orders of one product and return their units. Each is one atomic round trip: orders, stock and
+ * allowances change together or not, so no unit comes back twice, even after a crash or from two nodes at once.
  *
  * $1 product, $2 order ids, $3 cancelled | expired, $4 reason or null, $5 only deadlines up to this or null, $6 op id
- * -> due: how many of the orders were still pending; released: those that were ended. Due and none released: the
- * condition on the product's row did not hold.
+ * -> due: number of orders that were still pending; released: the orders that were ended. If orders were due and none was
+ * released, the condition on the product's row failed.
  *
- * Order of locks: orders by id, then the product's row, then allowances. A purchase comes to its new order last.
+ * Lock order: orders by id, then the product's row, then allowances. A purchase inserts its new order last.
  */
 export interface ReleaseSql {
-  /** Adds to whatever the stock is. */
+  /** Adds the units to the current stock. */
   readonly releaseRelative: string;
-  /** $7 stock read. Writes the absolute value, as the holder of a lock does. */
+  /** $7 stock read. Writes the absolute value, as a lock holder does. */
   readonly releaseAbsolute: string;
   /** $7 stock read, $8 fencing token. */
   readonly releaseFenced: string;
@@ -51,7 +51,7 @@ export const releaseStatements: ReleaseSql = {
 
 /**
  * Ends pending orders that took no units: $1 order ids, $2 cancelled | expired, $3 reason or null, $4 only deadlines up to this
- * or null, $5 op id -> order_id of each that was ended. Allowances are freed.
+ * or null, $5 op id -> order_id of each ended order. Returns their units to the buyers' allowances.
  */
 export const END_WITHOUT_STOCK = `WITH due AS MATERIALIZED (
       SELECT id FROM orders WHERE id = ANY($1::bigint[]) AND status = 'pending' AND NOT stock_taken

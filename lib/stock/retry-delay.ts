@@ -1,9 +1,9 @@
-/** First and longest bound of the pause between two tries; the pause is drawn at random below it (full jitter). */
+/** The delay is drawn at random below a bound (full jitter). The bound doubles with each attempt, up to the maximum. */
 const FIRST_BOUND_MS = 4;
 const MAX_BOUND_MS = 64;
 
 /**
- * How long to wait after a try that somebody else has overtaken.
+ * How long to wait after an attempt that another write overtook.
  * @param attempt from 1 on
  * @param random uniform in [0, 1)
  */

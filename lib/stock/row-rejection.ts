@@ -1,7 +1,7 @@
 import { SQL_STATE, sqlStateOf } from "../locks/postgres/sql-state";
 import type { RowRejection } from "./types";
 
-/** What each unique index and check of an order's statement means to a buyer. */
+/** The rejection that each unique index and check constraint stands for. */
 const byConstraint: Readonly<Record<string, RowRejection>> = {
   coupon_claims_coupon_id_user_id_key: { status: "already_claimed" },
   buyer_allowances_units_check: { status: "limit_reached" },
@@ -9,7 +9,7 @@ const byConstraint: Readonly<Record<string, RowRejection>> = {
   orders_purchase_token: { status: "token_used" },
 };
 
-/** The refusal a statement failed with, or null when it failed otherwise. Nothing of the statement has happened. */
+/** Translates the constraint error of a statement, which has changed nothing; null for any other error. */
 export function rowRejectionOf(error: unknown): RowRejection | null {
   const state = sqlStateOf(error);
   if (state !== SQL_STATE.uniqueViolation && state !== SQL_STATE.checkViolation) return null;
@@ -17,7 +17,7 @@ export function rowRejectionOf(error: unknown): RowRejection | null {
   return byConstraint[constraint] ?? null;
 }
 
-/** For what a writing statement came to: its row, no row, or a refusal. */
+/** Distinguishes a rejection from the row of a writing statement, or from no row. */
 export function isRowRejection(written: object | undefined): written is RowRejection {
   return written !== undefined && "status" in written;
 }

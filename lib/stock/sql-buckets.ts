@@ -21,7 +21,8 @@ export const sqlBucketsTraits: StrategyTraits = {
   id: "sql-buckets",
   family: "sql",
   kind: "atomic",
-  mechanism: "The stock dealt out over 16 rows: each buyer takes from one that is free (SKIP LOCKED), else steals.",
+  mechanism:
+    "Splits the stock over 16 rows. A buyer takes from an unlocked row (SKIP LOCKED), else from any with enough stock.",
   remark: "no hot row",
   needs: ["postgres"],
   waiting: "row-queue",
@@ -41,22 +42,22 @@ export interface SqlBucketsParts {
 }
 
 /**
- * The guarded statement on one of many rows, so that buyers do not queue for the same one while its commit reaches the disk.
+ * The guarded statement on one of many rows, so that buyers do not queue for one row while its commit reaches the disk.
  *
- * A run deals the stock out (`prepare`); the target's whole stock is then its row plus its buckets. A purchase tries, until
- * one gives: a bucket that is free and has enough; one that has enough, waiting for it; all that is left, over several
- * buckets and the row, with every bucket locked. Only the last may say "sold out". Without buckets, outside of
- * runs, the row is all there is, and this is `sql-guarded`.
+ * `prepare` splits the stock of a run over the buckets; the total stock is then the row plus its buckets. A purchase tries three
+ * statements: an unlocked bucket with enough units; a bucket with enough units, waiting for its lock; all buckets and the
+ * row, with every bucket locked. Only the last can report "sold out". Outside runs there are no buckets, and this strategy behaves as
+ * `sql-guarded`.
  *
- * - Guarantees: never below zero in any bucket, one order a unit, and no unit overlooked: neither one in a bucket that
- *   somebody had locked, nor a quantity that is there but spread over several.
- * - Breaks under: nothing in FAULTS; a lost reply leaves the outcome unknown (0 or 1 order), never two. No order of arrival.
- * - Fencing token: none, and none is needed. Clock: none. Units: integer stock units; `holdMs` is spent beforehand.
- * - SQL: `takeFromFreeBucket`, `takeFromBusyBucket`, `takeFromAll` (bucket-sql.ts); each is atomic, order included.
+ * - Guarantees: no bucket below zero, one order per unit, and no false "sold out", even if the last units are locked or
+ *   spread over several buckets.
+ * - Breaks under: no fault of the lab. A lost reply leaves the outcome unknown (0 or 1 order). Buyers are not served in order.
+ * - Fencing token: none needed. Clock: none. Units: integer stock units; `holdMs` passes before the first statement.
+ * - SQL: `takeFromFreeBucket`, `takeFromBusyBucket`, `takeFromAll` (bucket-sql.ts); each is atomic and includes the order.
  *
- * The trace carries stock values only for units from the row: a bucket's count says nothing of the whole.
+ * The trace has stock values only if all units came from the row, because the count of one bucket is not the total stock.
  *
- * @throws {LockError} `backend_unavailable`, `outcome_unknown` when a reply was lost
+ * @throws {LockError} `backend_unavailable`; `outcome_unknown` when a reply is lost
  * @see https://www.postgresql.org/docs/current/sql-select.html#SQL-FOR-UPDATE-SHARE
  */
 export class SqlBuckets implements StockStrategy {
@@ -88,14 +89,14 @@ export class SqlBuckets implements StockStrategy {
       if (typeof row.stock === "number") this.recordRow(request, row.stock);
       return { status: "sold", orderId: row.order_id };
     } catch (error) {
-      const refusal = rowRejectionOf(error);
-      if (!refusal) throw error;
+      const rejection = rowRejectionOf(error);
+      if (!rejection) throw error;
       trace.writeAccepted = false;
-      return refusal;
+      return rejection;
     }
   }
 
-  /** To the row: whoever finds the buckets empty looks there before saying "sold out". */
+  /** Returns the units to the row. A purchase checks the row before it reports "sold out". */
   async giveBack(request: GiveBackRequest): Promise<GiveBackOutcome> {
     return giveBackRelative(this.parts.store, request, this.id);
   }
@@ -103,13 +104,13 @@ export class SqlBuckets implements StockStrategy {
   private async take(request: StockRequest): Promise<StockRow | undefined> {
     const { trace, target } = request;
     const order = [target.id, ...this.parts.store.orderValues(request, this.id)];
-    const placed = [...order, Math.floor(this.parts.random() * this.buckets), this.buckets];
+    const withStart = [...order, Math.floor(this.parts.random() * this.buckets), this.buckets];
     const strategyId = this.id;
     trace.attempts = 1;
-    const free = await this.parts.store.run(request, { name: "takeFromFreeBucket", values: placed, strategyId });
+    const free = await this.parts.store.run(request, { name: "takeFromFreeBucket", values: withStart, strategyId });
     if (free) return free;
     trace.attempts = 2;
-    const busy = await this.parts.store.run(request, { name: "takeFromBusyBucket", values: placed, strategyId });
+    const busy = await this.parts.store.run(request, { name: "takeFromBusyBucket", values: withStart, strategyId });
     if (busy) return busy;
     trace.attempts = 3;
     return this.parts.store.run(request, { name: "takeFromAll", values: order, strategyId });

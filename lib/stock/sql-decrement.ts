@@ -18,8 +18,7 @@ export const sqlDecrementTraits: StrategyTraits = {
   id: "sql-decrement",
   family: "sql",
   kind: "atomic",
-  mechanism:
-    "Check the stock in one statement, SET stock = stock - n in the next: no update is lost, and none is refused.",
+  mechanism: "Checks the stock in one statement and runs SET stock = stock - n in the next, without a condition.",
   remark: "goes below 0",
   needs: ["postgres"],
   waiting: "none",
@@ -31,16 +30,16 @@ export const sqlDecrementTraits: StrategyTraits = {
 };
 
 /**
- * Check, work for a while, then decrement relative to whatever the stock is by then: the "-1 coupons left" of many a shop.
+ * Checks the stock, works for a while, then decrements the current stock without a condition. This causes the "-1 coupons left"
+ * of real shops.
  *
- * - Guarantees: no update is lost; orders and stock always agree.
- * - Breaks under: two buyers at once, in one process as well. Everybody who saw the last unit takes one, so the stock goes
- *   below zero by as many as were between their check and their decrement. The condition belongs in the second
- *   statement (`sql-guarded`).
+ * - Guarantees: no lost update; orders and stock always match.
+ * - Breaks under: two concurrent buyers, even in one process. Every buyer who saw the last unit takes one, so the stock drops
+ *   below zero by the number of buyers between check and decrement. `sql-guarded` has the condition in the decrement.
  * - Fencing token: none. Clock: none. Units: integer stock units; `holdMs` passes between the two statements.
- * - SQL: `read` (id -> stock), then `takeUnguarded` (id, order -> order id, stock after); each atomic, the pair is not.
+ * - SQL: `read` (id -> stock), then `takeUnguarded` (id, order -> order id, stock after). Each is atomic; the pair is not.
  *
- * @throws {LockError} `backend_unavailable`, or `outcome_unknown` when the reply to the decrement was lost
+ * @throws {LockError} `backend_unavailable`; `outcome_unknown` when the reply to the decrement is lost
  * @see https://www.postgresql.org/docs/current/transaction-iso.html#XACT-READ-COMMITTED
  */
 export class SqlDecrement implements StockStrategy {
@@ -78,8 +77,8 @@ export class SqlDecrement implements StockStrategy {
     try {
       return await this.store.run(request, { name: "takeUnguarded", values, strategyId: this.id });
     } catch (error) {
-      const refusal = rowRejectionOf(error);
-      if (refusal) return refusal;
+      const rejection = rowRejectionOf(error);
+      if (rejection) return rejection;
       throw error;
     }
   }

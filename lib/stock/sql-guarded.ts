@@ -10,7 +10,7 @@ export const sqlGuardedTraits: StrategyTraits = {
   id: "sql-guarded",
   family: "sql",
   kind: "atomic",
-  mechanism: "UPDATE ... SET stock = stock - n WHERE stock >= n, with the order in the same statement.",
+  mechanism: "Runs UPDATE ... SET stock = stock - n WHERE stock >= n, with the order in the same statement.",
   remark: "one statement",
   needs: ["postgres"],
   waiting: "row-queue",
@@ -24,12 +24,12 @@ export const sqlGuardedTraits: StrategyTraits = {
 /**
  * One conditional statement takes the units and writes the order, or does neither.
  *
- * - Guarantees: never below zero, one order a unit, whatever the clients do; the row lock lives inside the statement.
- * - Breaks under: nothing in FAULTS; a lost reply leaves the outcome unknown (0 or 1 order), never two.
- * - Fencing token: none, and none is needed: there is no gap between the check and the write.
- * - Clock: none. Units: integer stock units; `holdMs` is spent before the statement, since nothing is held.
+ * - Guarantees: stock never below zero and one order per unit. The row lock lasts only as long as the statement.
+ * - Breaks under: no fault of the lab. A lost reply leaves the outcome unknown (0 or 1 order).
+ * - Fencing token: none needed, because there is no gap between check and write.
+ * - Clock: none. Units: integer stock units; `holdMs` passes before the statement, because nothing is held.
  *
- * @throws {LockError} `backend_unavailable` before the statement was sent, `outcome_unknown` when its reply was lost
+ * @throws {LockError} `backend_unavailable` before the statement is sent; `outcome_unknown` when its reply is lost
  * @see https://www.postgresql.org/docs/current/transaction-iso.html#XACT-READ-COMMITTED
  */
 export class SqlGuarded implements StockStrategy {
@@ -52,16 +52,16 @@ export class SqlGuarded implements StockStrategy {
       trace.writeAccepted = row !== undefined;
       if (row?.order_id === undefined || row.stock === undefined) return { status: "sold_out" };
       trace.committedNs = nowNs();
-      // The statement read and wrote in one step; the value it read follows from the one it wrote.
+      // The statement returns the new value only; the value it read follows from it.
       trace.readNs = trace.writeNs;
       trace.readValue = row.stock + quantity;
       trace.writtenValue = row.stock;
       return { status: "sold", orderId: row.order_id };
     } catch (error) {
-      const refusal = rowRejectionOf(error);
-      if (!refusal) throw error;
+      const rejection = rowRejectionOf(error);
+      if (!rejection) throw error;
       trace.writeAccepted = false;
-      return refusal;
+      return rejection;
     }
   }
 

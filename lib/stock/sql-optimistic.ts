@@ -19,7 +19,7 @@ export const sqlOptimisticTraits: StrategyTraits = {
   id: "sql-optimistic",
   family: "sql",
   kind: "atomic",
-  mechanism: "Read the version, write only if it is still the same, else wait a little and try again.",
+  mechanism: "Reads the row's version and writes only if it has not changed; otherwise retries after a random delay.",
   remark: "retries",
   needs: ["postgres"],
   waiting: "retry",
@@ -33,14 +33,14 @@ export const sqlOptimisticTraits: StrategyTraits = {
 type Contended = Extract<StockOutcome, { readonly status: "contended" }>;
 
 /**
- * Compare-and-set on a version column, with bounded, jittered retry.
+ * Compare-and-set on a version column, with bounded retries and random delays.
  *
- * - Guarantees: a write lands only on the version it was computed from, so none is lost and none is sold twice.
- * - Breaks under: nothing; under heat most tries are wasted, and a buyer who is out of time gets `contended`.
- * - Fencing token: the version plays its part. Clock: none, but for the caller's own deadline.
- * - Units: integer stock units; `holdMs` passes between the read and the write of every try.
+ * - Guarantees: a write succeeds only on the version it was computed from, so no update is lost.
+ * - Breaks under: no fault of the lab. Under high contention most attempts fail, and buyers get `contended` at their timeout.
+ * - Fencing token: the version serves as one. Clock: only the caller's, for the timeout.
+ * - Units: integer stock units; `holdMs` passes between read and write of every attempt.
  *
- * @throws {LockError} `backend_unavailable`, or `outcome_unknown` when the reply to a write was lost
+ * @throws {LockError} `backend_unavailable`; `outcome_unknown` when the reply to a write is lost
  * @see https://www.postgresql.org/docs/current/mvcc-intro.html
  */
 export class SqlOptimistic implements StockStrategy {
@@ -111,8 +111,8 @@ export class SqlOptimistic implements StockStrategy {
         strategyId: this.id,
       });
     } catch (error) {
-      const refusal = rowRejectionOf(error);
-      if (refusal) return refusal;
+      const rejection = rowRejectionOf(error);
+      if (rejection) return rejection;
       throw error;
     }
   }

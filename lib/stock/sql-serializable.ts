@@ -25,7 +25,7 @@ export const sqlSerializableTraits: StrategyTraits = {
   id: "sql-serializable",
   family: "sql",
   kind: "atomic",
-  mechanism: "The naive read and write in a SERIALIZABLE transaction; who came second is rolled back and starts again.",
+  mechanism: "Reads and writes in a SERIALIZABLE transaction; PostgreSQL rolls back the second of two, which retries.",
   remark: "retries",
   needs: ["postgres"],
   waiting: "retry",
@@ -36,9 +36,9 @@ export const sqlSerializableTraits: StrategyTraits = {
   survives: { holderCrash: "survives", holderPause: "survives", serverRestart: "survives" },
 };
 
-/** Full jitter between nothing and a ceiling that doubles: those who collided once should not meet again. */
+/** Full jitter between 0 and a bound that doubles, so that transactions that collided do not collide again. */
 const RETRY_BACKOFF = { minMs: 0, startMs: 8, growth: 2, perWaiterMs: 128, maxMs: 128 };
-/** A wait that is over at once still gets this long to find a free connection. */
+/** Minimum time to wait for a free connection, even with a wait timeout of 0. */
 const MIN_POOL_WAIT_MS = 1_000;
 const CANCEL_LIMIT_MS = 300;
 
@@ -49,20 +49,20 @@ export interface SqlSerializableParts {
 }
 
 /**
- * The database's own promise: the transactions behave as if they had come one after the other.
+ * PostgreSQL's serializable isolation: the transactions behave as if they ran one after another.
  *
- * - Guarantees: what `sql-row-lock` does, without naming a row; also where what is read is not what is written.
- * - Breaks under: nothing. Under heat it collapses: of those who read the same stock one commits, and all others have
- *   worked for nothing (40001, rarely 40P01) and try again after a jittered pause, until `waitTimeoutMs` is over, then
- *   `contended`. `trace.attempts` counts the tries.
- * - Fencing token: none; PostgreSQL itself refuses the write that came too late. Clock: none but the caller's deadline.
- * - Units: integer stock units, milliseconds; `holdMs` passes between the read and the write of every try.
- * - SQL: BEGIN ISOLATION LEVEL SERIALIZABLE, `read`, `writeAbsolute`, COMMIT. "Sold out" counts after its COMMIT too: until
- *   then a read may yet turn out to fit no order of events.
+ * - Guarantees: the same as `sql-row-lock`, without locking a named row. Also covers rows that are read and not written.
+ * - Breaks under: no fault of the lab. Throughput collapses under high contention: of the transactions that read the same stock, one
+ *   commits. The others fail (40001, rarely 40P01) and retry after a random delay until `waitTimeoutMs`, then return
+ *   `contended`. `trace.attempts` counts the attempts.
+ * - Fencing token: none needed; PostgreSQL rejects the late write. Clock: only the caller's, for the timeout.
+ * - Units: integer stock units, milliseconds; `holdMs` passes between read and write of every attempt.
+ * - SQL: BEGIN ISOLATION LEVEL SERIALIZABLE, `read`, `writeAbsolute`, COMMIT. "Sold out" is valid only after its COMMIT, because
+ *   a read can fail to serialize until then.
  *
- * Each try keeps one pooled connection, and none while it pauses.
+ * An attempt uses one pooled connection. It holds none during the delay between attempts.
  *
- * @throws {LockError} `backend_unavailable`, `aborted`, or `outcome_unknown` when the answer to COMMIT was lost
+ * @throws {LockError} `backend_unavailable`, `aborted`; `outcome_unknown` when the reply to COMMIT is lost
  * @see https://www.postgresql.org/docs/current/transaction-iso.html#XACT-SERIALIZABLE
  */
 export class SqlSerializable implements StockStrategy {
@@ -89,7 +89,7 @@ export class SqlSerializable implements StockStrategy {
     }
   }
 
-  /** One statement: where it meets a transaction under way, that one is rolled back and starts again. */
+  /** One statement. PostgreSQL rolls back a concurrent purchase, which then retries. */
   async giveBack(request: GiveBackRequest): Promise<GiveBackOutcome> {
     return giveBackRelative(this.parts.store, request, this.id);
   }
@@ -105,8 +105,8 @@ export class SqlSerializable implements StockStrategy {
     } catch (error) {
       this.throwIfAborted(request);
       if (isRefusal(error)) request.trace.writeAccepted = false;
-      const refusal = rowRejectionOf(error);
-      if (refusal) return refusal;
+      const rejection = rowRejectionOf(error);
+      if (rejection) return rejection;
       if (sqlStateOf(error) === SQL_STATE.serializationFailure || isBusy(error)) return "conflict";
       throw isLockError(error)
         ? error
@@ -127,7 +127,12 @@ export class SqlSerializable implements StockStrategy {
     const statements = [`SET LOCAL lock_timeout = ${lockTimeoutMs}`];
     await transaction.begin({ isolation: "SERIALIZABLE", statements, waitMs: 0 });
     const read = await this.run(request, transaction, { name: "read", values: [target.id] });
-    if (read?.stock === undefined) throw this.error(request, "config_invalid", "the row to sell from does not exist");
+    if (read?.stock === undefined)
+      throw this.error(
+        request,
+        "config_invalid",
+        `the row of ${resourceOf(target)} does not exist; create it or choose another target`,
+      );
     trace.readNs = nowNs();
     trace.readValue = read.stock;
     if (read.stock < quantity) {
@@ -141,7 +146,8 @@ export class SqlSerializable implements StockStrategy {
     trace.writtenValue = read.stock - quantity;
     const values = [target.id, trace.writtenValue, ...this.parts.store.orderValues(request, this.id)];
     const written = await this.run(request, transaction, { name: "writeAbsolute", values });
-    if (written?.order_id === undefined) throw this.error(request, "config_invalid", "the row to sell from is gone");
+    if (written?.order_id === undefined)
+      throw this.error(request, "config_invalid", `the row of ${resourceOf(target)} was deleted during the sale`);
     await transaction.commit();
     trace.writeAccepted = true;
     trace.committedNs = nowNs();
@@ -156,7 +162,7 @@ export class SqlSerializable implements StockStrategy {
     return this.parts.store.run(request, { ...statement, strategyId: this.id, tx: transaction.client.raw });
   }
 
-  /** @returns null when every connection stayed in use for as long as the caller may wait */
+  /** @returns null when no connection became free within the wait timeout */
   private async pin(request: StockRequest, leftMs: number): Promise<PinnedClient | null> {
     const { trace, signal } = request;
     const limitMs = Math.max(MIN_POOL_WAIT_MS, leftMs);
@@ -175,7 +181,8 @@ export class SqlSerializable implements StockStrategy {
   }
 
   private throwIfAborted(request: StockRequest): void {
-    if (request.signal?.aborted) throw this.error(request, "aborted", "the caller stopped waiting");
+    if (request.signal?.aborted)
+      throw this.error(request, "aborted", "the caller aborted the purchase; nothing was written");
   }
 
   private error(request: StockRequest, code: "aborted" | "config_invalid", message: string): LockError {

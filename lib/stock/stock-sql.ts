@@ -4,29 +4,28 @@ import { type ReleaseSql, releaseStatements } from "./release-sql";
 import type { StockTarget } from "./types";
 
 /**
- * The statements of a hot row, one set a table. Each is one atomic round trip; values are always parameters.
+ * The statements of a hot row, one set per table. Each is one atomic round trip; all values are parameters.
  *
- * Parameters shared by the writing statements, from `$orderAt` on:
- * buyer id, quantity, op id, run id or null, node, strategy.
+ * From `$orderAt` on, every writing statement takes the order: buyer id, quantity, op id, run id or null, node, strategy.
  */
 export interface StockSql extends BucketSql, ReleaseSql {
   /** $1 id -> stock, version. No lock. */
   readonly read: string;
-  /** $1 id, $2 fencing token -> stock, or no row when a newer token was seen. Registers the token at the first read. */
+  /** $1 id, $2 fencing token -> stock, or no row when the row has a newer token. Registers the token in the row. */
   readonly readFenced: string;
-  /** $1 id, $2 new stock, $3.. order -> order_id. Writes the absolute value: the naive write of real code. */
+  /** $1 id, $2 new stock, $3.. order -> order_id. Writes the absolute value, as naive application code does. */
   readonly writeAbsolute: string;
   /** $1 id, $2 new stock, $3.. order, $9 fencing token -> order_id, or no row when the token is stale. */
   readonly writeFenced: string;
-  /** $1 id, $2 new stock, $3.. order, $9 version read -> order_id, or no row when somebody else wrote first. */
+  /** $1 id, $2 new stock, $3.. order, $9 version read -> order_id, or no row when another write came first. */
   readonly writeVersioned: string;
-  /** $1 id, $2.. order -> order_id, stock after; no row when fewer units are left. */
+  /** $1 id, $2.. order -> order_id, stock after; no row when the stock is too low. */
   readonly takeGuarded: string;
-  /** $1 id, $2.. order -> order_id, stock after. Takes the units whether or not they are there. */
+  /** $1 id, $2.. order -> order_id, stock after. Takes the units without a condition, so the stock can become negative. */
   readonly takeUnguarded: string;
 }
 
-/** Of one variant (order-sql.ts). Parameters that only a variant has come last, at `$extrasAt`. */
+/** The statements of one variant (order-sql.ts). The parameters that only this variant takes come last, from `$extrasAt` on. */
 function statementsFor(tables: OrderTables, variant: OrderVariant): StockSql {
   const { stock, kind } = tables;
   const write = (condition: string, extrasAt: number) => {
@@ -68,7 +67,7 @@ const tablesOf: Record<StockTarget["kind"], OrderTables> = {
 function variantsOf(kind: StockTarget["kind"]): Record<OrderVariant, StockSql> {
   const tables = tablesOf[kind];
   const plain = statementsFor(tables, "plain");
-  // Coupons are not paid for.
+  // Coupons have no payment.
   const settle = kind === "product" ? statementsFor(tables, "settle") : plain;
   return { plain, shop: statementsFor(tables, "shop"), settle };
 }
@@ -91,7 +90,7 @@ const prepared = { product: named("product"), coupon: named("coupon") };
 
 export type StatementName = keyof StockSql;
 
-/** The text and the prepared statement's name for one operation on one kind of target. */
+/** Text and name of the prepared statement. */
 export function stockStatement(
   kind: StockTarget["kind"],
   statement: StatementName,
@@ -100,7 +99,7 @@ export function stockStatement(
   return prepared[kind][variant][statement];
 }
 
-/** The tables behind a kind of target, for queries outside of the hot path. */
+/** The tables of a kind of target, for queries outside the hot path. */
 export function stockTables(kind: StockTarget["kind"]): OrderTables {
   return tablesOf[kind];
 }

@@ -17,23 +17,23 @@ import {
   type StockRequest,
 } from "./types";
 
-/** A row of any of the hot statements; each returns some of these columns. */
+/** Result row of a hot statement. Each statement returns some of these columns. */
 export interface StockRow {
   readonly stock?: number;
   readonly version?: number;
   readonly order_id?: string;
 }
 
-/** What a release came to (release-sql.ts). */
+/** Result of a release statement (release-sql.ts). */
 export interface Released {
-  /** How many of the orders were still pending. */
+  /** Number of orders that were still pending. */
   readonly due: number;
   readonly released: readonly HeldOrder[];
 }
 
 /**
- * Hot-path access to PostgreSQL: prepared statements on pooled connections, pool wait measured apart from the
- * statement, failures turned into typed errors that say whether the write may have happened.
+ * Hot-path access to PostgreSQL: runs prepared statements on pooled connections, measures the wait for a connection, and turns
+ * failures into LockErrors that say whether the write may have happened.
  */
 export class StockStore {
   constructor(
@@ -41,20 +41,20 @@ export class StockStore {
     readonly node: string,
   ) {}
 
-  /** Runs one hot statement for this request. `tx`: the connection of an open transaction, for locks that live in one. */
+  /** Runs one statement of a purchase. `statement.tx`: the connection of an open transaction, for locks held by one. */
   run(request: StockRequest, statement: Statement): Promise<StockRow | undefined> {
-    // The way of a run's load, which has nothing to add.
+    // The load of a run has no order terms.
     if (request.order === undefined || READS.has(statement.name)) return this.query(request, statement, "plain");
     const values = [...statement.values, ...extraValues(request)];
     return this.query(request, { ...statement, values }, variantOf(request.order));
   }
 
-  /** Reads the stock for work that is no purchase. */
+  /** Reads the stock for an operation other than a purchase. */
   read(work: StockOperation, statement: Statement): Promise<StockRow | undefined> {
     return this.query(work, statement, "plain");
   }
 
-  /** Ends orders and returns their units. `values`: what the statement takes from $7 on. */
+  /** Ends orders and returns their units. `statement.values`: the parameters from $7 on. */
   async release(request: GiveBackRequest, statement: Statement & { name: keyof ReleaseSql }): Promise<Released> {
     const { target, orders, as, reason, dueBefore, trace } = request;
     const ids = orders.map(({ orderId }) => orderId);
@@ -74,7 +74,7 @@ export class StockStore {
       const result = await client.query<Row>({
         ...stockStatement(request.target.kind, statement.name, variant),
         values: [...statement.values],
-        // Bounds a lost server as well as the wait in the row's own queue.
+        // Limits the wait for the row lock, and for a server that does not reply.
         query_timeout: remainingMs(request),
       } as QueryConfig);
       return result.rows[0];
@@ -82,12 +82,12 @@ export class StockStore {
       failure = error as Error;
       throw this.toLockError(request, statement, failure);
     } finally {
-      // A connection that failed otherwise than by an answer is not used again.
+      // After an error that is not a reply of the server, the pool closes the connection.
       if (!statement.tx) client.release(failure && !isRefusal(failure) ? failure : undefined);
     }
   }
 
-  /** The order columns every writing statement ends with. */
+  /** The order parameters of every writing statement. */
   orderValues(request: StockRequest, strategyId: string): readonly unknown[] {
     return [request.buyerId, request.quantity, request.trace.opId, request.runId, this.node, strategyId];
   }
@@ -101,7 +101,7 @@ export class StockStore {
         code: "backend_unavailable",
         strategyId,
         resource: resourceOf(request.target),
-        message: `PostgreSQL gave no connection: ${(error as Error).message}`,
+        message: `no connection to PostgreSQL: ${(error as Error).message}; nothing was written`,
         isDefinite: true,
         cause: error,
       });
@@ -112,27 +112,27 @@ export class StockStore {
 
   private toLockError(request: StockOperation, statement: Statement, error: Error): Error {
     if (rowRejectionOf(error)) return error;
-    // A read sells nothing, nor does a statement the server refused, nor one whose transaction is yet to be committed;
-    // a lost reply leaves it open. A lock without a transaction says so with null.
+    // A read, a refused statement and an uncommitted transaction have sold nothing. Any other lost reply may hide a sale.
+    // Locks without a transaction pass null as `tx`.
     const isDefinite = isRefusal(error) || READS.has(statement.name) || Boolean(statement.tx);
     return new LockError({
       code: isDefinite ? "backend_unavailable" : "outcome_unknown",
       strategyId: statement.strategyId,
       resource: resourceOf(request.target),
-      message: `PostgreSQL failed at ${statement.name}: ${error.message}`,
+      message: `PostgreSQL failed the statement ${statement.name}: ${error.message}`,
       isDefinite,
       cause: error,
     });
   }
 }
 
-/** A read belongs to the hold of whoever has one, else to the wait for a turn. */
+/** A read is part of the hold if the lock is granted, and part of the wait otherwise. */
 function phaseOf(trace: OperationTrace, name: StatementName): PoolWaitPhase {
   if (!READS.has(name)) return "commit";
   return trace.grantedNs === undefined ? "wait" : "hold";
 }
 
-/** A purchase that waited its turn to the end still gets this long to read and write. */
+/** A purchase that got the lock at the end of its wait timeout still has this long for each statement. */
 const MIN_STATEMENT_MS = 2_000;
 
 function remainingMs(request: StockOperation): number {
@@ -153,7 +153,7 @@ function variantOf(order: OrderTerms): OrderVariant {
   return order.kind === "pending" ? "settle" : "shop";
 }
 
-/** The parameters a variant has beside those of `plain`; they come last. */
+/** The parameters that a variant takes in addition to those of `plain`; they come last. */
 function extraValues({ order, target }: StockRequest): readonly unknown[] {
   if (order === undefined) return [];
   if (order.kind === "pending") return [order.orderId];

@@ -16,13 +16,13 @@ import { SqlSerializable, sqlSerializableTraits } from "./sql-serializable";
 import { StockStore } from "./stock-store";
 import type { StockStrategy } from "./types";
 
-/** What the strategies of a store node are made of. */
+/** The clients and settings from which a store node creates its strategies. */
 export interface StockDependencies {
   readonly pool: Pool;
-  /** The store node's name, written into its orders. */
+  /** Name of the store node. It is written into every order. */
   readonly node: string;
   readonly locks: LockDependencies;
-  /** Where the lab stops a holder; absent: nobody is ever stopped. */
+  /** Called right before the write of a lock holder, so that a fault can pause it there. */
   readonly beforeWrite?: Failpoint | undefined;
 }
 
@@ -31,7 +31,7 @@ interface StockEntry {
   create(store: StockStore, dependencies: StockDependencies): StockStrategy;
 }
 
-/** Strategies that are one conditional operation, and need no lock. */
+/** Strategies of one conditional operation, without a lock. */
 const atomicEntries: readonly StockEntry[] = [
   { traits: sqlDecrementTraits, create: (store) => new SqlDecrement(store) },
   { traits: sqlGuardedTraits, create: (store) => new SqlGuarded(store) },
@@ -59,14 +59,14 @@ const atomicEntries: readonly StockEntry[] = [
   },
 ];
 
-/** Every lock, put round the naive read-modify-write. */
+/** Every lock, around the naive read-modify-write. */
 const lockedEntries: readonly StockEntry[] = [...lockEntries.values()].map(({ traits }) => ({
   traits,
   create: (store, { locks, beforeWrite }) =>
     new LockedStock(createLock(traits.id, locks), store, beforeWrite && { beforeWrite }),
 }));
 
-/** Strategies that count the stock outside of PostgreSQL. */
+/** Strategies that count the stock in Redis. */
 const countedEntries: readonly StockEntry[] = [
   {
     traits: redisWatchTraits,
@@ -88,36 +88,38 @@ const countedEntries: readonly StockEntry[] = [
 
 const familyOrder = strategyFamilies.map(({ id }) => id);
 
-/** From what breaks under most to what holds under most: by what the strategy promises, and what it survives. */
-function promises({ expected, ownerless, survives }: StrategyTraits): number {
-  const kept = [expected.alone === "safe", expected.threeNodes === "safe", !ownerless];
-  const survived = Object.values(survives).filter((fate) => fate === "survives");
-  return 10 * kept.filter(Boolean).length + survived.length;
+/** Rank within a family, from the least to the most safe: first by the expected verdicts, then by the failures it survives. */
+function safetyRank({ expected, ownerless, survives }: StrategyTraits): number {
+  const verdicts = [expected.alone === "safe", expected.threeNodes === "safe", !ownerless];
+  const survived = Object.values(survives).filter((behavior) => behavior === "survives");
+  return 10 * verdicts.filter(Boolean).length + survived.length;
 }
 
 const inOrder = [...atomicEntries, ...lockedEntries, ...countedEntries].sort(
   ({ traits: a }, { traits: b }) =>
     familyOrder.indexOf(a.family) - familyOrder.indexOf(b.family) ||
-    promises(a) - promises(b) ||
+    safetyRank(a) - safetyRank(b) ||
     a.id.localeCompare(b.id),
 );
 
-/** Every strategy of the lab, id to traits and factory. */
+/** Every strategy of the lab by its id, in the order of all lists. */
 export const stockStrategies: ReadonlyMap<string, StockEntry> = new Map(
   inOrder.map((entry) => [entry.traits.id, entry]),
 );
 
 /** @throws Error that names the valid ids */
 export function traitsOf(id: string): StrategyTraits {
+  return entryOf(id).traits;
+}
+
+function entryOf(id: string): StockEntry {
   const entry = stockStrategies.get(id);
-  if (entry) return entry.traits;
-  throw new Error(`There is no strategy "${id}"; valid ids: ${[...stockStrategies.keys()].join(", ")}.`);
+  if (entry) return entry;
+  throw new Error(`There is no strategy "${id}". Choose one of: ${[...stockStrategies.keys()].join(", ")}.`);
 }
 
 /** @throws Error for an unknown id, LockError `config_invalid` when a server it needs is not configured */
 export function createStockStrategy(id: string, dependencies: StockDependencies): StockStrategy {
-  traitsOf(id);
   const store = new StockStore(dependencies.pool, dependencies.node);
-  // traitsOf has made sure that the entry is there.
-  return (stockStrategies.get(id) as StockEntry).create(store, dependencies);
+  return entryOf(id).create(store, dependencies);
 }

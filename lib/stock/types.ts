@@ -1,6 +1,6 @@
 import type { StrategyTraits } from "../locks/types";
 
-/** A hot row: what a sale is about. */
+/** The hot row of a sale. */
 export interface StockTarget {
   readonly kind: "product" | "coupon";
   /** Primary key of the row. */
@@ -13,15 +13,15 @@ export function resourceOf(target: StockTarget): string {
 }
 
 /**
- * Where a strategy writes down what it does, as it does it; times are nanoseconds of the host's monotonic clock.
- * The recorder turns it into a history line (docs/history-format.md); fields that never happen stay absent.
+ * Record of one operation, filled in by the strategy. Times are nanoseconds of the host's monotonic clock. The recorder turns it
+ * into a line of the history (docs/history-format.md). A step that does not happen leaves its field absent.
  */
 export interface OperationTrace {
   readonly opId: string;
   invokedNs: bigint;
   waitNs?: bigint;
   grantedNs?: bigint;
-  /** The hold lives in the transaction of the write: what ends the one undoes the other. */
+  /** The lock is held by the transaction of the write, so losing the lock rolls back the write. */
   transactional?: true;
   holderId?: string;
   fencingToken?: bigint;
@@ -36,20 +36,20 @@ export interface OperationTrace {
   answeredNs?: bigint;
   /** Total time spent waiting for pooled connections. */
   poolWaitNs?: bigint;
-  /** How much of it fell into the wait for the turn, into the hold, into the write. */
+  /** The part of `poolWaitNs` before the grant, during the hold, and before the write. */
   waitPoolNs?: bigint;
   holdPoolNs?: bigint;
   commitPoolNs?: bigint;
-  /** Attempts at the lock or at the conditional write. */
+  /** Attempts to get the lock, or to execute the conditional write. */
   attempts?: number;
 }
 
-/** How anything that changes a hot row waits, holds, and writes down what it does. */
+/** The common part of all operations that change a hot row. */
 export interface StockOperation {
   readonly target: StockTarget;
   readonly ttlMs: number;
   readonly waitTimeoutMs: number;
-  /** False: the fencing token of a lock that has one is not checked; absent: checked. */
+  /** False: PostgreSQL does not check the fencing token. Absent: it does, if the lock has one. */
   readonly fencing?: boolean;
   readonly signal?: AbortSignal;
   readonly trace: OperationTrace;
@@ -58,30 +58,30 @@ export interface StockOperation {
 export interface StockRequest extends StockOperation {
   readonly quantity: number;
   readonly buyerId: string;
-  /** The run this purchase counts for; null outside of runs. */
+  /** The run that this purchase belongs to; null outside runs. */
   readonly runId: string | null;
-  /** Business logic inside the critical section. */
+  /** Duration of the business logic inside the critical section. */
   readonly holdMs: number;
-  /** Units one buyer may have of the target; absent: as many as there are. Coupons are one each whatever this says. */
+  /** Units that one buyer may have of the product; absent: unlimited. A coupon is always limited to one. */
   readonly limitPerBuyer?: number | undefined;
-  /** What the purchase writes beside taking the units; absent: an order that waits for its payment for ever. */
+  /** Further terms of the order; absent: an order without a payment deadline. */
   readonly order?: OrderTerms | undefined;
 }
 
 export type OrderTerms =
   | {
       readonly kind: "shop";
-      /** No buyer has two orders of one product with the same key. */
+      /** Unique per buyer and product. */
       readonly idempotencyKey: string | null;
       /** Null: the order does not expire. */
       readonly paymentWindowMs: number | null;
-      /** No two orders refer to the same one. */
+      /** Each purchase token admits one order. */
       readonly purchaseTokenId: string | null;
     }
-  /** An order that is there, took no units yet, and is paid by this. */
+  /** Takes the units of an existing pending order and marks it as paid. */
   | { readonly kind: "pending"; readonly orderId: string };
 
-/** What the order's row itself refused, whatever lock there was: nothing was written. */
+/** A constraint of PostgreSQL rejected the order. Nothing was written. */
 export type RowRejection = {
   readonly status: "already_claimed" | "limit_reached" | "token_used" | "repeated_key";
 };
@@ -92,81 +92,81 @@ export type StockOutcome =
   | RowRejection
   | { readonly status: "contended"; readonly waitedMs: number; readonly attempts: number };
 
-/** An order whose units are off the stock. */
+/** An order whose units have left the stock. */
 export interface HeldOrder {
   readonly orderId: string;
   readonly buyerId: string;
   readonly quantity: number;
 }
 
-/** Ends pending orders of one product and returns their units. Orders that have ended or are paid stay as they are. */
+/** Ends pending orders of one product and returns their units. Orders that are paid or already ended do not change. */
 export interface GiveBackRequest extends StockOperation {
   readonly orders: readonly HeldOrder[];
   readonly as: "cancelled" | "expired";
   readonly reason: string | null;
-  /** Only those whose deadline was before it; null: whatever their deadline. */
+  /** Ends only orders with a payment deadline up to this time; null ends all. */
   readonly dueBefore: Date | null;
 }
 
 export type GiveBackOutcome =
-  /** Those that were ended by this call; their units are back. */
+  /** The orders that this call ended. Their units are back in the stock. */
   | { readonly status: "released"; readonly orders: readonly HeldOrder[] }
   | Extract<StockOutcome, { readonly status: "contended" }>;
 
-/** A way of taking units off a hot row: a lock round a read-modify-write, or one atomic operation. */
+/** A way to take units off a hot row: a lock around a read-modify-write, or one atomic operation. */
 export interface StockStrategy extends AsyncDisposable {
   readonly id: string;
   readonly traits: StrategyTraits;
   /**
    * Takes `quantity` units for the buyer and writes the order.
-   * @throws {LockError} when a server is lost or the outcome is not known
+   * @throws {LockError} when a server fails or the outcome is unknown
    */
   reduceStock(request: StockRequest): Promise<StockOutcome>;
   /**
-   * Returns the units of pending orders, under the same guard as the sales: an absolute write of a lock's holder would
-   * undo an increment made beside it. Orders and stock change in one statement, so each unit comes back once.
-   * @throws {LockError} when a server is lost or the outcome is not known
+   * Ends pending orders and returns their units. Uses the same lock or condition as the sales, because the absolute write of a lock
+   * holder would undo a concurrent increment. Orders and stock change in one statement, so each unit comes back once.
+   * @throws {LockError} when a server fails or the outcome is unknown
    */
   giveBack(request: GiveBackRequest): Promise<GiveBackOutcome>;
   /**
-   * Puts a target's stock where the strategy keeps it, for those that do not sell from the target's own row. Called once
-   * for all nodes, before a run opens; purchases outside of runs find the stock by themselves.
+   * Moves the stock of a target to where the strategy keeps it. Only strategies that do not sell from the target's row have it.
+   * Called once for all nodes before a run opens. Outside runs, a purchase initializes a missing counter.
    */
   prepare?(target: StockTarget, stock: number): Promise<void>;
-  /** What the strategy counts elsewhere, beside the row, for those that do. */
+  /** Compares an external counter with the row. Only strategies with an external counter have it. */
   drift?(target: StockTarget): Promise<StockDrift>;
-  /** Targets that have a journal there, where the server can list them. */
+  /** Lists the targets that have a journal, if the server can list keys. */
   journalledTargets?(): Promise<readonly StockTarget[]>;
-  /** Brings the two together again after crashes and lost replies. Safe at any time, on several nodes at once. */
+  /** Repairs counter and journal after crashes and lost replies. Safe at any time and on several nodes at once. */
   reconcile?(target: StockTarget, options?: ReconcileOptions): Promise<Reconciliation>;
 }
 
-/** A count that is kept outside of PostgreSQL, and the row it stands for. Units throughout. */
+/** A counter outside PostgreSQL and its row. All fields are in units. */
 export interface StockDrift {
-  /** Null: nothing is counted there yet. */
+  /** Null when the counter does not exist. */
   readonly counter: number | null;
   readonly stock: number;
-  /** TakeResult from the counter for orders that are on their way, or were lost on it. */
+  /** Units in the journal: taken from the counter, with an order that is in progress or was lost. */
   readonly pending: number;
-  /** counter - stock. Below zero: units that nobody can buy. Above: units promised that the row does not have. */
+  /** counter - stock. Negative: units that cannot be bought. Positive: units that the row does not have. */
   readonly drift: number;
 }
 
 export interface ReconcileOptions {
-  /** Leaves younger entries alone: their orders may be on their way. 0 where nobody is buying. */
+  /** Younger entries are left alone, because their orders may be in progress. 0 when no purchase is running. */
   readonly olderThanMs?: number;
-  /** Operations whose process is known to have ended: they are settled whatever their age. */
+  /** True for operations of a process that has ended: their entries are settled at any age. */
   readonly isDead?: (opId: string) => boolean;
 }
 
-/** Units that were settled, by what was found. */
+/** Result of a reconciliation, in units. */
 export interface Reconciliation {
-  /** Their orders were there. */
+  /** Their orders exist. */
   readonly kept: number;
-  /** There was no order; they are on sale again. */
+  /** Without an order; they are on sale again. */
   readonly givenBack: number;
-  /** Too young to judge. */
+  /** Their entries are too young to settle. */
   readonly pending: number;
-  /** By how much the counter was moved to agree with the row, besides. */
+  /** Change of the counter to match the row, in addition to `givenBack`. */
   readonly corrected: number;
 }

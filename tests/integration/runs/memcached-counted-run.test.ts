@@ -44,7 +44,7 @@ describe("a run under memcached-cas", () => {
       assert.equal(answer.status, 503);
       const { error } = (await answer.json()) as { error: { code: string; message: string } };
       assert.equal(error.code, "backend_unavailable");
-      assert.match(error.message, /the stock itself has vanished from Memcached/);
+      assert.match(error.message, /the counter has vanished from Memcached/);
     }
     const document = await finish(opened);
     assert.equal(document.verdict, "inconclusive");
