@@ -7,7 +7,9 @@ export interface FirstFindingsOptions<T> {
   readonly toFinding: (item: T) => Finding;
 }
 
-/** Counts all items but builds findings only for the earliest: a run without a lock can break a rule in every operation. */
+/**
+ * Counts all items but builds findings only for the earliest: a run without a lock can break a rule in every operation.
+ */
 export function firstFindings<T>(items: readonly T[], { timeOf, toFinding }: FirstFindingsOptions<T>): CheckResult {
   const kept: Dated<T>[] = [];
   for (const item of items) {

@@ -4,9 +4,9 @@ import { memoize } from "./memoize";
 import type { Operation } from "./operation";
 
 /**
- * Units that a strategy may have taken from its counter and given back: the purchase reached its write but has no order.
- * A give-back raises the counter, so a rise that give-backs can explain is not a violation. A lock holder's write cannot
- * be given back: it commits in the order's transaction or rolls back.
+ * Units that a strategy may have taken from its counter and given back: the purchase reached its write but has no
+ * order. A give-back raises the counter, so a rise that give-backs can explain is not a violation. A lock holder's
+ * write cannot be given back: it commits in the order's transaction or rolls back.
  */
 export class GiveBacks {
   private readonly units: DemandPrefixSum;
@@ -18,7 +18,10 @@ export class GiveBacks {
     this.isOneHost = history.ops.every((op) => op.host === first?.host);
   }
 
-  /** Units that may have been given back before this purchase was answered; all of them if the hosts' clocks do not compare. */
+  /**
+   * Units that may have been given back before this purchase was answered; all of them if the hosts' clocks do not
+   * compare.
+   */
   unitsBefore(op: Operation): number {
     return this.isOneHost ? this.units.at(op.answeredNs) : this.units.total;
   }

@@ -11,8 +11,8 @@ export interface Hold {
 }
 
 /**
- * The holds of one host's purchases, sorted by start. Purchases that share a `holderId` (a nested entry, a batch) share one
- * hold. A hold ends at its release, or when the holder detects that its lease is lost.
+ * The holds of one host's purchases, sorted by start. Purchases that share a `holderId` (a nested entry, a batch) share
+ * one hold. A hold ends at its release, or when the holder detects that its lease is lost.
  */
 export const holdsOf = memoize((ops: readonly Operation[]): readonly Hold[] => {
   const shared = new Map<string, Hold>();
@@ -43,9 +43,9 @@ function holdOf(op: Operation): Hold | null {
 }
 
 /**
- * The release, or the last recorded time if no release was recorded. A failed transaction held its lock until the server
- * ended it, at an unknown time after its last answered statement. Only the time up to that statement counts: the server
- * undid its writes, so a later holder cannot have been harmed.
+ * The release, or the last recorded time if no release was recorded. A failed transaction held its lock until the
+ * server ended it, at an unknown time after its last answered statement. Only the time up to that statement counts: the
+ * server undid its writes, so a later holder cannot have been harmed.
  */
 function endOfHold(op: Operation, grantedNs: number): number {
   const isRolledBack = op.transactional && (op.outcome === "error" || op.outcome === "unknown");

@@ -91,7 +91,10 @@ function isMarkedOp(markedOps: FindingView["markedOps"], index: number): boolean
   return markedOps === "all" || index === (markedOps === "first" ? 0 : 1);
 }
 
-/** A lost update's finding names the operations by read; the view marks the second, which must be the one that overwrote. */
+/**
+ * A lost update's finding names the operations by read; the view marks the second, which must be the one that
+ * overwrote.
+ */
 function overwriterSecond(history: History, { kind }: Finding, ops: readonly Operation[]): readonly Operation[] {
   const [a, b] = ops;
   return kind === "lostUpdates" && a && b && overwrittenBy(history).get(a) === b ? [b, a] : ops;
@@ -212,7 +215,9 @@ export function firstServedInterleaving(history: History): Interleaving {
   return { ...mergeSteps(history, served, { fields: CRITICAL_SECTION_FIELDS, marked: new Map() }), remarks: [] };
 }
 
-/** Sorts by grant. Without grants the written values give the order: the purchase that left more units was served first. */
+/**
+ * Sorts by grant. Without grants the written values give the order: the purchase that left more units was served first.
+ */
 function byServiceOrder(a: Operation, b: Operation): number {
   const hasValues = a.grantedNs === undefined && a.writtenValue !== undefined && b.writtenValue !== undefined;
   return hasValues ? (b.writtenValue ?? 0) - (a.writtenValue ?? 0) : servedOrWrittenNs(a) - servedOrWrittenNs(b);

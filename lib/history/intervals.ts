@@ -6,7 +6,10 @@ export interface Interval {
   readonly to: number;
 }
 
-/** The largest number of intervals open at the same time. An end and a start at the same instant do not overlap. O(n log n). */
+/**
+ * The largest number of intervals open at the same time. An end and a start at the same instant do not overlap.
+ * O(n log n).
+ */
 export function peakOverlap(intervals: readonly Interval[]): number {
   const starts = Float64Array.from(intervals, ({ from }) => from).sort();
   const ends = Float64Array.from(intervals, ({ to }) => to).sort();

@@ -1,12 +1,18 @@
 import type { HistoryFaultLine, HistoryOpLine, OperationOutcome } from "./types";
 
-/** A host's monotonic clock. Readings are stored as offsets from its first reading, which a number holds exactly for 104 days. */
+/**
+ * A host's monotonic clock. Readings are stored as offsets from its first reading, which a number holds exactly for 104
+ * days.
+ */
 export interface HostClock {
   readonly host: string;
   readonly originNs: bigint;
 }
 
-/** One call of a purchase. Times are nanoseconds since the clock's origin; undefined if the step did not happen or was not recorded. */
+/**
+ * One call of a purchase. Times are nanoseconds since the clock's origin; undefined if the step did not happen or was
+ * not recorded.
+ */
 export interface Operation {
   readonly opId: string;
   readonly node: string;

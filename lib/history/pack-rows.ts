@@ -6,8 +6,8 @@ interface Spanning {
 }
 
 /**
- * Assigns each span the lowest free row of its lane, so that overlapping spans have different rows. A lane's depth is the
- * number of rows it needs. `spans` must be sorted by start; `lanes[i]` is the lane of `spans[i]`. O(n log n).
+ * Assigns each span the lowest free row of its lane, so that overlapping spans have different rows. A lane's depth is
+ * the number of rows it needs. `spans` must be sorted by start; `lanes[i]` is the lane of `spans[i]`. O(n log n).
  */
 export function packRows(
   spans: readonly Spanning[],

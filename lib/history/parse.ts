@@ -14,13 +14,16 @@ export interface ParsedHistory {
   readonly lines: number;
 }
 
-/** A chunk of the file, cut at any byte. Between two lines also a line as an object, which is trusted to match the schema. */
+/**
+ * A chunk of the file, cut at any byte. Between two lines also a line as an object, which is trusted to match the
+ * schema.
+ */
 export type HistoryPiece = string | Uint8Array | HistoryLine;
 export type HistorySource = AsyncIterable<HistoryPiece> | Iterable<HistoryPiece>;
 
 /**
- * Reads a history line by line. Never throws: problems with the input become doubts. Only complete, valid lines are kept,
- * so that every violation found in them is proven.
+ * Reads a history line by line. Never throws: problems with the input become doubts. Only complete, valid lines are
+ * kept, so that every violation found in them is proven.
  */
 export async function parseHistory(source: HistorySource): Promise<ParsedHistory> {
   const splitter = new LineSplitter();

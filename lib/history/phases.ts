@@ -17,8 +17,9 @@ export interface PhaseTimes<T extends number | bigint> {
 export type PhaseSpan<T extends number | bigint> = readonly [phase: Exclude<Phase, "poolWait">, fromNs: T, toNs: T];
 
 /**
- * The phases of a purchase. The wait ends at the grant, or at the read if the strategy has no lock. The hold ends when the
- * write starts. The commit is the write's round trip. Each span may include time spent waiting for a pooled connection.
+ * The phases of a purchase. The wait ends at the grant, or at the read if the strategy has no lock. The hold ends when
+ * the write starts. The commit is the write's round trip. Each span may include time spent waiting for a pooled
+ * connection.
  */
 export function phaseSpans<T extends number | bigint>(times: PhaseTimes<T>): readonly PhaseSpan<T>[] {
   const { waitNs, writeNs, committedNs, releasedNs, answeredNs } = times;
@@ -34,7 +35,10 @@ export function phaseSpans<T extends number | bigint>(times: PhaseTimes<T>): rea
   return found;
 }
 
-/** Phase durations in milliseconds. Waiting for a pooled connection counts as `poolWait` only and is subtracted from the other phases. */
+/**
+ * Phase durations in milliseconds. Waiting for a pooled connection counts as `poolWait` only and is subtracted from the
+ * other phases.
+ */
 export function phaseDurationsOf(op: Operation): readonly (readonly [Phase, number])[] {
   const durations: (readonly [Phase, number])[] = [];
   if (op.poolWaitUs !== undefined) durations.push(["poolWait", op.poolWaitUs / 1_000]);

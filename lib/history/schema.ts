@@ -19,7 +19,10 @@ const runLine = z.object({
   servedWithinMs: z.int().min(1).optional(),
 });
 
-/** One check validates all strings of an operation: a run can have 100,000 of these lines, and a check per field is slower. */
+/**
+ * One check validates all strings of an operation: a run can have 100,000 of these lines, and a check per field is
+ * slower.
+ */
 const opLine = z
   .object({
     type: z.literal("op"),

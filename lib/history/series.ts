@@ -30,10 +30,16 @@ export interface StepColumns {
   readonly stockLeft: readonly (number | null)[];
   /** Purchases answered in the step, with any outcome. */
   readonly answered: readonly number[];
-  /** Latency from request to answer of the purchases answered in the step; null if there are none. Below 100 purchases p99 is the maximum. */
+  /**
+   * Latency from request to answer of the purchases answered in the step; null if there are none. Below 100 purchases
+   * p99 is the maximum.
+   */
   readonly p50Ms: readonly (number | null)[];
   readonly p99Ms: readonly (number | null)[];
-  /** Medians over the purchases that were answered in the step and had the phase. Only `poolWait` includes waits for pooled connections. */
+  /**
+   * Medians over the purchases that were answered in the step and had the phase. Only `poolWait` includes waits for
+   * pooled connections.
+   */
   readonly phaseMediansMs: Readonly<Record<Phase, readonly (number | null)[]>>;
   /** The largest number at the same time within the step. */
   readonly inFlight: readonly number[];
@@ -78,8 +84,9 @@ const ordersIn = memoize((grid: StepGrid): { ordered: number[]; unplacedUnits: n
 });
 
 /**
- * The stock after each accepted write. A read-modify-write sets an absolute value, and the write that started later wins: a
- * correct lock orders writes by start, while replies can arrive in another order. Other writes subtract their quantity.
+ * The stock after each accepted write. A read-modify-write sets an absolute value, and the write that started later
+ * wins: a correct lock orders writes by start, while replies can arrive in another order. Other writes subtract their
+ * quantity.
  */
 const stockIn = memoize((grid: StepGrid): (number | null)[] => {
   const { history } = grid;

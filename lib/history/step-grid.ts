@@ -65,7 +65,10 @@ export const gridOf = memoize((history: History): StepGrid | null => {
   return host === undefined ? null : new StepGrid(history, zeroNs, endNs - zeroNs);
 });
 
-/** The largest number of intervals open at the same time within each step. An end and a start at the same instant do not overlap. */
+/**
+ * The largest number of intervals open at the same time within each step. An end and a start at the same instant do not
+ * overlap.
+ */
 export function peaksIn(intervals: readonly Interval[], grid: StepGrid): number[] {
   const starts = sorted(intervals.map(({ from }) => from));
   const ends = sorted(intervals.map(({ to }) => to));

@@ -18,8 +18,8 @@ export interface Span {
 }
 
 /**
- * Critical sections over time, with one lane per node. Columns: an index is one purchase. Times are microseconds since the
- * first request on the same host.
+ * Critical sections over time, with one lane per node. Columns: an index is one purchase. Times are microseconds since
+ * the first request on the same host.
  */
 export interface Timeline {
   readonly lanes: readonly string[];
@@ -84,7 +84,9 @@ export function spansWithin({ spans }: Timeline, fromUs: number, toUs: number): 
   };
 }
 
-/** The first request of each host. Offsets between clocks are unknown, so each host's time starts at its first request. */
+/**
+ * The first request of each host. Offsets between clocks are unknown, so each host's time starts at its first request.
+ */
 export function firstInvocations(ops: readonly Operation[]): ReadonlyMap<string, number> {
   const firsts = new Map<string, number>();
   for (const { host, invokedNs } of ops) firsts.set(host, Math.min(firsts.get(host) ?? Infinity, invokedNs));

@@ -1,6 +1,6 @@
 /**
- * The history of a run, one JSON object per line (NDJSON). Times are nanoseconds of the host's monotonic clock as decimal
- * strings. A field that does not apply is absent. docs/history-format.md explains the fields.
+ * The history of a run, one JSON object per line (NDJSON). Times are nanoseconds of the host's monotonic clock as
+ * decimal strings. A field that does not apply is absent. docs/history-format.md explains the fields.
  */
 export interface HistoryRunLine {
   readonly type: "run";
@@ -70,7 +70,10 @@ export interface HistoryOrder {
 export interface HistoryEndLine {
   readonly type: "end";
   readonly final: number;
-  /** The remaining units on the counter of a strategy that counts outside PostgreSQL; null or absent if there is no counter. */
+  /**
+   * The remaining units on the counter of a strategy that counts outside PostgreSQL; null or absent if there is no
+   * counter.
+   */
   readonly counter?: number | null;
   /** In the order in which the database inserted them. */
   readonly orders: readonly HistoryOrder[];

@@ -4,7 +4,9 @@ import type { History, HistoryStage } from "./history";
 import { type HistoryPiece, type HistorySource, type ParsedHistory, parseHistory } from "./parse";
 import { TIMELINE_STAGES, timelineOf } from "./timeline";
 
-/** Checks histories in a process that also serves requests: every function yields to the event loop between its stages. */
+/**
+ * Checks histories in a process that also serves requests: every function yields to the event loop between its stages.
+ */
 
 /** Small enough that parsing one chunk does not delay requests noticeably. */
 const CHUNK_CHARS = 128 * 1_024;

@@ -7,7 +7,10 @@ import { simulateLockSale } from "../../lib/history/testing/simulation/lock-sale
 import { type Sale, toNdjson } from "../../lib/history/testing/simulation/sale";
 import { parseAndCheckYielding, timelineYielding } from "../../lib/history/yielding";
 
-/** Measures how the time of a check grows with the history, and how long it blocks the event loop: `node --import tsx tests/history/check-benchmark.ts`. */
+/**
+ * Measures how the time of a check grows with the history, and how long it blocks the event loop: `node --import tsx
+ * tests/history/check-benchmark.ts`.
+ */
 
 const CHUNK_BYTES = 64 * 1024;
 

@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { SALES, timeOf } from "../history/check-benchmark";
 
-/** Ten times the operations may take 20 times as long: 10 is linear, the rest covers sorting, garbage collection and noise. Quadratic takes 100 times. */
+/**
+ * Ten times the operations may take 20 times as long: 10 is linear, the rest covers sorting, garbage collection and
+ * noise. Quadratic takes 100 times.
+ */
 const MAX_RATIO = 20;
 const [FEW, MANY] = [4_000, 40_000];
 /** Other load on the machine can spoil a measurement. A checker that is not near linear fails every attempt. */

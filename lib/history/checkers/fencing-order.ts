@@ -7,8 +7,8 @@ import { byHost } from "../intervals";
 import { clockReading, type Operation } from "../operation";
 
 /**
- * Finds grants whose fencing token is not above every earlier grant's token. Each host's clock orders its grants; between
- * hosts only a repeated token is found. O(n log n).
+ * Finds grants whose fencing token is not above every earlier grant's token. Each host's clock orders its grants;
+ * between hosts only a repeated token is found. O(n log n).
  */
 export function checkFencingOrder(history: History): CheckResult {
   const hosts = [...byHost(history.ops).values()].map(fencedHolds);

@@ -13,8 +13,8 @@ export interface HandOff {
 }
 
 /**
- * The time from a release to the next grant, if the next holder was already waiting at the release: otherwise the lock was
- * idle. Overlapping holds have no hand-off. O(n log n).
+ * The time from a release to the next grant, if the next holder was already waiting at the release: otherwise the lock
+ * was idle. Overlapping holds have no hand-off. O(n log n).
  */
 export const handOffOf = memoize((ops: readonly Operation[]): HandOff => {
   const delaysMs: number[] = [];

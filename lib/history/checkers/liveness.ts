@@ -15,8 +15,8 @@ interface Wait {
 }
 
 /**
- * After a fault heals, the lock must serve its waiters within a bound. Finds every waiter that exceeded the bound, and a
- * lock that served no waiter within the bound although at least one was always waiting. O(n log n) per fault.
+ * After a fault heals, the lock must serve its waiters within a bound. Finds every waiter that exceeded the bound, and
+ * a lock that served no waiter within the bound although at least one was always waiting. O(n log n) per fault.
  *
  * A late waiter loses no unit, so these findings make a run inconclusive, not unsafe. Fault times are readings of one
  * host's clock, so the check does not apply if operations ran on several hosts.

@@ -14,8 +14,8 @@ export interface LostUpdate {
 }
 
 /**
- * Counts orders that did not change the stock, max(0, orders - (initial - final)), and finds the pairs of writes that caused
- * it. A pair proves a lost update even if the totals agree, because other units may have vanished. O(n log n).
+ * Counts orders that did not change the stock, max(0, orders - (initial - final)), and finds the pairs of writes that
+ * caused it. A pair proves a lost update even if the totals agree, because other units may have vanished. O(n log n).
  */
 export function checkLostUpdates(history: History): CheckResult {
   const balance = balanceOf(history);

@@ -6,15 +6,19 @@ import { byHost } from "../intervals";
 import { memoize } from "../memoize";
 import { clockReading, type Operation } from "../operation";
 
-/** An accepted write after the hold ended. `newer` is the later holder that proves it; null if the operation proves it alone. */
+/**
+ * An accepted write after the hold ended. `newer` is the later holder that proves it; null if the operation proves it
+ * alone.
+ */
 export interface StaleWrite {
   readonly op: Operation;
   readonly newer: Operation | null;
 }
 
 /**
- * Finds accepted writes of stale holders. With tokens: the resource had already answered a newer token when the write began.
- * Without tokens: the holder had detected the lost lease, or released the lock, before the write began. O(n log n).
+ * Finds accepted writes of stale holders. With tokens: the resource had already answered a newer token when the write
+ * began. Without tokens: the holder had detected the lost lease, or released the lock, before the write began.
+ * O(n log n).
  */
 export function checkStaleWrites(history: History): CheckResult {
   return firstFindings(staleWritesIn(history), {
@@ -82,8 +86,9 @@ function answeredByResourceNs(history: History, op: Operation): number | undefin
 }
 
 /**
- * Between hosts the values give the order. The stock only falls, so the purchase that read the lower value wrote later. If
- * both read the same value, the newer token's read did not see the older token's write, so that write came later or was lost.
+ * Between hosts the values give the order. The stock only falls, so the purchase that read the lower value wrote later.
+ * If both read the same value, the newer token's read did not see the older token's write, so that write came later or
+ * was lost.
  */
 function byDatabaseOrder(accepted: readonly Operation[]): StaleWrite[] {
   const writes = accepted.filter((op) => op.fencingToken !== undefined && op.readValue !== undefined);

@@ -8,12 +8,13 @@ import { memoize } from "../memoize";
 import { clockReading, type Operation } from "../operation";
 
 /**
- * Checks linearizability: can a counter that falls from `initial` have given these answers in some order that respects real
- * time (a purchase answered before another was requested comes first)? A purchase of unknown outcome may have happened at
- * any time after its request, or never; a row proves that it happened. "Ticket" is the counter value that a purchase saw.
+ * Checks linearizability: can a counter that falls from `initial` have given these answers in some order that respects
+ * real time (a purchase answered before another was requested comes first)? A purchase of unknown outcome may have
+ * happened at any time after its request, or never; a row proves that it happened. "Ticket" is the counter value that a
+ * purchase saw.
  *
- * Exact for purchases of one unit without recorded values, together with the check for oversold. For other histories every
- * finding is proof, but some violations are missed. O(n log n).
+ * Exact for purchases of one unit without recorded values, together with the check for oversold. For other histories
+ * every finding is proof, but some violations are missed. O(n log n).
  */
 export function checkTicketOrder(history: History): CheckResult {
   const rises = risesIn(history);
@@ -27,7 +28,9 @@ export function checkTicketOrder(history: History): CheckResult {
   });
 }
 
-/** A rise: the counter was higher than `before` had left it. A shortfall: lower than `possiblyTaken` units can explain. */
+/**
+ * A rise: the counter was higher than `before` had left it. A shortfall: lower than `possiblyTaken` units can explain.
+ */
 interface Disorder {
   readonly seen: Observation;
   /** Null for a shortfall. */
@@ -109,7 +112,10 @@ function ticketOf(op: Operation): number | undefined {
   return op.writtenValue === undefined ? op.readValue : op.writtenValue + op.quantity;
 }
 
-/** Finds purchases that saw a higher counter than an earlier one left: a sale after "sold out", or an older ticket after a newer. */
+/**
+ * Finds purchases that saw a higher counter than an earlier one left: a sale after "sold out", or an older ticket after
+ * a newer.
+ */
 function findRises(
   observations: readonly Observation[],
   sortedByEnd: readonly Observation[],
@@ -132,7 +138,9 @@ function findRises(
   return found;
 }
 
-/** Finds purchases that saw a lower counter than all requests so far can explain: refused too early, or units vanished. */
+/**
+ * Finds purchases that saw a lower counter than all requests so far can explain: refused too early, or units vanished.
+ */
 function findShortfalls(history: History, sortedByEnd: readonly Observation[]): Disorder[] {
   const initial = history.run?.initial;
   if (initial === undefined) return [];

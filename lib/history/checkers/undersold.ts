@@ -3,7 +3,10 @@ import { type History, hasAcceptedWrite, rowsOf } from "../history";
 import { clockReading } from "../operation";
 import { balanceOf } from "./conservation";
 
-/** Counts units that left the stock, or the strategy's counter, without an order: max(0, (initial - final) - orders). O(n). */
+/**
+ * Counts units that left the stock, or the strategy's counter, without an order: max(0, (initial - final) - orders).
+ * O(n).
+ */
 export function checkUndersold(history: History): CheckResult {
   const balance = balanceOf(history);
   const count = balance ? Math.max(0, balance.initial - balance.lowest - balance.ordered) : 0;

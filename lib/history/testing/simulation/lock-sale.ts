@@ -6,7 +6,9 @@ export interface LockSaleOptions {
   readonly buyers: number;
   readonly initial: number;
   readonly hosts: number;
-  /** The row checks fencing tokens, so the simulation may pause a holder beyond its lease and let the next one acquire. */
+  /**
+   * The row checks fencing tokens, so the simulation may pause a holder beyond its lease and let the next one acquire.
+   */
   readonly fenced: boolean;
   /** The probability that a purchase fails: contended, an error, or a lost answer. */
   readonly failureRate: number;
@@ -121,7 +123,8 @@ class Purchase {
     op.releasedNs = this.stamp(endAt);
     op.answeredNs = this.stamp(endAt + this.randomDelay());
     const fails = random.chance(options.failureRate / 3);
-    // Without tokens, holds never overlap, so ranks follow grant order. With tokens, overlapping holders act in random order.
+    // Without tokens, holds never overlap, so ranks follow grant order. With tokens, overlapping holders act in random
+    // order.
     const rank = options.fenced ? random.next() : this.position.index;
     events.add({ at: random.between(grantAt, readAt), rank }, () => this.read(readAt, fails));
     events.add({ at: random.between(writeAt, endAt), rank: rank + random.next() / 2 + 0.1 }, () =>
