@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { describe, it } from "node:test";
+import { describe, it, mock } from "node:test";
+import { RENEW_EVERY_MS } from "./claim-renewer";
 import { type Answer, type AnswerKind, answerOnce, type KeyedRequest, REPLAYED_HEADER } from "./idempotency";
 import { isShopError } from "./shop-error";
 import type { Reply } from "./testing/fake-postgres";
@@ -11,6 +12,7 @@ const READ = /^SELECT request_hash/;
 const KEEP = /^UPDATE idempotency_keys SET status/;
 const FREE = /^DELETE FROM idempotency_keys/;
 const EXPIRE = /^UPDATE idempotency_keys SET claimed_until = now\(\)/;
+const RENEW = /AS h \(user_id, route, key, claimed_by\)/;
 const POLL = /LEFT JOIN idempotency_keys/;
 
 const CLAIMED: Reply = [{ isTakenOver: false }];
@@ -178,6 +180,25 @@ describe("answerOnce", () => {
     });
     const answer = await answerOnce(request, makeWork(SOLD_OUT));
     assert.deepEqual([answer.status, answer.headers[REPLAYED_HEADER]], [201, "true"]);
+  });
+
+  it("renews its claim while it works, and not afterwards", async () => {
+    mock.timers.enable({ apis: ["setInterval"] });
+    try {
+      fakes.postgres.script(CLAIM, CLAIMED).script(KEEP, [{}]).script(RENEW, []);
+      const request = makeRequest();
+      const longWork = async () => {
+        mock.timers.tick(2 * RENEW_EVERY_MS);
+        return SOLD;
+      };
+      await answerOnce(request, { ...makeWork(SOLD), work: longWork });
+      mock.timers.tick(2 * RENEW_EVERY_MS);
+      const claimId = fakes.postgres.sent(CLAIM)[0]?.[4];
+      const renewed = [[request.userId], [request.route], [request.key], [claimId]];
+      assert.deepEqual(fakes.postgres.sent(RENEW), [renewed, renewed]);
+    } finally {
+      mock.timers.reset();
+    }
   });
 
   it("gives the answer even if it cannot be kept, and logs that", async () => {

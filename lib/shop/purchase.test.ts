@@ -57,7 +57,8 @@ describe("purchase", () => {
     assert.deepEqual([line?.outcome, line?.orderId, line?.buyerId, line?.quantity], ["sold", "7", "buyer", 2]);
     assert.equal(line?.idempotencyKey, "key-1");
     assert.ok(line?.answeredNs, "expected the time of the answer in the history line");
-    assert.equal(node.stats("run-1")?.counts.sold, 1);
+    const counts = node.stats("run-1")?.counts;
+    assert.deepEqual([counts?.requests, counts?.sold], [1, 1]);
   });
 
   for (const [status, recorded] of [

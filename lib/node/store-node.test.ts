@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { StockDrift, StockStrategy, StockTarget } from "../stock/types";
+import type { RunAssignment } from "./run-assignment";
+import { isOfEarlierProcess, StoreNode } from "./store-node";
+
+const TARGET = { kind: "product", id: 1 } as const;
+const DEFAULTS = { holdMs: 1, ttlMs: 2_000, waitTimeoutMs: 300 };
+const NO_DRIFT: StockDrift = { counter: 5, stock: 5, pending: 0, drift: 0 };
+
+function makeAssignment(runId: string, change: Partial<RunAssignment> = {}): RunAssignment {
+  return { runId, strategy: "of-run", target: TARGET, holdMs: 5, ttlMs: 6_000, waitTimeoutMs: 700, ...change };
+}
+
+/** A node whose strategies only record that they were created, prepared and disposed. */
+function makeNode(historyCapacity = 10) {
+  const created: string[] = [];
+  const disposed: string[] = [];
+  const prepared: (readonly [string, StockTarget, number])[] = [];
+  const createStrategy = (id: string) => {
+    if (id === "unknown") throw new Error("strategy: unknown");
+    created.push(id);
+    const prepare = async (target: StockTarget, stock: number) => void prepared.push([id, target, stock]);
+    const asyncDispose = async () => void disposed.push(id);
+    const strategy = { id, prepare, drift: async () => NO_DRIFT, [Symbol.asyncDispose]: asyncDispose };
+    return strategy as unknown as StockStrategy;
+  };
+  const node = new StoreNode({
+    name: "node-1",
+    activeStrategy: "of-shop",
+    createStrategy,
+    defaults: DEFAULTS,
+    historyCapacity: () => historyCapacity,
+  });
+  return { node, created, disposed, prepared };
+}
+
+describe("StoreNode", () => {
+  it("plans a purchase with the shop's settings, and with the run's while a run owns the target", () => {
+    const { node } = makeNode();
+    const ofShop = node.plan(TARGET);
+    assert.deepEqual([ofShop.strategy.id, ofShop.run, ofShop.fencing], ["of-shop", null, true]);
+    assert.deepEqual([ofShop.holdMs, ofShop.ttlMs, ofShop.waitTimeoutMs], [1, 2_000, 300]);
+    node.assign(makeAssignment("run-1", { fencing: false }));
+    const ofRun = node.plan(TARGET);
+    assert.deepEqual([ofRun.strategy.id, ofRun.run?.assignment.runId, ofRun.fencing], ["of-run", "run-1", false]);
+    assert.deepEqual([ofRun.holdMs, ofRun.ttlMs, ofRun.waitTimeoutMs], [5, 6_000, 700]);
+    assert.equal(node.plan({ kind: "product", id: 2 }).run, null);
+    node.close("run-1");
+    assert.equal(node.plan(TARGET).run, null);
+  });
+
+  it("calls a plan outdated once a run of its target starts or ends", () => {
+    const { node } = makeNode();
+    const before = node.plan(TARGET);
+    const ofOtherTarget = node.plan({ kind: "product", id: 2 });
+    assert.equal(node.isCurrent(before), true);
+    node.assign(makeAssignment("run-1"));
+    const during = node.plan(TARGET);
+    assert.deepEqual([node.isCurrent(before), node.isCurrent(during)], [false, true]);
+    node.close("run-1");
+    assert.deepEqual([node.isCurrent(before), node.isCurrent(during)], [true, false]);
+    assert.equal(node.isCurrent(ofOtherTarget), true);
+  });
+
+  it("keeps the first run if the same run is assigned again", () => {
+    const { node } = makeNode();
+    node.assign(makeAssignment("run-1"));
+    const run = node.run("run-1");
+    node.assign(makeAssignment("run-1", { holdMs: 99 }));
+    assert.equal(node.run("run-1"), run);
+    assert.equal(node.plan(TARGET).holdMs, 5);
+  });
+
+  it("reports the run that awaits its verdict after it was closed, until the verdict or the next run", () => {
+    const { node } = makeNode();
+    assert.equal(node.runAwaitingVerdict(TARGET), null);
+    node.assign(makeAssignment("run-1"));
+    assert.equal(node.runAwaitingVerdict(TARGET), null);
+    node.close("run-1");
+    assert.equal(node.runAwaitingVerdict(TARGET), "run-1");
+    node.forgetAwaitingVerdict(TARGET);
+    assert.equal(node.runAwaitingVerdict(TARGET), null);
+    node.assign(makeAssignment("run-2"));
+    node.close("run-2");
+    node.assign(makeAssignment("run-3"));
+    assert.equal(node.runAwaitingVerdict(TARGET), null);
+  });
+
+  it("keeps the newer run of a target if the older one is closed afterwards", () => {
+    const { node } = makeNode();
+    node.assign(makeAssignment("run-1"));
+    node.assign(makeAssignment("run-2"));
+    assert.equal(node.close("run-1"), true);
+    assert.equal(node.plan(TARGET).run?.assignment.runId, "run-2");
+    assert.equal(node.runAwaitingVerdict(TARGET), null);
+    assert.equal(node.close("unknown"), false);
+  });
+
+  it("forgets the oldest closed runs, but none that is open or has purchases in flight", () => {
+    const { node } = makeNode();
+    const targetOf = (id: number) => ({ kind: "product", id }) as const;
+    node.assign(makeAssignment("open", { target: targetOf(100) }));
+    node.assign(makeAssignment("in-flight", { target: targetOf(101) }));
+    node.run("in-flight")?.meter.begin(node.newTrace());
+    node.close("in-flight");
+    for (let id = 1; id <= 5; id += 1) {
+      node.assign(makeAssignment(`run-${id}`, { target: targetOf(id) }));
+      node.close(`run-${id}`);
+    }
+    const known = ["open", "in-flight", "run-1", "run-2", "run-3", "run-4", "run-5"].filter((runId) => node.run(runId));
+    assert.deepEqual(known, ["open", "in-flight", "run-4", "run-5"]);
+  });
+
+  it("counts operations beyond the recorder's capacity as dropped", () => {
+    const { node } = makeNode(1);
+    node.assign(makeAssignment("run-1"));
+    const facts = { buyerId: "buyer", quantity: 1, outcome: "sold" } as const;
+    for (let count = 0; count < 3; count += 1) node.run("run-1")?.recorder.record(node.newTrace(), facts);
+    const { recorded, dropped } = node.stats("run-1") ?? {};
+    assert.deepEqual([recorded, dropped], [1, 2]);
+    assert.equal(node.stats("unknown"), undefined);
+  });
+
+  it("counts the waiters of runs and of the shop", () => {
+    const { node } = makeNode();
+    node.assign(makeAssignment("run-1"));
+    for (const target of [TARGET, { kind: "product", id: 2 } as const]) {
+      node.plan(target).meter.begin({ ...node.newTrace(), waitNs: 1n });
+    }
+    assert.deepEqual([node.countWaiters(), node.stats("run-1")?.waiters], [2, 1]);
+  });
+
+  it("creates each strategy once and disposes all of them", async () => {
+    const { node, created, disposed, prepared } = makeNode();
+    node.plan(TARGET);
+    node.plan(TARGET);
+    await node.prepare({ strategy: "of-run", target: TARGET, stock: 5 });
+    node.assign(makeAssignment("run-1"));
+    assert.deepEqual(await node.drift("run-1"), NO_DRIFT);
+    assert.equal(await node.drift("unknown"), null);
+    assert.deepEqual([created, prepared], [["of-shop", "of-run"], [["of-run", TARGET, 5]]]);
+    await node[Symbol.asyncDispose]();
+    assert.deepEqual(disposed, ["of-shop", "of-run"]);
+  });
+
+  it("keeps its active strategy if it cannot switch to another", () => {
+    const { node } = makeNode();
+    assert.throws(() => node.switchStrategy("unknown"), /unknown/);
+    assert.equal(node.activeStrategy, "of-shop");
+    node.switchStrategy("other");
+    assert.deepEqual([node.activeStrategy, node.plan(TARGET).strategy.id], ["other", "other"]);
+  });
+
+  it("tells operations of its own process from those of an earlier one", () => {
+    const { node } = makeNode();
+    const [first, second] = [node.newTrace(), node.newTrace()];
+    assert.notEqual(first.opId, second.opId);
+    assert.equal(isOfEarlierProcess("node-1", first.opId), false);
+    assert.equal(isOfEarlierProcess("node-1", "node-1-999999.abc-5"), true);
+    assert.equal(isOfEarlierProcess("node-1", "node-10-999999.abc-5"), false);
+    assert.equal(isOfEarlierProcess("node-1", "node-1-5"), false);
+  });
+});
