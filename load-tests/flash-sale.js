@@ -1,5 +1,5 @@
 /**
- * The flash sale under k6: opens a run in the lab, sends the buyers, closes the run, prints what came out.
+ * The flash sale under k6: opens a run in the lab, sends the purchases, closes the run and prints the result.
  * `k6 run -e LOCK_STRATEGY=none load-tests/flash-sale.js`; all settings are in load-tests/README.md.
  */
 import { sleep } from "k6";
@@ -15,10 +15,10 @@ import { latenessLimitMs, readSettings } from "./lib/settings.js";
 
 const settings = readSettings(__ENV);
 const doorsOpen = settings.ratePerSecond === null;
-/** A purchase is answered within its wait for the lock plus the work; the rest is slack for a loaded machine. */
+/** The wait for the lock and the work, plus slack for a loaded machine. */
 const requestTimeoutMs = settings.waitTimeoutMs + settings.holdMs + 20_000;
 
-const judged = new Counter("run_judged");
+const runClosed = new Counter("run_judged");
 const oversold = new Counter("oversold");
 const lostUpdates = new Counter("lost_updates");
 const unexpectedOversold = new Counter("unexpected_oversold");
@@ -50,7 +50,7 @@ export const options = {
   setupTimeout: "60s",
   teardownTimeout: "60s",
   thresholds: {
-    // The run was closed and judged at all; without this the zero counters below would pass on silence.
+    // Proves that the lab closed the run. Without it, the zero counts below would pass if the lab did not answer.
     run_judged: ["count==1"],
     unexpected_oversold: ["count==0"],
     unexpected_lost_updates: ["count==0"],
@@ -58,18 +58,18 @@ export const options = {
     dropped_iterations: ["count==0"],
     unanswered: ["count==0"],
     unexpected_answers: ["count==0"],
-    // A generator that was starved measured itself, whatever the lab concludes of stock and orders.
+    // The latencies of a starved generator measure the generator, not the lock.
     start_lag: [`p(99)<=${latenessLimitMs(settings)}`],
     purchases: [doorsOpen ? `count==${settings.buyers}` : "count>0"],
   },
 };
 
-/** Milliseconds since the test began: fractional, monotonic, and one clock for all VUs. */
+/** Milliseconds since the start of the test: fractional, monotonic, and the same clock in all VUs. */
 function testClockMs() {
   return exec.instance.currentTestRunDuration;
 }
 
-/** Time for every buyer to connect before the doors open; about four times what 500 buyers need on two cores. */
+/** Time for every buyer to connect before the start: about four times what 500 buyers need on two cores. */
 function openingLeadMs() {
   return Math.min(15_000, 1_000 + 2 * settings.buyers);
 }
@@ -98,7 +98,7 @@ export default function purchase(sale) {
 /** @param {Sale} sale */
 function waitForDoors(sale) {
   const buyer = exec.vu.idInTest - 1;
-  // Buyers have the page open already: connect first, so that the sale measures the lock and not 500 handshakes.
+  // Connect first, so that the run measures the lock and not the TCP handshakes.
   http.get(`${sale.storeUrls[buyer % sale.storeUrls.length]}/healthz`, { tags: { name: "connect" } });
   const order = prepare(sale, { buyer, seed: settings.seed });
   const remainingMs = sale.doorsOpenAtMs - testClockMs();
@@ -106,24 +106,27 @@ function waitForDoors(sale) {
   buy(order, { intendedAtMs: sale.doorsOpenAtMs, clock: testClockMs });
 }
 
-/** When the schedule began, on the test clock; the same in every VU, worked out by each from its own first iteration. */
+/** Start of the schedule on the test clock. Each VU computes it in its first iteration, with the same result. */
 let scheduleBeganAtMs = Number.NaN;
 
 /** @param {Sale} sale */
 function arriveOnSchedule(sale) {
   const { iterationInTest, progress } = exec.scenario;
   if (Number.isNaN(scheduleBeganAtMs)) {
-    // `exec.scenario.startTime` is in whole milliseconds; the progress, a fraction of the duration, is finer.
+    // `exec.scenario.startTime` has whole milliseconds; `progress`, a fraction of the duration, is more precise.
     scheduleBeganAtMs = testClockMs() - progress * settings.durationMs;
   }
   const intendedAtMs = scheduleBeganAtMs + (iterationInTest * 1_000) / (settings.ratePerSecond ?? 1);
   buy(prepare(sale, { buyer: iterationInTest, seed: settings.seed }), { intendedAtMs, clock: testClockMs });
 }
 
-/** @param {Sale} sale */
+/**
+ * Closes the run. The lab measures and checks it here; the report that follows only completes the verdict.
+ * @param {Sale} sale
+ */
 export function teardown(sale) {
   const run = finishRun(settings, sale.runId, { awaitClientReport: true });
-  judged.add(1);
+  runClosed.add(1);
   oversold.add(run.violations.oversold);
   lostUpdates.add(run.violations.lostUpdates);
   if (run.expected !== "safe") return;
@@ -133,14 +136,14 @@ export function teardown(sale) {
 }
 
 /**
- * The percentiles exist only here, after the run, so the buyers' report is sent from here; k6 allows HTTP in it.
+ * Sends the buyers' report, because k6 computes the percentiles only after teardown. k6 allows HTTP requests here.
  * @param {any} data
  * @returns {Record<string, string>}
  */
 export function handleSummary(data) {
   /** @type {Sale | undefined} */
   const sale = data.setup_data;
-  if (!sale) return { stderr: "The run was not opened; the error above says why.\n" };
+  if (!sale) return { stderr: "The run was not opened. The error above gives the reason.\n" };
   const client = clientReportOf(data.metrics, { engineName: settings.engineName, doorsOpen });
   const document = finishRun(settings, sale.runId, { client });
   const resultFile = settings.resultFile ?? defaultResultFile(sale.runId);

@@ -1,4 +1,4 @@
-/** Talks to the lab: opens, reads and finishes runs. Runs inside k6 only. */
+/** Client of the lab: opens, reads and finishes runs. Runs inside k6 only. */
 import { fail } from "k6";
 import http from "k6/http";
 import { mismatchWithRun, runRequestOf } from "./settings.js";
@@ -43,7 +43,7 @@ function explain(response) {
  * @returns {any} the JSON of a 2xx answer
  */
 function callLab(settings, call) {
-  return JSON.parse(answered(settings, call).body);
+  return JSON.parse(requestOk(settings, call).body);
 }
 
 /**
@@ -51,37 +51,38 @@ function callLab(settings, call) {
  * @param {Call} call
  * @returns {import("k6/http").RefinedResponse<"text">} a 2xx answer
  */
-function answered(settings, call) {
+function requestOk(settings, call) {
   const response = send(settings, call);
   if (response.status >= 200 && response.status < 300) return response;
-  const hint = response.status === 0 ? " Is the lab up (npm start)? BASE_URL says where it is." : "";
+  const hint = response.status === 0 ? " Start the lab with npm start, or set BASE_URL to its address." : "";
   return fail(`${call.method} ${settings.baseUrl}${call.path}: ${explain(response)}.${hint}`);
 }
 
 /**
  * @param {Settings} settings
- * @returns {string} the strategy the store nodes are switched to
+ * @returns {string} the active strategy of the store nodes
  */
 function activeStrategy(settings) {
   const { id } = callLab(settings, { method: "GET", path: "/api/strategy" });
-  return id ?? fail("The store nodes do not agree on a strategy; name one with -e LOCK_STRATEGY=sql-guarded");
+  return id ?? fail("The store nodes have different strategies. Name one, for example -e LOCK_STRATEGY=sql-guarded");
 }
 
 /**
  * Opens a run, or attaches to the one that RUN_ID names.
  * @param {Settings} settings
- * @returns {{ run: RunDocument, runKey: string | null }} with the key that tells its purchases from a stranger's
+ * @returns {{ run: RunDocument, runKey: string | null }} with the key that proves that a purchase belongs to the run
  */
 export function openRun(settings) {
   if (settings.runId === null) {
     const strategy = settings.strategy ?? activeStrategy(settings);
     const body = runRequestOf(settings, strategy);
-    const response = answered(settings, { method: "POST", path: "/api/runs", body });
+    const response = requestOk(settings, { method: "POST", path: "/api/runs", body });
     return { run: JSON.parse(response.body), runKey: response.headers["X-Run-Key"] ?? null };
   }
   /** @type {RunDocument} */
   const document = callLab(settings, { method: "GET", path: `/api/runs/${encodeURIComponent(settings.runId)}` });
-  if (document.status !== "running") fail(`RUN_ID=${settings.runId}: the run is already ${document.status}`);
+  if (document.status !== "running")
+    fail(`RUN_ID=${settings.runId}: the run is already ${document.status}. Open a new run.`);
   const mismatch = mismatchWithRun(settings, document.config);
   if (mismatch !== null) fail(`RUN_ID=${settings.runId}: ${mismatch}`);
   return { run: document, runKey: settings.runKey };
@@ -89,14 +90,14 @@ export function openRun(settings) {
 
 /**
  * @param {Settings} settings
- * @param {number} count how many nodes serve the run
+ * @param {number} count number of nodes that serve the run
  * @returns {string[]} their URLs
  */
 export function storeUrls(settings, count) {
   if (settings.storeUrls.length > 0) return settings.storeUrls;
   /** @type {{ nodes: { name: string, url: string }[] }} */
   const { nodes } = callLab(settings, { method: "GET", path: "/api/strategies" });
-  if (nodes.length === 0) fail(`${settings.baseUrl}/api/strategies names no store nodes; set STORE_URLS`);
+  if (nodes.length === 0) fail(`${settings.baseUrl}/api/strategies lists no store nodes. Set STORE_URLS.`);
   return nodes.slice(0, count).map((node) => node.url.replace(/\/+$/, ""));
 }
 

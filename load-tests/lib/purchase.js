@@ -1,9 +1,9 @@
-/** One purchase: sends it, reads the answer, counts it. Runs inside k6 only. */
+/** Sends one purchase and counts its answer. Runs inside k6 only. */
 import http from "k6/http";
 import { Counter, Trend } from "k6/metrics";
 
 /**
- * @typedef {object} Sale what setup() hands to every buyer
+ * @typedef {object} Sale the result of setup(), which every buyer gets
  * @property {string} runId
  * @property {string | null} runKey
  * @property {string} path for example `/api/products/7/reduce-stock`
@@ -13,10 +13,10 @@ import { Counter, Trend } from "k6/metrics";
  */
 
 export const buyerLatency = new Trend("buyer_latency", true);
-/** How late the generator itself was: from the intended start to the moment the request was handed over. */
+/** Delay of the generator: from the intended start of a purchase until k6 sends it. */
 export const startLag = new Trend("start_lag", true);
 export const purchases = new Counter("purchases");
-/** One up before the request, one down after an answer: what is left got none, interrupted purchases included. */
+/** +1 before a request and -1 after its answer: the sum is the number of purchases without an answer, interrupted ones included. */
 export const unanswered = new Counter("unanswered");
 
 const outcomes = {
@@ -29,7 +29,7 @@ const outcomes = {
   unexpected: new Counter("unexpected_answers"),
 };
 
-/** A refused purchase is an answer, not a failure of HTTP. */
+/** A rejected purchase is an answer, not an HTTP failure. */
 const expectedStatuses = http.expectedStatuses(201, 409, 503);
 
 /** @type {Record<string, keyof typeof outcomes>} */
@@ -69,8 +69,8 @@ function headersOf({ runId, runKey }) {
 }
 
 /**
- * All that can be done before the doors open: 500 buyers that build their requests at one instant start later.
- * From here on the purchase counts as unanswered.
+ * Builds the request before the start, because building 500 requests at one instant would delay them. From here on the purchase
+ * counts as unanswered.
  * @param {Sale} sale
  * @param {{ buyer: number, seed: number }} who
  * @returns {Order}
@@ -101,7 +101,7 @@ export function buy(order, start) {
   startLag.add(lagMs);
   if (response.status === 0) return;
   unanswered.add(-1);
-  // k6's `duration` starts when the connection is there; `blocked` is the time before that, connecting included.
+  // k6 measures `duration` from the open connection; `blocked` is the time before that, including the connect.
   buyerLatency.add(lagMs + response.timings.blocked + response.timings.duration);
   outcomes[outcomeOf(response)].add(1);
 }

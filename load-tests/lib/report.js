@@ -1,8 +1,8 @@
-/** What is sent to the lab and what is printed at the end. Pure, so that it can be tested outside k6. */
+/** The report to the lab and the text printed at the end. Pure functions, so that tests run outside k6. */
 
 /** @typedef {import("../../lib/runs/document").RunDocument} RunDocument */
 /** @typedef {import("../../lib/runs/client-report").ClientReport} ClientReport */
-/** @typedef {import("../../lib/runs/document").Percentiles} Percentiles */
+/** @typedef {import("../../lib/node/figures").Percentiles} Percentiles */
 /** @typedef {{ values: Record<string, number>, thresholds?: Record<string, { ok: boolean }> }} MetricSummary */
 /** @typedef {Record<string, MetricSummary | undefined>} Metrics */
 
@@ -15,7 +15,7 @@ export const CURVE_PERCENTILES = [
   95,
 ].sort((a, b) => a - b);
 
-/** What k6 works out of every trend; it has any percentile, to the purchase. */
+/** The statistics that k6 computes for every trend. */
 export const TREND_STATS = [...new Set([...NAMED_STATS, ...CURVE_PERCENTILES.map(statOf)])];
 
 /** @param {number} percentile */
@@ -43,16 +43,16 @@ function percentilesOf(trend) {
 
 /**
  * @param {MetricSummary | undefined} trend
- * @returns {ClientReport["curve"]} undefined when nothing was measured
+ * @returns {ClientReport["curve"]} undefined without measurements
  */
 function curveOf(trend) {
-  let reachedMs = 0;
+  let highestMs = 0;
   const points = CURVE_PERCENTILES.flatMap((percentile) => {
     const ms = trend?.values[statOf(percentile)];
     if (ms === undefined) return [];
-    // Between two purchases k6 interpolates, and its last digit may fall.
-    reachedMs = Math.max(reachedMs, ms);
-    return [{ percentile, ms: reachedMs }];
+    // k6 interpolates between two purchases, so rounding can make a percentile fall slightly below the one before.
+    highestMs = Math.max(highestMs, ms);
+    return [{ percentile, ms: highestMs }];
   });
   return points.length === 0 ? undefined : points;
 }
@@ -117,7 +117,7 @@ function nodeTable(document) {
 }
 
 /**
- * What was done to the run, and how one knows.
+ * The faults of the run, each with its proof.
  * @param {RunDocument} document
  * @returns {[string, string][]}
  */
@@ -197,7 +197,7 @@ export function reportText(document, context) {
 
 /**
  * @param {Metrics} metrics
- * @returns {string[]} `metric: threshold` of those that were crossed
+ * @returns {string[]} `metric: threshold` of the crossed thresholds
  */
 export function failedThresholdsOf(metrics) {
   return Object.entries(metrics).flatMap(([name, metric]) =>

@@ -15,7 +15,7 @@ const metrics = {
 };
 
 describe("the buyers' report", () => {
-  it("has the shape the lab accepts", () => {
+  it("is valid for the lab", () => {
     const report = clientReportSchema.parse(clientReportOf(metrics, { engineName: "k6 2.2.0", doorsOpen: true }));
     assert.deepEqual(report.latencyMs, { p50: 20, p90: 30, p95: 35, p99: 40, p999: 41, max: 42 });
     assert.equal(report.iterations, 500);
@@ -23,9 +23,9 @@ describe("the buyers' report", () => {
     assert.equal(report.arrivalSkewMs, 10);
   });
 
-  it("has the buyers' whole curve, at the places where the lab reads its own", () => {
+  it("has the buyers' curve at the lab's percentiles", () => {
     assert.deepEqual(CURVE_PERCENTILES, CURVE_OF_LAB);
-    // Interpolated: the last digit of one falls below the one before.
+    // k6 interpolates, so one value is slightly below the one before.
     const values = Object.fromEntries(TREND_STATS.map((stat, at) => [stat, at]));
     const k6 = { ...metrics, buyer_latency: trend({ ...values, min: 7, "p(25.0106)": 7 - 1e-12 }) };
     const { curve } = clientReportSchema.parse(clientReportOf(k6, { engineName: "k6", doorsOpen: true }));
@@ -36,11 +36,11 @@ describe("the buyers' report", () => {
     ]);
   });
 
-  it("knows no arrival skew when buyers come by rate", () => {
+  it("has no arrival skew if buyers arrive at a rate", () => {
     assert.equal(clientReportOf(metrics, { engineName: "k6", doorsOpen: false }).arrivalSkewMs, null);
   });
 
-  it("says nothing was measured when no purchase was sent", () => {
+  it("has no figures if no purchase was sent", () => {
     const report = clientReportSchema.parse(clientReportOf({}, { engineName: "k6", doorsOpen: true }));
     assert.equal(report.iterations, 0);
     assert.equal(report.latencyMs.p99, null);
@@ -48,11 +48,11 @@ describe("the buyers' report", () => {
     assert.equal(report.arrivalSkewMs, null);
   });
 
-  it("lists the thresholds that were crossed", () => {
+  it("lists the crossed thresholds", () => {
     assert.deepEqual(failedThresholdsOf(metrics), ["unanswered: count==0"]);
   });
 
-  it("prints milliseconds with the digits that mean something", () => {
+  it("prints milliseconds with two or three significant digits", () => {
     assert.equal(formatMs(0.1234), "0.12 ms");
     assert.equal(formatMs(12.34), "12.3 ms");
     assert.equal(formatMs(1234.5), "1235 ms");

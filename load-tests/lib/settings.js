@@ -1,13 +1,13 @@
 /**
- * The settings of a run, read from environment variables (`-e NAME=value`, or the shell's). Pure, so that it can be
- * tested outside k6. Every wrong value is named together with what would be valid.
+ * The settings of a run, read from environment variables (`-e NAME=value`, or of the shell). Pure functions, so that tests run
+ * outside k6. The error names every invalid value and says what is valid.
  *
  * @typedef {object} Settings
  * @property {string} baseUrl
  * @property {string | null} adminToken
  * @property {string | null} runId attach to this open run instead of opening one
- * @property {string | null} runKey of the run that RUN_ID names; a run opened here comes with its own
- * @property {string | null} strategy null: the one that is active in the lab
+ * @property {string | null} runKey key of the run in RUN_ID; opening a run returns its key
+ * @property {string | null} strategy null: the active strategy of the lab
  * @property {number} stock
  * @property {number} buyers
  * @property {number | null} ratePerSecond null: all buyers start together
@@ -15,13 +15,13 @@
  * @property {number} holdMs
  * @property {number} ttlMs
  * @property {number} waitTimeoutMs
- * @property {boolean} isFenced false: fencing tokens are left unchecked
+ * @property {boolean} isFenced false: fencing tokens are not checked
  * @property {number | null} nodes
  * @property {number} seed
  * @property {"product" | "coupon"} targetKind
  * @property {number | null} targetId
  * @property {number} maxVus
- * @property {string[]} storeUrls empty: ask the lab
+ * @property {string[]} storeUrls empty: read from the lab
  * @property {string | null} resultFile
  * @property {string} engineName
  */
@@ -33,7 +33,7 @@ const UNIT_MS = { ms: 1, s: 1_000, m: 60_000 };
 
 /**
  * @param {string} text `10s`, `1m`, `1500ms`, or bare milliseconds
- * @returns {number | null} milliseconds, null when the text is no duration
+ * @returns {number | null} milliseconds; null if the text is not a duration
  */
 export function parseDurationMs(text) {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text.trim());
@@ -42,7 +42,7 @@ export function parseDurationMs(text) {
   return Math.round(Number(match[1]) * UNIT_MS[unit]);
 }
 
-/** Collects problems instead of stopping at the first. */
+/** Collects all problems instead of stopping at the first one. */
 class Reader {
   /** @param {Environment} env */
   constructor(env) {
@@ -63,7 +63,7 @@ class Reader {
     if (text === null) return null;
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
     if (value >= bounds.min && value <= bounds.max) return value;
-    this.problems.push(`${bounds.name}="${text}": a whole number from ${bounds.min} to ${bounds.max}`);
+    this.problems.push(`${bounds.name}="${text}": must be a whole number from ${bounds.min} to ${bounds.max}`);
     return null;
   }
 
@@ -72,7 +72,7 @@ class Reader {
     if (text === null) return 10_000;
     const value = parseDurationMs(text);
     if (value !== null && value >= 500 && value <= 600_000) return value;
-    this.problems.push(`DURATION="${text}": 500ms to 10m, as in 10s, 1m or 1500ms`);
+    this.problems.push(`DURATION="${text}": must be 500ms to 10m, for example 10s, 1m or 1500ms`);
     return 10_000;
   }
 
@@ -81,7 +81,8 @@ class Reader {
     const list = (this.text(name) ?? "").split(",").map((part) => part.trim().replace(/\/+$/, ""));
     const urls = list.filter((url) => url !== "");
     for (const url of urls) {
-      if (!/^https?:\/\/[^/\s]+/.test(url)) this.problems.push(`${name}="${url}": a URL, as in http://127.0.0.1:3001`);
+      if (!/^https?:\/\/[^/\s]+/.test(url))
+        this.problems.push(`${name}="${url}": must be a URL, for example http://127.0.0.1:3001`);
     }
     return urls;
   }
@@ -90,28 +91,30 @@ class Reader {
   targetKind() {
     const text = this.text("TARGET") ?? "product";
     if (text === "product" || text === "coupon") return text;
-    this.problems.push(`TARGET="${text}": product or coupon`);
+    this.problems.push(`TARGET="${text}": must be product or coupon`);
     return "product";
   }
 
   isFenced() {
     const text = this.text("FENCING") ?? "on";
-    if (text !== "on" && text !== "off") this.problems.push(`FENCING="${text}": on or off`);
+    if (text !== "on" && text !== "off") this.problems.push(`FENCING="${text}": must be on or off`);
     return text !== "off";
   }
 
   strategy() {
     const text = this.text("LOCK_STRATEGY");
     if (text !== null && !/^[a-z0-9-]{1,64}$/.test(text)) {
-      this.problems.push(`LOCK_STRATEGY="${text}": a strategy id, as in sql-guarded; GET /api/strategies lists them`);
+      this.problems.push(
+        `LOCK_STRATEGY="${text}": must be a strategy id, for example sql-guarded. GET /api/strategies lists them.`,
+      );
     }
     return text;
   }
 }
 
 /**
- * How many VUs an arrival-rate run may need: each purchase in flight holds one, for as long as it waits for its lock.
- * All of them exist before the doors open, because k6 drops an iteration whenever it has to make a VU.
+ * The number of VUs that an arrival-rate run may need: each purchase in flight uses one until it is answered. k6 creates all of them
+ * before the start, because it drops an iteration whenever it has to create a VU.
  * @param {{ ratePerSecond: number, durationMs: number, waitTimeoutMs: number }} load
  */
 export function defaultMaxVus(load) {
@@ -120,8 +123,8 @@ export function defaultMaxVus(load) {
 }
 
 /**
- * How late k6 may be with its own purchases (p99): beyond it the lab calls the run's generator starved, by the same rule
- * (`latenessLimitMs` in lib/runs/agreement.ts), and k6 fails.
+ * How late k6 may send its purchases (p99). Beyond this limit k6 fails, and the lab calls the generator starved, by the same rule
+ * (`latenessLimitMs` in lib/runs/agreement.ts).
  * @param {{ ratePerSecond: number | null, buyers: number }} load
  */
 export function latenessLimitMs(load) {
@@ -131,7 +134,7 @@ export function latenessLimitMs(load) {
 /**
  * @param {Environment} env
  * @returns {Settings}
- * @throws {Error} that names every variable that is wrong
+ * @throws {Error} that names every invalid variable
  */
 export function readSettings(env) {
   const reader = new Reader(env);
@@ -163,7 +166,7 @@ export function readSettings(env) {
     engineName: reader.text("ENGINE_NAME") ?? "k6",
   };
   if (reader.problems.length > 0) {
-    throw new Error(`These settings are not usable:\n  ${reader.problems.join("\n  ")}`);
+    throw new Error(`These settings are invalid:\n  ${reader.problems.join("\n  ")}`);
   }
   return settings;
 }
@@ -195,10 +198,10 @@ export function runRequestOf(settings, strategy) {
 }
 
 /**
- * A run that was opened elsewhere must be the one these settings would load.
+ * Checks that an open run has the load of these settings.
  * @param {Settings} settings
  * @param {{ vus: number | null, rate: number | null }} config of the run document
- * @returns {string | null} what does not fit
+ * @returns {string | null} the difference; null if there is none
  */
 export function mismatchWithRun(settings, config) {
   if (config.rate !== settings.ratePerSecond) {

@@ -28,7 +28,7 @@ async function sale(settings: Record<string, string>) {
 const outputOf = ({ exitCode, stdout, stderr }: K6Result) => `exit code ${exitCode}\n${stdout}\n${stderr}`;
 
 describe("k6 run load-tests/flash-sale.js", () => {
-  it("shows the oversell of a sale without a lock, and passes: it was expected", async () => {
+  it("shows the oversell of a sale without a lock, and passes because it is expected", async () => {
     const { result, document } = await sale({ LOCK_STRATEGY: "none", STOCK: "20", BUYERS: "100" });
     assert.equal(result.exitCode, 0, outputOf(result));
     assert.equal(document.verdict, "unsafe", outputOf(result));
@@ -37,7 +37,7 @@ describe("k6 run load-tests/flash-sale.js", () => {
     assert.match(result.stdout, /verdict +unsafe \(expected unsafe\)/);
   });
 
-  it("sells exactly the stock under a guarded update, and reports what the buyers saw", async () => {
+  it("sells exactly the stock with a guarded update, and reports the buyers' latency", async () => {
     const { result, document } = await sale({ LOCK_STRATEGY: "sql-guarded", STOCK: "20", BUYERS: "100" });
     assert.equal(result.exitCode, 0, outputOf(result));
     assert.equal(document.verdict, "safe", outputOf(result));
@@ -89,7 +89,7 @@ describe("k6 run load-tests/flash-sale.js", () => {
     assert.ok(most - least <= 1, `requests per node: ${requests.join(", ")}`);
   });
 
-  it("writes the document that the lab keeps", async () => {
+  it("writes the document that the lab stores", async () => {
     const { document } = await sale({ LOCK_STRATEGY: "sql-guarded", STOCK: "5", BUYERS: "10", HOLD_MS: "0" });
     assert.deepEqual(document, await fetchRun(document.id));
   });
@@ -103,18 +103,18 @@ describe("k6 run load-tests/flash-sale.js", () => {
     assert.equal(document.violations.duplicateClaims, 0);
   });
 
-  it("sends buyers at a rate", async () => {
+  it("sends purchases at a rate", async () => {
     const settings = { LOCK_STRATEGY: "sql-guarded", STOCK: "50", RATE: "40", DURATION: "2s", HOLD_MS: "20" };
     const { result, document } = await sale(settings);
     assert.equal(result.exitCode, 0, outputOf(result));
     assert.equal(document.config.rate, 40);
     assert.equal(document.config.vus, null);
-    // k6 may start one more at the very end of the interval, and on a busy machine not come to the last few.
+    // k6 may start one more iteration at the end of the interval, and miss the last few on a busy machine.
     assert.ok(document.counts.requests >= 60 && document.counts.requests <= 81, outputOf(result));
     assert.equal(document.client?.arrivalSkewMs, null);
   });
 
-  it("fails when iterations were dropped, and the run is not called safe", async () => {
+  it("fails if iterations were dropped, and the run is not safe", async () => {
     const slow = { STOCK: "10", RATE: "100", DURATION: "1s", HOLD_MS: "200", MAX_VUS: "1" };
     const { result, document } = await sale({ LOCK_STRATEGY: "none", ...slow });
     assert.equal(result.exitCode, THRESHOLDS_CROSSED, outputOf(result));
@@ -123,7 +123,7 @@ describe("k6 run load-tests/flash-sale.js", () => {
     assert.match(result.stdout, /FAILED +dropped_iterations: count==0/);
   });
 
-  it("attaches to a run that is already open", async () => {
+  it("attaches to an open run", async () => {
     const { id } = await openRun({ strategy: "sql-guarded", stock: 3, vus: 6 });
     const mismatch = await runK6({ RUN_ID: id, BUYERS: "7" });
     assert.equal(mismatch.exitCode, SCRIPT_EXCEPTION);
@@ -133,23 +133,23 @@ describe("k6 run load-tests/flash-sale.js", () => {
     assert.equal(document.stock.orders, 3);
   });
 
-  it("stops before any load when a setting is wrong, and names it", async () => {
+  it("stops before the load if a setting is invalid, and names it", async () => {
     const result = await runK6({ STOCK: "many", TARGET: "shoe" });
     assert.equal(result.exitCode, SCRIPT_EXCEPTION, outputOf(result));
-    assert.match(result.stderr, /STOCK=.*many.*: a whole number from 1 to 1000000/);
-    assert.match(result.stderr, /TARGET=.*shoe.*: product or coupon/);
+    assert.match(result.stderr, /STOCK=.*many.*: must be a whole number from 1 to 1000000/);
+    assert.match(result.stderr, /TARGET=.*shoe.*: must be product or coupon/);
   });
 
-  it("names the valid strategies for one that does not exist", async () => {
+  it("lists the valid strategies if one does not exist", async () => {
     const result = await runK6({ LOCK_STRATEGY: "no-such-lock" });
     assert.equal(result.exitCode, SCRIPT_EXCEPTION, outputOf(result));
     assert.match(result.stderr, /no-such-lock/);
     assert.match(result.stderr, /sql-guarded/);
   });
 
-  it("says that the lab is not there", async () => {
+  it("says how to start the lab if it does not answer", async () => {
     const result = await runK6({ BASE_URL: "http://127.0.0.1:9", LOCK_STRATEGY: "none" });
     assert.equal(result.exitCode, SCRIPT_EXCEPTION, outputOf(result));
-    assert.match(result.stderr, /no answer .*Is the lab up \(npm start\)\?/);
+    assert.match(result.stderr, /no answer .*Start the lab with npm start/);
   });
 });

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { type RunDocument, runDocumentSchema } from "../../lib/runs/document";
 
-/** Runs the real k6 on the real script against the lab at LAB_URL. A machine without k6 fails these tests. */
+/** Runs k6 with load-tests/flash-sale.js against the lab at LAB_URL. The tests fail on a machine without k6. */
 
 const LIMIT_MS = 90_000;
 
@@ -14,13 +14,13 @@ export interface K6Result {
 
 export function labUrl(): string {
   const url = process.env.LAB_URL;
-  if (!url) throw new Error("LAB_URL is not set: `npm test` starts a lab and sets it");
+  if (!url) throw new Error("LAB_URL is not set. Run these tests with npm test -- --stage k6, which starts a lab.");
   return url.replace(/\/+$/, "");
 }
 
 /**
- * @param onStart is handed k6's process id
- * @throws Error when k6 cannot be run, or is not done within its bound
+ * @param onStart called with k6's process id
+ * @throws Error if k6 cannot be started, or does not end in time
  */
 export function runK6(
   settings: Readonly<Record<string, string>>,
@@ -51,11 +51,15 @@ export function runK6(
     });
     const timer = setTimeout(() => {
       k6.kill("SIGKILL");
-      reject(new Error(`k6 was not done within ${LIMIT_MS / 1_000} s\n${stdout}\n${stderr}`));
+      reject(new Error(`k6 did not end within ${LIMIT_MS / 1_000} s\n${stdout}\n${stderr}`));
     }, LIMIT_MS);
     k6.once("error", (error) => {
       clearTimeout(timer);
-      reject(new Error(`k6 cannot be run: ${error.message}. \`npm run k6\` finds or installs it; K6_BINARY names it`));
+      reject(
+        new Error(
+          `k6 cannot be started: ${error.message}. Run \`npm run k6\` to find or install it, or set K6_BINARY to its path.`,
+        ),
+      );
     });
     k6.once("close", (exitCode) => {
       clearTimeout(timer);
@@ -83,7 +87,7 @@ export async function openRun(fields: object): Promise<RunDocument> {
   return runDocumentSchema.parse(await response.json());
 }
 
-/** The lab's own copy of a run. */
+/** A run as the lab stores it. */
 export async function fetchRun(id: string): Promise<RunDocument> {
   const response = await fetch(`${labUrl()}/api/runs/${id}`, { signal: AbortSignal.timeout(10_000) });
   return runDocumentSchema.parse(await response.json());

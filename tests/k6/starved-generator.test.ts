@@ -13,7 +13,7 @@ import { waitUntil } from "../support/wait-until";
 import { labUrl, readDocument, runK6 } from "./k6";
 
 const THRESHOLDS_CROSSED = 99;
-/** Buyers by rate, for long enough that a stop in their midst has its end in it too. */
+/** A load that lasts longer than the stop of its generator. */
 const LOAD = { rate: 20, durationMs: 12_000, stock: 1_000 };
 const STOPPED_MS = latenessLimitMs({ vus: null, rate: LOAD.rate }) + 1_000;
 
@@ -23,38 +23,38 @@ const headers = {
   "content-type": "application/json",
   ...(adminToken ? { authorization: `Bearer ${adminToken}` } : {}),
 };
-const order = (changes: object) => JSON.stringify({ strategy: "sql-guarded", holdMs: 0, ...LOAD, ...changes });
+const requestBody = (changes: object) => JSON.stringify({ strategy: "sql-guarded", holdMs: 0, ...LOAD, ...changes });
 
-async function ask<T>(path: string): Promise<T> {
+async function getJson<T>(path: string): Promise<T> {
   return (await (await fetch(`${labUrl()}${path}`, { signal: AbortSignal.timeout(10_000) })).json()) as T;
 }
 
 async function purchasesOf(runId: string): Promise<number> {
-  const { samples } = await ask<{ samples: { counts: RunDocument["counts"] }[] }>(`/api/runs/${runId}/samples`);
+  const { samples } = await getJson<{ samples: { counts: RunDocument["counts"] }[] }>(`/api/runs/${runId}/samples`);
   return samples.at(-1)?.counts.requests ?? 0;
 }
 
-/** As a machine that has no time for the generator would do it, to the millisecond. */
+/** Stops the generator for a defined time, as a machine without free CPU time would. */
 async function stopInMidRun(pid: number, runId: string): Promise<void> {
   await waitUntil(async () => (await purchasesOf(runId)) >= 5, { what: "the first purchases" });
   process.kill(pid, "SIGSTOP");
   const stoppedAtMs = performance.now();
   try {
-    await waitUntil(() => performance.now() - stoppedAtMs >= STOPPED_MS, { what: "a stop that is long enough" });
+    await waitUntil(() => performance.now() - stoppedAtMs >= STOPPED_MS, { what: "the end of the stop" });
   } finally {
     process.kill(pid, "SIGCONT");
   }
 }
 
-function assertStarved(document: RunDocument, said: string): void {
-  assert.ok((document.client?.generatorLagP99Ms ?? 0) > latenessLimitMs(document.config), said);
-  assert.equal(document.agreement?.isStarved, true, said);
-  assert.equal(document.verdict, "inconclusive", said);
+function assertStarved(document: RunDocument, context: string): void {
+  assert.ok((document.client?.generatorLagP99Ms ?? 0) > latenessLimitMs(document.config), context);
+  assert.equal(document.agreement?.isStarved, true, context);
+  assert.equal(document.verdict, "inconclusive", context);
   assert.match(document.sentences[0] ?? "", /^The load generator was starved: it sent purchases up to \d+\.\d s late/);
   assert.equal(exitCodeOf([document]), 2);
 }
 
-describe("a load generator that gets no processor in the middle of a sale", () => {
+describe("a load generator that gets no CPU time in the middle of a run", () => {
   let folder = "";
   const children: ChildProcess[] = [];
   before(async () => {
@@ -65,9 +65,9 @@ describe("a load generator that gets no processor in the middle of a sale", () =
     await rm(folder, { recursive: true, force: true });
   });
 
-  it("fails k6 with the sentence that says why, and leaves nothing proven", async () => {
+  it("makes k6 fail, and the run inconclusive with the reason", async () => {
     const file = join(folder, "k6.json");
-    const opened = await ask<{ runs: RunDocument[] }>("/api/runs?limit=1");
+    const opened = await getJson<{ runs: RunDocument[] }>("/api/runs?limit=1");
     let pid = 0;
     const settings = { LOCK_STRATEGY: "sql-guarded", HOLD_MS: "0", STOCK: String(LOAD.stock), RESULT_FILE: file };
     const load = { RATE: String(LOAD.rate), DURATION: `${LOAD.durationMs}ms`, MAX_VUS: "200" };
@@ -76,24 +76,24 @@ describe("a load generator that gets no processor in the middle of a sale", () =
     });
     let runId = "";
     const isOpen = async () => {
-      const [newest] = (await ask<{ runs: RunDocument[] }>("/api/runs?limit=1")).runs;
+      const [newest] = (await getJson<{ runs: RunDocument[] }>("/api/runs?limit=1")).runs;
       runId = newest?.id ?? "";
       return newest?.status === "running" && newest.id !== opened.runs[0]?.id;
     };
     const stopped = waitUntil(isOpen, { what: "k6 to open its run" }).then(() => stopInMidRun(pid, runId));
     const [{ exitCode, stdout, stderr }] = await Promise.all([running, stopped]);
-    const said = `exit code ${exitCode}\n${stdout}\n${stderr}`;
-    assert.equal(exitCode, THRESHOLDS_CROSSED, said);
-    assertStarved(await readDocument(file), said);
+    const context = `exit code ${exitCode}\n${stdout}\n${stderr}`;
+    assert.equal(exitCode, THRESHOLDS_CROSSED, context);
+    assertStarved(await readDocument(file), context);
     assert.match(stdout, /The load generator was starved/);
     assert.match(stdout, /FAILED +start_lag: p\(99\)<=2000/);
   });
 
-  it("makes a run of the built-in generator inconclusive too", async () => {
+  it("makes a run of the built-in generator inconclusive", async () => {
     const response = await fetch(`${labUrl()}/api/runs`, {
       method: "POST",
       headers,
-      body: order({ engine: "builtin" }),
+      body: requestBody({ engine: "builtin" }),
     });
     const { id } = (await response.json()) as RunDocument;
     const generator = spawn(process.execPath, ["--import", "tsx", join("bin", "load", "builtin.ts")], {
