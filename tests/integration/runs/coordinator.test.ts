@@ -26,7 +26,7 @@ const client: ClientReport = {
   latencyMs: { ...emptyPercentiles, p50: 5, max: 9 },
 };
 
-describe("a run's life", () => {
+describe("the coordinator", () => {
   let server: Awaited<ReturnType<typeof startHotServer>>;
   let lab: Coordinator;
 
@@ -40,7 +40,7 @@ describe("a run's life", () => {
   before(async () => {
     server = await startHotServer();
     lab = makeCoordinator([server.url]);
-    // A run left behind by a test that was killed would refuse every other.
+    // A running run left by a killed test would make the lab reject every other run.
     await prisma().run.updateMany({ where: { status: "running" }, data: { status: "failed" } });
   });
   after(async () => {
@@ -62,7 +62,7 @@ describe("a run's life", () => {
     return answers.map((answer) => answer.status);
   };
 
-  it("opens on a row of its own, counts its purchases, and ends with a verdict drawn from database and history", async () => {
+  it("creates a row, counts the purchases, and draws the verdict from database and history", async () => {
     const opened = await open();
     assert.equal(opened.status, "running");
     assert.equal(opened.stock.initial, 5);
@@ -86,11 +86,11 @@ describe("a run's life", () => {
     assert.equal(document.latencyMs.p50, 5);
     assert.ok(document.contention.peakInFlight >= 2);
     assert.deepEqual(await readRun(opened.id), document);
-    assert.ok((await readSamples(opened.id)).length >= 1, "the feed ends on the final figures");
+    assert.ok((await readSamples(opened.id)).length >= 1, "expected at least one sample");
     assert.deepEqual((await readSamples(opened.id)).at(-1)?.counts, document.counts);
   });
 
-  it("takes no unit of a run's row between its load and its verdict, and sells on afterwards", async () => {
+  it("sells no unit of a run's row between its load and its verdict, and sells again afterwards", async () => {
     const opened = await open({ stock: 20 });
     await sellOut(opened.id, opened.target.id);
     const walkIn = () =>
@@ -109,7 +109,7 @@ describe("a run's life", () => {
     assert.equal((await walkIn()).status, 201);
   });
 
-  it("exports a history whose operations and orders name each other", async () => {
+  it("exports a history whose orders name their operations", async () => {
     const opened = await open();
     await sellOut(opened.id, opened.target.id);
     const document = await lab.finish(opened.id, { client, awaitClientReport: false });
@@ -135,7 +135,7 @@ describe("a run's life", () => {
     );
   });
 
-  it("exports a history that is judged as the run was", async () => {
+  it("exports a history with the verdict of the run", async () => {
     const opened = await open();
     await sellOut(opened.id, opened.target.id);
     const document = await lab.finish(opened.id, { client, awaitClientReport: false });
@@ -146,7 +146,7 @@ describe("a run's life", () => {
     assert.equal(measures.peakInFlight, document.contention.peakInFlight);
   });
 
-  it("stays running until the client's report comes, and is then judged with it", async () => {
+  it("keeps a run running until the client's report arrives, and draws the verdict with it", async () => {
     const opened = await open();
     await sellOut(opened.id, opened.target.id);
     const provisional = await lab.finish(opened.id, { awaitClientReport: true });
@@ -156,11 +156,11 @@ describe("a run's life", () => {
     const document = await lab.finish(opened.id, { client, awaitClientReport: false });
     assert.equal(document.status, "finished");
     assert.equal(document.verdict, "safe", document.sentences.join(" "));
-    const again = await lab.finish(opened.id, { client: { ...client, iterations: 999 }, awaitClientReport: false });
-    assert.deepEqual(again, document);
+    const repeated = await lab.finish(opened.id, { client: { ...client, iterations: 999 }, awaitClientReport: false });
+    assert.deepEqual(repeated, document);
   });
 
-  it("refuses a second run while one is running, and purchases of a run that is closed", async () => {
+  it("rejects a second run while one is running, and purchases of a closed run", async () => {
     const opened = await open();
     await assert.rejects(
       open(),
@@ -170,7 +170,7 @@ describe("a run's life", () => {
     assert.equal((await buy(opened.target.id, 1, opened.id)).status, 409);
   });
 
-  it("gives a run up whose load generator died, with the reason first", async () => {
+  it("fails a run whose load generator died, with the reason first", async () => {
     const opened = await open();
     await lab.fail(opened.id, "The load generator ended with exit code 107.");
     const document = await readRun(opened.id);
@@ -179,11 +179,11 @@ describe("a run's life", () => {
     assert.match(document?.sentences[0] ?? "", /exit code 107/);
   });
 
-  it("gives up what an earlier coordinator left running, and nothing of its own", async () => {
+  it("fails the runs that an earlier coordinator left running, but not those that it opened", async () => {
     const left = await open();
     assert.equal((await buy(left.target.id, 1, left.id)).status, 201);
     await lab.failOrphanedRuns();
-    assert.equal((await readRun(left.id))?.status, "running", "its own");
+    assert.equal((await readRun(left.id))?.status, "running", "expected the coordinator to leave its own run alone");
     await lab.stop();
 
     lab = makeCoordinator([server.url]);
@@ -191,19 +191,23 @@ describe("a run's life", () => {
     const document = await readRun(left.id);
     assert.equal(document?.status, "failed");
     assert.equal(document?.sentences[0], "The dashboard restarted during the run.");
-    assert.deepEqual(document?.stock, { initial: 5, final: 4, orders: 1 }, "and it is judged by what was sold");
+    assert.deepEqual(
+      document?.stock,
+      { initial: 5, final: 4, orders: 1 },
+      "expected the figures of the purchase that was made",
+    );
     await lab.finish((await open()).id, { awaitClientReport: false });
   });
 
-  it("opens nothing when a node does not acknowledge", async () => {
-    const halfDead = makeCoordinator([server.url, "http://127.0.0.1:9"]);
+  it("opens no run if a node does not acknowledge it", async () => {
+    const partlyDown = makeCoordinator([server.url, "http://127.0.0.1:9"]);
     const request = runRequestSchema.parse({ strategy: "sql-guarded", stock: 5 });
-    await assert.rejects(halfDead.open(request), (error) => isLabError(error) && error.code === "node_unavailable");
+    await assert.rejects(partlyDown.open(request), (error) => isLabError(error) && error.code === "node_unavailable");
     await lab.finish((await open()).id, { awaitClientReport: false });
-    await halfDead.stop();
+    await partlyDown.stop();
   });
 
-  it("calls a run inconclusive when a node has gone silent by the end", async () => {
+  it("calls a run inconclusive if a node does not answer at its end", async () => {
     const second = await startHotServer();
     const pair = makeCoordinator([server.url, second.url]);
     const opened = await pair.open(runRequestSchema.parse({ strategy: "sql-guarded", stock: 5, vus: 12 }));
@@ -212,16 +216,20 @@ describe("a run's life", () => {
     const document = await pair.finish(opened.id, { client, awaitClientReport: false });
     assert.equal(document.verdict, "inconclusive");
     assert.match(document.sentences.join(" "), /node-2/);
-    const judged = await checkHistory(historyLines(document));
-    assert.equal(judged.verdict, "inconclusive", "what the silent node recorded is missing from the history");
+    const report = await checkHistory(historyLines(document));
+    assert.equal(
+      report.verdict,
+      "inconclusive",
+      "expected a doubt, because the operations of the silent node are missing",
+    );
     assert.deepEqual(
-      judged.findings.map(({ kind }) => kind),
+      report.findings.map(({ kind }) => kind),
       ["droppedOperations"],
     );
     await pair.stop();
   });
 
-  it("names the run it does not know and the row that does not exist", async () => {
+  it("rejects a run and a row that do not exist", async () => {
     await assert.rejects(
       lab.finish("nope", { awaitClientReport: false }),
       (error) => isLabError(error) && error.code === "run_not_found",

@@ -21,7 +21,7 @@ async function handlerOf(path: string): Promise<Handler> {
 
 describe("a run's evidence over HTTP", () => {
   let id = "";
-  const ask = async (path: string, { name = "", query = "", run = id } = {}) => {
+  const request = async (path: string, { name = "", query = "", run = id } = {}) => {
     const params = Promise.resolve({ id: run, name });
     const response = await (await handlerOf(path))(new Request(`http://lab/?${query}`), { params });
     return { status: response.status, body: await response.json() };
@@ -35,8 +35,8 @@ describe("a run's evidence over HTTP", () => {
     await postgresPool().end();
   });
 
-  it("names the findings, the most telling first, each with its moment", async () => {
-    const { status, body } = await ask("findings");
+  it("lists named findings, causes before sums, each with its time", async () => {
+    const { status, body } = await request("findings");
     const { verdict, operations, findings } = body as {
       verdict: string;
       operations: number;
@@ -47,12 +47,12 @@ describe("a run's evidence over HTTP", () => {
       findings.map(({ name }) => name),
       ["lostUpdates-1", "overlappingHolds-1", "oversold-1"],
     );
-    // The first purchase was asked for 5 ms before it went in; the intruder wrote 45 us after it had.
+    // The first purchase waited 5 ms for its grant; the intruder committed 45 us after its grant.
     assert.equal(findings[0]?.atUs, 5_000 + INTRUDER * 60 - 50 + 45);
   });
 
-  it("tells a finding's steps, and where its purchases stand in the timeline", async () => {
-    const { body } = await ask("findings/[name]", { name: "lostUpdates-1" });
+  it("returns the steps of a finding, and the indexes of its purchases in the timeline", async () => {
+    const { body } = await request("findings/[name]", { name: "lostUpdates-1" });
     const { interleaving, spans } = body as ExplainedFinding & { interleaving: Interleaving };
     const nodeOf = new Map(interleaving.actors.map(({ opId, node }) => [opId, node]));
     const values = interleaving.steps.filter(({ field }) => field === "readNs" || field === "writeNs");
@@ -65,7 +65,7 @@ describe("a run's evidence over HTTP", () => {
         "node-2 write stock = 100 !",
       ],
     );
-    const { body: timeline } = (await ask("timeline")) as { body: Timeline };
+    const { body: timeline } = (await request("timeline")) as { body: Timeline };
     assert.deepEqual(timeline.lanes, ["node-1", "node-2", "node-3"]);
     assert.equal(timeline.spans.fromUs.length, OPERATIONS);
     assert.deepEqual(
@@ -76,33 +76,41 @@ describe("a run's evidence over HTTP", () => {
     assert.equal(timeline.spans.marks.filter((mark) => mark > 0).length, 2);
   });
 
-  it("leaves out of the timeline what lies outside of the range asked for", async () => {
-    const { body } = (await ask("timeline", { query: "fromUs=5000&toUs=5299" })) as { body: Timeline };
+  it("returns only the requested range of the timeline", async () => {
+    const { body } = (await request("timeline", { query: "fromUs=5000&toUs=5299" })) as { body: Timeline };
     assert.deepEqual(body.spans.fromUs, [5_000, 5_060, 5_120, 5_180, 5_240]);
     assert.deepEqual(
-      [(await ask("timeline", { query: "fromUs=-1" })).status, (await ask("timeline", { query: "from=1" })).status],
+      [
+        (await request("timeline", { query: "fromUs=-1" })).status,
+        (await request("timeline", { query: "from=1" })).status,
+      ],
       [400, 400],
     );
   });
 
-  it("opens with the first violation in view, for a page that has nothing yet", async () => {
-    const { body } = (await ask("evidence")) as { body: InitialEvidence };
-    const { body: explained } = (await ask("findings/[name]", { name: "lostUpdates-1" })) as { body: ExplainedFinding };
-    const { body: timeline } = (await ask("timeline")) as { body: Timeline };
+  it("returns the first violation and a range that shows it, for the first view of a page", async () => {
+    const { body } = (await request("evidence")) as { body: InitialEvidence };
+    const { body: explained } = (await request("findings/[name]", { name: "lostUpdates-1" })) as {
+      body: ExplainedFinding;
+    };
+    const { body: timeline } = (await request("timeline")) as { body: Timeline };
     assert.deepEqual(body.first, explained);
     assert.deepEqual([body.lanes, body.endUs], [timeline.lanes, timeline.endUs]);
     for (const index of explained.spans) {
       const fromUs = timeline.spans.fromUs[index] ?? Number.NaN;
-      assert.ok(body.firstRange.fromUs < fromUs && fromUs < body.firstRange.toUs, `${fromUs} in view`);
+      assert.ok(
+        body.firstRange.fromUs < fromUs && fromUs < body.firstRange.toUs,
+        `expected ${fromUs} us in the first range`,
+      );
     }
   });
 
-  it("says that there is no such finding, no such run, and that a run is still going on", async () => {
-    assert.equal((await ask("findings/[name]", { name: "lostUpdates-2" })).status, 404);
-    assert.equal((await ask("findings", { run: "nobody" })).status, 404);
+  it("answers 404 for a finding or a run that does not exist, and 409 for a running run", async () => {
+    assert.equal((await request("findings/[name]", { name: "lostUpdates-2" })).status, 404);
+    assert.equal((await request("findings", { run: "missing" })).status, 404);
     await prisma()
       .$executeRaw`UPDATE runs SET document = jsonb_set(document, '{status}', '"running"') WHERE id = ${id}`;
-    for (const path of ["findings", "timeline", "evidence"]) assert.equal((await ask(path)).status, 409);
-    assert.equal((await ask("findings/[name]", { name: "lostUpdates-1" })).status, 409);
+    for (const path of ["findings", "timeline", "evidence"]) assert.equal((await request(path)).status, 409);
+    assert.equal((await request("findings/[name]", { name: "lostUpdates-1" })).status, 409);
   });
 });

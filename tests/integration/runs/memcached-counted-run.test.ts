@@ -25,7 +25,7 @@ describe("a run under memcached-cas", () => {
     Promise.all(buyers.map((buyer) => here.buyIn(run, `buyer-${buyer}`)));
   const buyers = Array.from({ length: 12 }, (_, index) => index);
 
-  it("has its stock counted in Memcached before the first purchase, and ends safe", async () => {
+  it("counts its stock in Memcached from the first purchase, and is safe", async () => {
     const opened = await open();
     const statuses = (await buy(opened, buyers)).map(({ status }) => status);
     assert.equal(statuses.filter((status) => status === 201).length, 5);
@@ -35,7 +35,7 @@ describe("a run under memcached-cas", () => {
     assert.deepEqual(document.stock, { initial: 5, final: 0, orders: 5, counter: 0 });
   });
 
-  it("says so when the stock itself vanishes, and sells none of what is left", async () => {
+  it("sells no unit after its counter vanished, and is inconclusive", async () => {
     const opened = await open();
     await buy(opened, [0, 1]);
     await memcached.send("flush_all");

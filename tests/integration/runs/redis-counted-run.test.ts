@@ -27,7 +27,7 @@ describe("a run whose stock is counted in Redis", () => {
       const sellOut = (run: RunDocument) =>
         Promise.all(Array.from({ length: 12 }, (_, buyer) => here.buyIn(run, `buyer-${buyer}`)));
 
-      it("has its stock counted in Redis before the first purchase, and ends safe", async () => {
+      it("counts its stock in Redis from the first purchase, and is safe", async () => {
         const opened = await open();
         assert.equal(await redis.get(counterKeys(opened.target).counter), "5");
         const statuses = (await sellOut(opened)).map(({ status }) => status);
@@ -38,7 +38,7 @@ describe("a run whose stock is counted in Redis", () => {
         assert.deepEqual(document.stock, { initial: 5, final: 0, orders: 5, counter: 0 });
       });
 
-      it("is unsafe when units left the counter and never became an order", async () => {
+      it("is unsafe if units left the counter without an order", async () => {
         const opened = await open();
         await redis.decrby(counterKeys(opened.target).counter, 2);
         await sellOut(opened);
@@ -48,7 +48,7 @@ describe("a run whose stock is counted in Redis", () => {
         assert.equal(document.verdict, "unsafe");
       });
 
-      it("is inconclusive when its counter cannot be read", async () => {
+      it("is inconclusive if its counter cannot be read", async () => {
         const opened = await open();
         await sellOut(opened);
         await redis.del(counterKeys(opened.target).journal);

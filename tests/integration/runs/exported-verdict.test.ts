@@ -31,10 +31,10 @@ const client: ClientReport = {
   latencyMs: emptyPercentiles,
 };
 
-// The SQL family is judged twice in sql-runs.test.ts.
+// sql-runs.test.ts covers the SQL family.
 const strategies = [...stockStrategies.values()].map(({ traits }) => traits).filter(({ family }) => family !== "sql");
 
-describe("a real run is judged from its history as it was from memory", () => {
+describe("the exported history has the verdict of its run", () => {
   let server: Awaited<ReturnType<typeof startHotServer>>;
   let lab: Coordinator;
 
@@ -45,7 +45,7 @@ describe("a real run is judged from its history as it was from memory", () => {
       expectedOf: ({ strategy }) => stockStrategies.get(strategy)?.traits.expected.alone ?? "safe",
       versions: async () => ({ lab: "test" }),
     });
-    // A run left behind by a test that was killed would refuse every other.
+    // A running run left by a killed test would make the lab reject every other run.
     await prisma().run.updateMany({ where: { status: "running" }, data: { status: "failed" } });
   });
   after(async () => {
@@ -62,7 +62,7 @@ describe("a real run is judged from its history as it was from memory", () => {
       fetch(`${server.url}/api/${path}`, {
         method: "POST",
         headers: { "content-type": "application/json", "x-run-id": id, "x-run-key": lab.runKey(id) ?? "" },
-        // Every fourth comes again: of a coupon only one claim may succeed.
+        // Every fourth buyer sends a second request: only one coupon claim per buyer may succeed.
         body: JSON.stringify({ userId: `buyer-${buyer - (buyer % 4 === 3 ? 1 : 0)}` }),
       });
     const answers = await Promise.all(Array.from({ length: BUYERS }, (_, buyer) => buy(buyer)));
@@ -75,7 +75,7 @@ describe("a real run is judged from its history as it was from memory", () => {
   for (const { id, expected } of strategies) {
     for (const kind of ["product", "coupon"] as const) {
       it(`${id} on a ${kind}: ${expected.alone}`, async () => {
-        // Where it has to break, everybody reads before the first one writes, on however busy a machine.
+        // An unsafe strategy needs a long hold, so that all buyers read before the first one writes, even on a busy machine.
         const holdMs = expected.alone === "unsafe" ? 500 : 2;
         const request = { strategy: id, stock: STOCK, vus: BUYERS, holdMs, target: { kind } };
         const opened = await lab.open(runRequestSchema.parse(request));
