@@ -60,8 +60,7 @@ export function serverEnv(extra: Readonly<Record<string, string>> = {}): Record<
 
 /** Loads a kind's `provision.ts`. @throws Error if the file does not export a `provisioner` */
 export async function loadProvisioner(id: string): Promise<Provisioner> {
-  const file = new URL(`./${id}/provision.ts`, import.meta.url);
-  const { provisioner } = (await import(file.href)) as { provisioner?: Provisioner };
+  const { provisioner } = (await import(`./${id}/provision.ts`)) as { provisioner?: Provisioner };
   if (provisioner) return provisioner;
   throw new Error(`servers/${id}/provision.ts does not export \`provisioner\``);
 }

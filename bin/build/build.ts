@@ -34,7 +34,7 @@ export interface Build {
 
 /**
  * The main instance builds into `.next`. Another instance uses that build if it is current, and otherwise builds into a
- * folder of its own, so that a test run never changes the files that a running lab serves.
+ * second folder, so that a test run never changes the files that a running lab serves.
  */
 export async function buildIfStale(paths: InstancePaths, signal?: AbortSignal): Promise<Build> {
   const lock = { file: path.join(ROOT, ".lab", "build.lock"), waitTimeoutMs: BUILD_TIMEOUT_MS };

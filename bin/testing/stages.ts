@@ -52,7 +52,7 @@ export const STAGES: readonly Stage[] = [
     concurrency: 2,
     limitMs: 5 * MINUTE_MS,
   }),
-  // Each file has resources of its own and mostly waits: for leases to expire, for servers to restart.
+  // Each file has its own resources and mostly waits: for leases to expire, for servers to restart.
   nodeStage("conformance", { needs: "servers", concurrency: 3, limitMs: 8 * MINUTE_MS }),
   {
     name: "integration",

@@ -37,8 +37,8 @@ export function withPart(files: readonly string[], part: string | null): string[
 }
 
 /**
- * A comment `@alone: <reason>` on a line of its own marks a test file that must not share. A unit test file then gets a
- * process of its own; a test file of a stage runs while no other file of that stage runs.
+ * A comment line `// @alone: <reason>` marks a test file that must not share. A unit test file then gets its own process,
+ * and a test file of a stage runs while no other file of that stage runs.
  * @returns null if the file may share
  */
 export function aloneReason(file: string): string | null {

@@ -7,11 +7,11 @@ import { ROOT } from "../supervisor/paths";
 import { aloneReason } from "./test-files";
 
 /**
- * The unit tests as a few bundles: loading TypeScript once per file took five times as long as the tests themselves.
- * Files of one group share a process, so a file that changes the process (its environment, say) is marked `@alone`.
+ * Bundles the unit tests, because loading TypeScript in a process per file took five times as long as the tests. The
+ * files of a group share a process. A file that changes its process, such as the environment, is marked `@alone`.
  */
 
-/** One processor more than most machines' two would hurt nothing: some tests wait for real timers. */
+/** Processes: one more than the two processors of a common CI machine, because some tests wait for timers. */
 const GROUPS = 3;
 
 export interface UnitBundle {
@@ -59,14 +59,16 @@ function writeGroup(groupFile: string, files: readonly string[]): string {
   return groupFile;
 }
 
-/** Tests read files beside themselves by `import.meta.url`, which must stay the source's address in a bundle. */
+/** Tests find files by their place in the sources, so `import.meta` must name the source file in a bundle too. */
 const sourceUrls: Plugin = {
   name: "source-urls",
   setup(build) {
     build.onLoad({ filter: /\.(ts|tsx|mjs)$/ }, ({ path: file }) => {
       const text = readFileSync(file, "utf8");
-      if (file.includes(`${path.sep}node_modules${path.sep}`) || !text.includes("import.meta.url")) return null;
-      const contents = text.replaceAll("import.meta.url", JSON.stringify(pathToFileURL(file).href));
+      if (file.includes(`${path.sep}node_modules${path.sep}`) || !text.includes("import.meta.")) return null;
+      const contents = text
+        .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(file).href))
+        .replaceAll("import.meta.dirname", JSON.stringify(path.dirname(file)));
       return { contents, loader: LOADERS[path.extname(file)] ?? "js", resolveDir: path.dirname(file) };
     });
   },

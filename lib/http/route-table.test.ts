@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
 import { errorRow } from "./error-table";
 import { CATCH_ALL } from "./next-route";
 import { codesOf, openApiDocument } from "./openapi";
 import { matchRoute } from "./route-matcher";
 import { routes } from "./route-table";
 
-const ROOT = path.resolve(import.meta.dirname, "../..");
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const ALL_METHODS = ["DELETE", "GET", "PATCH", "POST", "PUT"];
 /** The hot routes answer every method in Next too, because the parity test compares their 405. */
 const isHot = (at: string) => /\/(reduce-stock|claim)$/.test(at);

@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
 
 /** Rules about the source text that the type checker cannot express. */
 
-const ROOT = path.resolve(import.meta.dirname, "../..");
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const ERROR_TABLE = "lib/http/error-table.ts";
 const DECLARED_ANSWER = /^\s+[45]\d\d: \{ description: /;
 /** 400 and 500 are common bounds too, so they count only beside the word "status". */

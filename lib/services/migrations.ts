@@ -178,7 +178,7 @@ async function applyMigration(client: pg.Client, { name, sql, checksum }: Migrat
 async function recordFailure(client: pg.Client, failure: { readonly id: string; readonly cause: unknown }) {
   const { id, cause } = failure;
   try {
-    // A migration with a BEGIN of its own leaves a failed transaction open.
+    // If the migration contains a BEGIN, a failed transaction is still open.
     await client.query("ROLLBACK");
     await client.query("UPDATE _prisma_migrations SET logs = $2 WHERE id = $1", [id, String(cause)]);
   } catch {
