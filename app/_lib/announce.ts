@@ -13,7 +13,7 @@ export function announceDelayMs(lastAtMs: number | null, nowMs: number): number 
 /** The state of the run in one sentence, for screen readers. */
 export function summaryOf(view: RunView): string {
   const { document } = view;
-  if (view.phase === "opening") return "Opening the sale.";
+  if (view.phase === "opening") return "Starting the sale.";
   if (document === null) return "";
   const figures = figuresOf(document, view.samples);
   if (document.status === "running") {

@@ -6,7 +6,7 @@ export type Tone = "idle" | "opening" | "running" | "safe" | "unsafe" | "inconcl
 
 export const TONE_TEXT: Record<Tone, string> = {
   idle: "No runs yet",
-  opening: "Opening",
+  opening: "Starting",
   running: "Running",
   safe: "Safe",
   unsafe: "Unsafe",

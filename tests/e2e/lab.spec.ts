@@ -43,7 +43,7 @@ test("a key pressed in a field is text and not a shortcut", async ({ lab, page }
   await page.keyboard.press("j");
   await page.keyboard.press("r");
   await lab.expectSelected("none");
-  await expect(page.getByRole("button", { name: /Opening|Running/ })).toBeHidden();
+  await expect(page.getByRole("button", { name: /Starting|Running/ })).toBeHidden();
 });
 
 test("the main controls take the focus and show it", async ({ lab, page }) => {

@@ -79,12 +79,12 @@ function HowToRead({ groups, shared }: { groups: readonly RunGroup[]; shared: st
     <p className={styles.note}>
       All runs used {shared}. Below each median is{" "}
       {fewest < 6
-        ? "the range of its runs: with fewer than six runs, a 95 % confidence interval is the whole range"
+        ? "the range of its runs, because fewer than six runs are not enough for a 95 % confidence interval"
         : "its 95 % confidence interval"}
       . The table claims a difference only if two intervals do not overlap
       {fewest < FEWEST_RUNS
         ? ` and each group has at least ${plural(FEWEST_RUNS, "run")}. To repeat runs: npm run lab -- sweep --repeats 5.`
-        : `. With ${plural(fewest, "run")} each, two equal strategies differ by chance in 1 of ${oneIn} comparisons.`}
+        : `. With ${plural(fewest, "run")} each, two equal strategies appear different in 1 of ${oneIn} comparisons.`}
     </p>
   );
 }

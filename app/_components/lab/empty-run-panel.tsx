@@ -57,8 +57,8 @@ function MissingServer({ lab }: { lab: Lab }) {
       <p className={styles.eyebrow}>Server unavailable</p>
       <h2 className={styles.question}>
         <code>{config.strategy}</code> cannot run here:{" "}
-        {missing.length === 0 ? "a server it needs" : missing.map((service) => service.label).join(" and ")} is
-        unavailable.
+        {missing.length === 0 ? "a server it needs" : missing.map((service) => service.label).join(" and ")}{" "}
+        {missing.length > 1 ? "are" : "is"} unavailable.
       </h2>
       <p className={styles.fix}>{blocked}</p>
       <p className={styles.mechanism}>

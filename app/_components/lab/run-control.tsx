@@ -14,7 +14,7 @@ interface RunControlProps {
   readonly onKeys: () => void;
 }
 
-const BUSY_LABELS: Partial<Record<RunView["phase"], string>> = { opening: "Opening …", running: "Running …" };
+const BUSY_LABELS: Partial<Record<RunView["phase"], string>> = { opening: "Starting …", running: "Running …" };
 
 export function RunControl({ view, blocked, problem, onKeys }: RunControlProps) {
   const busy = isBusy(view);

@@ -13,25 +13,25 @@ import styles from "./rerun-button.module.css";
 /** Starts a run with the settings of this one and opens the Lab, which shows it. */
 export function RerunButton({ document }: { document: Pick<RunDocument, "strategy" | "target" | "config"> }) {
   const router = useRouter();
-  const [isOpening, setIsOpening] = useState(false);
+  const [isStarting, setIsStarting] = useState(false);
   const [needsAdminToken, setNeedsAdminToken] = useState(false);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
 
   const run = async () => {
-    setIsOpening(true);
+    setIsStarting(true);
     setProblem(null);
     const result = await callApi<RunDocument>("/api/runs", { method: "POST", body: rerunRequest(document) });
     // The Lab follows the active run; the query gives it the same settings.
     if (result.ok) return router.push(`/?${queryOf(configOfRun(document))}`);
-    setIsOpening(false);
+    setIsStarting(false);
     if (result.problem.code === "admin_token_required") return setNeedsAdminToken(true);
     setProblem(result.problem);
   };
 
   return (
     <>
-      <button type="button" className={button.link} disabled={isOpening} onClick={() => void run()}>
-        {isOpening ? "Opening …" : "Run again"}
+      <button type="button" className={button.link} disabled={isStarting} onClick={() => void run()}>
+        {isStarting ? "Starting …" : "Run again"}
       </button>
       <span role="alert" className={styles.problem}>
         {problem === null ? "" : problemSentence(problem)}

@@ -10,7 +10,7 @@ interface PageProps {
 }
 
 export async function generateMetadata({ params }: PageProps): Promise<Metadata> {
-  return { title: (await readCoupon((await params).id))?.coupon.code ?? "No such coupon" };
+  return { title: (await readCoupon((await params).id))?.coupon.code ?? "Coupon not found" };
 }
 
 export default async function Page({ params }: PageProps) {

@@ -10,7 +10,7 @@ interface PageProps {
 }
 
 export async function generateMetadata({ params }: PageProps): Promise<Metadata> {
-  return { title: (await readProduct((await params).id))?.product.name ?? "Not on sale" };
+  return { title: (await readProduct((await params).id))?.product.name ?? "Product not found" };
 }
 
 export default async function Page({ params }: PageProps) {
