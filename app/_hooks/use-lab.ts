@@ -53,12 +53,12 @@ export function useLab(start: LabStart) {
   const { start: open, attach } = run;
   const begin = useCallback(async () => {
     setProblem(null);
-    const refused = await open(requested);
-    if (refused === null) return;
-    if (refused.code === "admin_token_required") return setNeedsAdminToken(true);
-    setProblem(refused);
-    if (refused.runId === null) return;
-    const other = await callApi<RunDocument>(`/api/runs/${encodeURIComponent(refused.runId)}`);
+    const rejection = await open(requested);
+    if (rejection === null) return;
+    if (rejection.code === "admin_token_required") return setNeedsAdminToken(true);
+    setProblem(rejection);
+    if (rejection.runId === null) return;
+    const other = await callApi<RunDocument>(`/api/runs/${encodeURIComponent(rejection.runId)}`);
     if (other.ok) attach(other.value);
   }, [open, attach, requested]);
 
@@ -70,7 +70,7 @@ export function useLab(start: LabStart) {
     run.reset();
     settings.set("strategy", id);
   };
-  const refusedSetting = problem?.field ? settingOfField(problem.field) : null;
+  const rejectedSetting = problem?.field ? settingOfField(problem.field) : null;
 
   return {
     catalogue,
@@ -81,7 +81,7 @@ export function useLab(start: LabStart) {
     problem,
     blocked,
     /** Errors from the API, by setting. */
-    refused: problem !== null && refusedSetting !== null ? { [refusedSetting]: messageBesideField(problem) } : {},
+    apiErrors: problem !== null && rejectedSetting !== null ? { [rejectedSetting]: messageBesideField(problem) } : {},
     runSale,
     select,
     step: (by: 1 | -1) => select(neighbour(catalogue.strategies, config.strategy, by)),

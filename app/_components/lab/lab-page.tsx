@@ -44,7 +44,7 @@ export function LabPage({ start }: { start: LabStart }) {
           <div className={styles.chooser}>
             <StrategyChooser {...choice} />
           </div>
-          <SettingsForm settings={settings} catalogue={catalogue} refused={lab.refused} />
+          <SettingsForm settings={settings} catalogue={catalogue} apiErrors={lab.apiErrors} />
           <RunControl view={view} blocked={lab.blocked} problem={lab.problem} onKeys={showKeys} />
         </form>
         <div className={styles.strategies}>
@@ -54,7 +54,7 @@ export function LabPage({ start }: { start: LabStart }) {
           <ShopStrategy />
         </div>
       </aside>
-      <main className={styles.stage} id="main">
+      <main className={styles.main} id="main">
         <h1 className="visually-hidden">Flash Sale Lab</h1>
         <p className="visually-hidden" aria-live="polite" data-testid="announcer">
           {announcement}

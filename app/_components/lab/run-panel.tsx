@@ -29,7 +29,7 @@ export function RunPanel({ lab }: { lab: Lab }) {
   if (document === null) return <EmptyRunPanel lab={lab} />;
   const samples = view.document === null ? lastRuns.samples : view.samples;
   return (
-    <article className={styles.stage} data-testid="run-panel" data-status={document.status} data-run={document.id}>
+    <article className={styles.panel} data-testid="run-panel" data-status={document.status} data-run={document.id}>
       <RunLine document={document} samples={samples} isLast={view.document === null} />
       <StreamNotice view={view} onReconnect={lab.reconnect} />
       <RunDetails document={document} samples={samples} />
@@ -119,7 +119,7 @@ function StreamNotice({ view, onReconnect }: { view: RunView; onReconnect: () =>
 function OpeningRun({ config }: { config: SaleConfig }) {
   const model = openingModel(config);
   return (
-    <article className={styles.stage} data-testid="run-panel" data-status="opening">
+    <article className={styles.panel} data-testid="run-panel" data-status="opening">
       <header className={styles.line}>
         <p>
           <code>{config.strategy}</code> <span>sending the strategy and settings to every store node</span>

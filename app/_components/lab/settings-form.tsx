@@ -42,17 +42,17 @@ interface SettingsFormProps {
   readonly settings: SaleSettings;
   readonly catalogue: Catalogue;
   /** Errors from the API by setting; shown until the setting changes. */
-  readonly refused: Problems;
+  readonly apiErrors: Problems;
 }
 
 function NumberRow({
   setting,
   settings,
-  refused,
+  apiErrors,
   suffix,
 }: SettingsFormProps & { setting: NumericSetting; suffix: string }) {
   const { label, hint } = SETTINGS[setting];
-  const problem = settings.problems[setting] ?? refused[setting];
+  const problem = settings.problems[setting] ?? apiErrors[setting];
   return (
     <Row label={label} hint={hint} problem={problem}>
       {({ field, note }) => (
@@ -112,9 +112,9 @@ function ChoiceRow({ name, value, onChange, children, ...row }: ChoiceRowProps) 
 }
 
 /** The fault to inject while the sale runs; default: none. */
-function FaultRow({ settings, catalogue, refused }: SettingsFormProps) {
+function FaultRow({ settings, catalogue, apiErrors }: SettingsFormProps) {
   const { config } = settings;
-  const problem = faultProblem(config, catalogue.faults) ?? refused.faults;
+  const problem = faultProblem(config, catalogue.faults) ?? apiErrors.faults;
   const meaning = faultDescription(config, catalogue.faults);
   return (
     <ChoiceRow
@@ -140,11 +140,11 @@ function FaultRow({ settings, catalogue, refused }: SettingsFormProps) {
 const FOLDED: readonly NumericSetting[] = ["ttlMs", "waitTimeoutMs", "seed"];
 
 function FoldedSettings(props: SettingsFormProps & { numbers: (settings: readonly NumericSetting[]) => ReactNode }) {
-  const { settings, catalogue, refused, numbers } = props;
+  const { settings, catalogue, apiErrors, numbers } = props;
   const { config } = settings;
   const strategy = catalogue.strategies.find(({ id }) => id === config.strategy);
   const isTouched = FOLDED.some((setting) => config[setting] !== DEFAULT_CONFIG[setting]) || !config.fencing;
-  const isWrong = FOLDED.some((setting) => (settings.problems[setting] ?? refused[setting]) !== undefined);
+  const isWrong = FOLDED.some((setting) => (settings.problems[setting] ?? apiErrors[setting]) !== undefined);
   const [isOpen, setIsOpen] = useState(isTouched);
   return (
     <details className={styles.more} open={isOpen || isWrong} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
@@ -173,11 +173,11 @@ function FoldedSettings(props: SettingsFormProps & { numbers: (settings: readonl
 
 /** The settings of the sale. On a phone they fold into one line, so that the result fits on the first screen. */
 export function SettingsForm(props: SettingsFormProps) {
-  const { settings, catalogue, refused } = props;
+  const { settings, catalogue, apiErrors } = props;
   const { config } = settings;
   const [unfolded, setUnfolded] = useState(false);
   const wrong =
-    Object.keys(settings.problems).length + Object.keys(refused).length > 0 ||
+    Object.keys(settings.problems).length + Object.keys(apiErrors).length > 0 ||
     faultProblem(config, catalogue.faults) !== null;
   const suffixOf = (setting: NumericSetting) =>
     setting === "nodes" ? `of ${catalogue.nodes.length}` : SETTINGS[setting].unit;
@@ -199,7 +199,7 @@ export function SettingsForm(props: SettingsFormProps) {
           label="Target"
           hint="What is sold"
           name="target"
-          problem={refused.target}
+          problem={apiErrors.target}
           value={config.target}
           onChange={(value) => settings.set("target", value === "coupon" ? "coupon" : "product")}
         >
@@ -223,7 +223,7 @@ export function SettingsForm(props: SettingsFormProps) {
           label="Load"
           hint="Load generator that sends the purchases"
           name="engine"
-          problem={refused.engine}
+          problem={apiErrors.engine}
           value={config.engine}
           onChange={(value) => settings.set("engine", value === "builtin" ? "builtin" : "k6")}
         >

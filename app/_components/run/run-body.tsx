@@ -28,7 +28,7 @@ export function RunBody({ model, evidence, charts, checks, chartsFirst = false }
       {chartsFirst ? null : evidence}
       {charts}
       {chartsFirst ? evidence : null}
-      <div className={checks ? undefined : styles.proof}>
+      <div className={checks ? undefined : styles.tables}>
         <NodeTable rows={model.nodeRows} running={model.pending} answers={model.answers} />
         {checks ? null : <CheckList checks={model.checks} pending={model.pending} />}
       </div>

@@ -2,7 +2,7 @@ import styles from "./run-exports.module.css";
 
 const FILES = [
   { label: "Document (JSON)", path: "", hint: "Everything this page shows" },
-  { label: "History (NDJSON)", path: "/history", hint: "Every recorded operation; lab check can check it again" },
+  { label: "History (NDJSON)", path: "/history", hint: "Every recorded operation, the input of lab check" },
   { label: "Samples (CSV)", path: "/export?format=csv", hint: "One line per sample, about four per second" },
   { label: "Purchases (CSV)", path: "/export?format=csv&rows=operations", hint: "One line per purchase" },
   { label: ".hgrm", path: "/export?format=hgrm", hint: "Latency inside the nodes, for HdrHistogram tools" },

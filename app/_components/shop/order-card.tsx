@@ -27,7 +27,7 @@ export function OrderCard({ order, renderedAtEpochMs, namesProduct, onChanged }:
   const now = useLabNow(renderedAtEpochMs, isPending && order.expiresAtEpochMs !== null ? 500 : null);
   const leftMs = order.expiresAtEpochMs === null ? null : order.expiresAtEpochMs - now;
   return (
-    <article className={styles.slip} data-status={order.status} data-testid="order" aria-label={`Order ${order.id}`}>
+    <article className={styles.card} data-status={order.status} data-testid="order" aria-label={`Order ${order.id}`}>
       <div className={styles.what}>
         <p className={styles.title}>
           {namesProduct ? (
