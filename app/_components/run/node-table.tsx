@@ -35,10 +35,10 @@ export function NodeTable({ rows, running, answers }: NodeTableProps) {
               waiting <span className={styles.qualifier}>{when}</span>
             </th>
             <th scope="col" className="num" title="Median latency inside the node">
-              p50 <span className={styles.qualifier}>inside, ms</span>
+              p50 <span className={styles.qualifier}>node ms</span>
             </th>
             <th scope="col" className="num" title="99th percentile of latency inside the node">
-              p99 <span className={styles.qualifier}>inside, ms</span>
+              p99 <span className={styles.qualifier}>node ms</span>
             </th>
           </tr>
         </thead>

@@ -88,7 +88,7 @@ function OrderActions({ order, leftMs, onChanged }: OrderActionsProps) {
           {isBusy ? "Working …" : `Pay ${formatPrice(order.priceCents * order.quantity)}`}
         </button>
         <button type="button" className={button.plain} disabled={isBusy || isOver} onClick={() => pay("fail")}>
-          Simulate failed payment
+          Fail payment
         </button>
         <button
           type="button"

@@ -116,7 +116,7 @@ function SaleRow({ href, name, about, price, offer, state, now }: SaleRowProps) 
       <p className={styles.about}>{about}</p>
       <p className={styles.price}>{price}</p>
       <p className={styles.left}>
-        <b>{formatCount(Math.max(0, offer.stock))}</b> in stock
+        <b>{formatCount(Math.max(0, offer.stock))}</b> left
       </p>
       <p className={styles.state}>
         <span className={styles.mark} aria-hidden="true" />

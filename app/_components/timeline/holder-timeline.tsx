@@ -71,7 +71,7 @@ function Keys({ hasHolds, isAlarm, hasMarks }: { hasHolds: boolean; isAlarm: boo
     <ul className={styles.keys}>
       <li>
         <span className={styles.swatch} data-mark="inside" />
-        {hasHolds ? "lock granted to released" : "read to commit"}
+        {hasHolds ? "grant to release" : "read to commit"}
       </li>
       {hasMarks ? (
         <li>

@@ -105,7 +105,7 @@ export function holders(view: HolderView): Markup {
   const { drawing, caption, rows } = holderTimeline(view);
   const title = "Critical sections by node";
   const keys: [style: string, label: string][] = [
-    ["inside", view.timeline.hasHolds ? "lock granted to released" : "read to commit"],
+    ["inside", view.timeline.hasHolds ? "grant to release" : "read to commit"],
     ...(view.isAlarm ? [["wrong", "overlap, stale write or lost update"] as [string, string]] : []),
     [view.isAlarm ? "selected alarm" : "selected", "in the interleaving"],
   ];

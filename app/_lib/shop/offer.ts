@@ -40,7 +40,7 @@ export const STATE_TEXT: Readonly<Record<OfferState, string>> = {
   not_open: "Not open yet",
   open: "On sale",
   sold_out: "Sold out",
-  limit_reached: "Limit reached",
+  limit_reached: "Already ordered",
   already_claimed: "Claimed",
 };
 
