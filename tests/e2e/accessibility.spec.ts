@@ -1,7 +1,7 @@
 import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { expect, test } from "./lab";
-import { makeRuns } from "./runs";
+import { ensureRuns } from "./runs";
 
 /** axe at WCAG 2.2 AA: every page in both themes, dialogs, tables behind charts, and folded settings. */
 
@@ -12,7 +12,7 @@ let runs: readonly string[] = [];
 
 test.beforeAll(async ({ request }) => {
   test.setTimeout(120_000);
-  runs = await makeRuns(request, ["none", "sql-guarded"]);
+  runs = await ensureRuns(request, ["none", "sql-guarded"]);
 });
 
 /** Violations with the element and the reason. */

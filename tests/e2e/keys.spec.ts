@@ -1,11 +1,11 @@
 import { expect, test } from "./lab";
-import { makeRuns } from "./runs";
+import { ensureRuns } from "./runs";
 
 /** Keyboard shortcuts and the dialog that lists them. */
 
 test.beforeAll(async ({ request }) => {
   test.setTimeout(120_000);
-  await makeRuns(request, ["none", "sql-guarded"]);
+  await ensureRuns(request, ["none", "sql-guarded"]);
 });
 
 const COMPARING = "Compare the selected rows";

@@ -1,36 +1,21 @@
 import { lowContrast } from "./contrast";
-import { expect, SALE_LIMIT_MS, test } from "./lab";
+import { expect, test } from "./lab";
+import { ensureRuns } from "./runs";
 
 /** Every page: layout on a phone, contrast in both themes, main content. */
 
 const PAGES = ["/?strategy=none", "/?strategy=sql-guarded", "/compare", "/runs", "/strategies", "/nothing-here"];
 
-async function newestRun(request: {
-  get: (url: string) => Promise<{ json: () => Promise<unknown> }>;
-}): Promise<string> {
-  const { runs } = (await (await request.get("/api/runs?limit=1")).json()) as { runs: { id: string }[] };
-  const id = runs[0]?.id;
-  if (id === undefined) throw new Error("this lab has no run; beforeAll should have made one");
-  return id;
-}
+let runId = "";
 
 test.beforeAll(async ({ request }) => {
-  const response = await request.post("/api/runs", {
-    data: { strategy: "none", stock: 20, vus: 80, engine: "builtin", launch: true },
-  });
-  expect(response.status()).toBe(201);
-  const { id } = (await response.json()) as { id: string };
-  await expect
-    .poll(async () => ((await (await request.get(`/api/runs/${id}`)).json()) as { status: string }).status, {
-      timeout: SALE_LIMIT_MS,
-    })
-    .toBe("finished");
+  [runId = ""] = await ensureRuns(request, ["none"]);
 });
 
-test("no page scrolls sideways on a phone", async ({ page, request, expectedErrors }) => {
+test("no page scrolls sideways on a phone", async ({ page, expectedErrors }) => {
   expectedErrors.push(/status of 404/);
   await page.setViewportSize({ width: 390, height: 844 });
-  for (const path of [...PAGES, `/runs/${await newestRun(request)}`]) {
+  for (const path of [...PAGES, `/runs/${runId}`]) {
     await page.goto(path);
     await expect(page.locator("main")).toBeVisible();
     expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(390);
@@ -38,10 +23,10 @@ test("no page scrolls sideways on a phone", async ({ page, request, expectedErro
 });
 
 for (const theme of ["light", "dark"] as const) {
-  test(`text has enough contrast on every page in the ${theme} theme`, async ({ page, request, expectedErrors }) => {
+  test(`text has enough contrast on every page in the ${theme} theme`, async ({ page, expectedErrors }) => {
     expectedErrors.push(/status of 404/);
     await page.emulateMedia({ colorScheme: theme });
-    for (const path of [...PAGES, `/runs/${await newestRun(request)}`]) {
+    for (const path of [...PAGES, `/runs/${runId}`]) {
       await page.goto(path);
       await expect(page.locator("main")).toBeVisible();
       expect(await page.evaluate(lowContrast), path).toEqual([]);
@@ -79,7 +64,7 @@ test("prefers-reduced-motion disables transitions", async ({ page }) => {
 });
 
 test("a run has a page with evidence, data and exports", async ({ page, request }) => {
-  const id = await newestRun(request);
+  const id = runId;
   await page.goto("/runs");
   await page.getByRole("link", { name: id }).click();
   await expect(page).toHaveURL(new RegExp(`/runs/${id}$`));

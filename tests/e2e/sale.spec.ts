@@ -72,7 +72,7 @@ test("the layout does not shift while figures update and evidence loads", async 
     }).observe({ type: "layout-shift", buffered: true });
   });
   // A hold this long keeps the sale running while the browser measures.
-  await lab.open({ strategy: "redis-lock", ...SMALL_SALE, holdMs: 40 });
+  await lab.open({ strategy: "redis-lock", ...SMALL_SALE, holdMs: 40, engine: "k6" });
   const table = page.getByRole("region", { name: "Node by node" });
   const positions: (number | undefined)[] = [];
   const measure = async () => positions.push((await table.boundingBox())?.y);
