@@ -20,7 +20,7 @@ export function lockDependencies(): LockDependencies {
   return clients().dependencies;
 }
 
-/** Closes every connection that the locks closers. */
+/** Closes every connection that the locks opened. */
 export async function closeLockClients(): Promise<void> {
   await clients().close();
 }

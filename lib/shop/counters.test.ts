@@ -127,7 +127,7 @@ describe("reconcileCounters", () => {
     assert.deepEqual(fakes.postgres.sent(SHOP_TARGETS), [["memcached-cas"]]);
   });
 
-  it("leaves out targets of running runs only if told to", async () => {
+  it("leaves out targets of running runs only if requested", async () => {
     const { redis, memcached, node } = start();
     redis.targets = [PHONE, COUPON];
     fakes.postgres.script(SHOP_TARGETS, []).script(RUNNING_TARGETS, [{ resource: "product:1" }]);

@@ -43,7 +43,7 @@ function makeWork(answer: Answer, kind: AnswerKind = "final") {
   };
 }
 
-function isRefusedWith(code: string) {
+function isRejectedWith(code: string) {
   return (error: unknown) => isShopError(error) && error.options.code === code;
 }
 
@@ -124,15 +124,15 @@ describe("answerOnce", () => {
   it("rejects with idempotency_in_progress if the first request runs longer than the wait", async () => {
     scriptRow({ status: null });
     const work = makeWork(SOLD);
-    const refused = isRefusedWith("idempotency_in_progress");
-    await assert.rejects(answerOnce(makeRequest({ waitMs: 0 }), work), refused);
+    const isRejected = isRejectedWith("idempotency_in_progress");
+    await assert.rejects(answerOnce(makeRequest({ waitMs: 0 }), work), isRejected);
     assert.equal(work.calls.work, 0);
   });
 
   it("rejects a kept key that comes with another body", async () => {
     fakes.postgres.script(CLAIM, []).script(READ, [{ hash: "of another body", status: 201, headers: {}, body: "" }]);
     const work = makeWork(SOLD);
-    await assert.rejects(answerOnce(makeRequest(), work), isRefusedWith("idempotency_mismatch"));
+    await assert.rejects(answerOnce(makeRequest(), work), isRejectedWith("idempotency_mismatch"));
     assert.equal(work.calls.work, 0);
   });
 
@@ -141,7 +141,7 @@ describe("answerOnce", () => {
     const request = makeRequest();
     const first = answerOnce(request, makeWork(SOLD));
     const second = answerOnce({ ...request, content: { quantity: 2 } }, makeWork(SOLD));
-    await assert.rejects(second, isRefusedWith("idempotency_mismatch"));
+    await assert.rejects(second, isRejectedWith("idempotency_mismatch"));
     assert.deepEqual(await first, SOLD);
   });
 

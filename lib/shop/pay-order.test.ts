@@ -36,7 +36,7 @@ const CANCELLED: ShopOrder = { ...PENDING, status: "cancelled", endReason: "buye
 const OVERDUE: ShopOrder = { ...PENDING, expiresAtEpochMs: 1 };
 const RESERVES_NOTHING: ShopOrder = { ...PENDING, stockTaken: false };
 
-function isRefusedWith(code: string) {
+function isRejectedWith(code: string) {
   return (error: unknown) => isShopError(error) && error.options.code === code;
 }
 
@@ -67,19 +67,19 @@ describe("payOrder", () => {
   ] as const) {
     it(`rejects an order ${what} as ${code}`, async () => {
       fakes.postgres.script(FIND, [...found]);
-      await assert.rejects(pay(), isRefusedWith(code));
+      await assert.rejects(pay(), isRejectedWith(code));
       assert.equal(fakes.postgres.sent(PAY).length, 0);
     });
   }
 
   it("rejects an order that another request ended after it was read", async () => {
     fakes.postgres.script(FIND, [PENDING], [CANCELLED]).script(PAY, []);
-    await assert.rejects(pay(), isRefusedWith("order_not_pending"));
+    await assert.rejects(pay(), isRejectedWith("order_not_pending"));
   });
 
   it("counts a failed payment and leaves the order pending", async () => {
     fakes.postgres.script(FIND, [PENDING]).script(FAILED, [{}]);
-    await assert.rejects(payOrder(start().node, OF_BUYER, { outcome: "fail" }), isRefusedWith("payment_failed"));
+    await assert.rejects(payOrder(start().node, OF_BUYER, { outcome: "fail" }), isRejectedWith("payment_failed"));
     assert.deepEqual([fakes.postgres.sent(FAILED), fakes.postgres.sent(PAY)], [[["7"]], []]);
   });
 
@@ -97,7 +97,7 @@ describe("payOrder", () => {
       const { strategy, node } = start();
       strategy.purchaseOutcome = { status: "sold_out" };
       fakes.postgres.script(FIND, [RESERVES_NOTHING]).script(END_WITHOUT_STOCK, [{ order_id: "7" }]);
-      await assert.rejects(pay(node), isRefusedWith("sold_out"));
+      await assert.rejects(pay(node), isRejectedWith("sold_out"));
       const [values] = fakes.postgres.sent(END_WITHOUT_STOCK);
       assert.deepEqual(values?.slice(0, 3), [["7"], "cancelled", "sold_out"]);
     });
@@ -106,7 +106,7 @@ describe("payOrder", () => {
       const { strategy, node } = start();
       strategy.purchaseOutcome = { status: "contended", waitedMs: 1, attempts: 1 };
       fakes.postgres.script(FIND, [RESERVES_NOTHING]);
-      await assert.rejects(pay(node), isRefusedWith("contended"));
+      await assert.rejects(pay(node), isRejectedWith("contended"));
       assert.equal(fakes.postgres.sent(END_WITHOUT_STOCK).length, 0);
     });
 
@@ -124,7 +124,7 @@ describe("payOrder", () => {
       const { strategy, node } = start();
       strategy.purchaseOutcome = { status: "sold_out" };
       fakes.postgres.script(FIND, [RESERVES_NOTHING], [PAID]);
-      await assert.rejects(pay(node), isRefusedWith("order_not_pending"));
+      await assert.rejects(pay(node), isRejectedWith("order_not_pending"));
       assert.equal(fakes.postgres.sent(END_WITHOUT_STOCK).length, 0);
     });
   });
@@ -154,14 +154,14 @@ describe("cancelOrder", () => {
 
   it("rejects an order that is not pending", async () => {
     fakes.postgres.script(FIND, [PAID]);
-    await assert.rejects(cancelOrder(start().node, OF_BUYER), isRefusedWith("order_not_pending"));
+    await assert.rejects(cancelOrder(start().node, OF_BUYER), isRejectedWith("order_not_pending"));
   });
 
   it("rejects while a run sells the product, because only the run may change its stock", async () => {
     const { strategy, node } = start();
     node.assign({ runId: "run-1", target: PRODUCT, ...RUN_SETTINGS });
     fakes.postgres.script(FIND, [PENDING]);
-    await assert.rejects(cancelOrder(node, OF_BUYER), isRefusedWith("sale_running"));
+    await assert.rejects(cancelOrder(node, OF_BUYER), isRejectedWith("sale_running"));
     assert.equal(strategy.giveBacks.length, 0);
   });
 
@@ -169,13 +169,13 @@ describe("cancelOrder", () => {
     const { strategy, node } = start();
     strategy.giveBackOutcome = { status: "contended", waitedMs: 1, attempts: 1 };
     fakes.postgres.script(FIND, [PENDING]);
-    await assert.rejects(cancelOrder(node, OF_BUYER), isRefusedWith("contended"));
+    await assert.rejects(cancelOrder(node, OF_BUYER), isRejectedWith("contended"));
   });
 
   it("rejects an order that another request ended meanwhile", async () => {
     const { strategy, node } = start();
     strategy.giveBackOutcome = { status: "released", orders: [] };
     fakes.postgres.script(FIND, [PENDING], [PAID]);
-    await assert.rejects(cancelOrder(node, OF_BUYER), isRefusedWith("order_not_pending"));
+    await assert.rejects(cancelOrder(node, OF_BUYER), isRejectedWith("order_not_pending"));
   });
 });

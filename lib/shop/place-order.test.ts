@@ -20,7 +20,7 @@ const WITHOUT_STOCK = /INSERT INTO orders/;
 const TOKEN = /FROM purchase_tokens/;
 const PAYMENT_WINDOW_MS = 42_000;
 
-function isRefusedWith(code: string) {
+function isRejectedWith(code: string) {
   return (error: unknown) => isShopError(error) && error.options.code === code;
 }
 
@@ -125,8 +125,8 @@ describe("placeOrder", () => {
 
   it("rejects an invalid purchase token before the strategy is called", async () => {
     const { strategy, place } = start();
-    const refused = isRefusedWith("purchase_token_missing");
-    await assert.rejects(place({ requiresPurchaseToken: true }), refused);
+    const isRejected = isRejectedWith("purchase_token_missing");
+    await assert.rejects(place({ requiresPurchaseToken: true }), isRejected);
     assert.equal(strategy.purchases.length, 0);
   });
 

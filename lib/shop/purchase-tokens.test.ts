@@ -9,7 +9,7 @@ const ISSUE = /^INSERT INTO purchase_tokens/;
 const READ = /^SELECT product_id/;
 const ISSUED_AT = new Date(5_000);
 
-function isRefusedWith(code: string) {
+function isRejectedWith(code: string) {
   return (error: unknown) => isShopError(error) && error.options.code === code;
 }
 
@@ -41,7 +41,7 @@ describe("issuePurchaseToken", () => {
 
   it("rejects an unknown product", async () => {
     fakes.postgres.script(UNUSED, []).script(ISSUE, []);
-    await assert.rejects(issuePurchaseToken(1, "visitor-1"), isRefusedWith("product_not_found"));
+    await assert.rejects(issuePurchaseToken(1, "visitor-1"), isRejectedWith("product_not_found"));
   });
 });
 
@@ -57,7 +57,7 @@ describe("checkPurchaseToken", () => {
   });
 
   it("rejects a missing token without asking PostgreSQL", async () => {
-    await assert.rejects(check(null), isRefusedWith("purchase_token_missing"));
+    await assert.rejects(check(null), isRejectedWith("purchase_token_missing"));
   });
 
   for (const [what, rows, code] of [
@@ -68,7 +68,7 @@ describe("checkPurchaseToken", () => {
   ] as const) {
     it(`rejects ${what}`, async () => {
       fakes.postgres.script(READ, [...rows]);
-      await assert.rejects(check(), isRefusedWith(code));
+      await assert.rejects(check(), isRejectedWith(code));
     });
   }
 });

@@ -1,5 +1,5 @@
 /** Why the shop rejects a request. A rejected request changes no order and no stock. lib/http assigns the HTTP statuses. */
-export type ShopRefusal =
+export type ShopErrorCode =
   | "not_open"
   | "limit_reached"
   | "sold_out"
@@ -19,7 +19,7 @@ export type ShopRefusal =
   | "lock_expires_by_itself";
 
 export interface ShopErrorOptions {
-  readonly code: ShopRefusal;
+  readonly code: ShopErrorCode;
   readonly message: string;
   readonly details?: Readonly<Record<string, unknown>>;
   readonly retryAfterSeconds?: number;

@@ -59,7 +59,7 @@ for (const [strategy, { traits }] of stockStrategies) {
       assert.equal(outcome.status, "sold");
       return { orderId: outcome.status === "sold" ? outcome.orderId : "", buyerId: fields.buyerId };
     }
-    const isRefusedWith = (code: string) => (error: unknown) => isShopError(error) && error.options.code === code;
+    const isRejectedWith = (code: string) => (error: unknown) => isShopError(error) && error.options.code === code;
     const assertNoDrift = async (target: Parameters<typeof driftOf>[1]) =>
       assert.ok((await driftOf(node, target)).every(({ drift, pending }) => drift === 0 && pending === 0));
 
@@ -71,7 +71,7 @@ for (const [strategy, { traits }] of stockStrategies) {
       assert.equal((await payOrder(node, paid, { outcome: "succeed" })).status, "paid");
       assert.equal((await cancelOrder(node, cancelled)).status, "cancelled");
       assert.equal((await productFacts(target.id)).stock, 2);
-      await assert.rejects(cancelOrder(node, paid), isRefusedWith("order_not_pending"));
+      await assert.rejects(cancelOrder(node, paid), isRejectedWith("order_not_pending"));
       await expireDueOrders(node, { now: new Date(Date.now() + 3_600_000) });
       assert.equal((await productFacts(target.id)).stock, 4);
       const { paidUnits, cancelledUnits, expiredUnits, pendingUnits } = await readProductOrders(target.id);
@@ -97,11 +97,11 @@ for (const [strategy, { traits }] of stockStrategies) {
       assert.equal((await productFacts(target.id)).stock, 2, "expected an order to reserve no stock");
       const [first, second, third] = orders;
       assert.ok(first && second && third);
-      await assert.rejects(payOrder(node, first, { outcome: "fail" }), isRefusedWith("payment_failed"));
+      await assert.rejects(payOrder(node, first, { outcome: "fail" }), isRejectedWith("payment_failed"));
       assert.equal((await payOrder(node, first, { outcome: "succeed" })).status, "paid");
-      await assert.rejects(payOrder(node, first, { outcome: "succeed" }), isRefusedWith("order_not_pending"));
+      await assert.rejects(payOrder(node, first, { outcome: "succeed" }), isRejectedWith("order_not_pending"));
       assert.equal((await payOrder(node, second, { outcome: "succeed" })).status, "paid");
-      await assert.rejects(payOrder(node, third, { outcome: "succeed" }), isRefusedWith("sold_out"));
+      await assert.rejects(payOrder(node, third, { outcome: "succeed" }), isRejectedWith("sold_out"));
       const { paidUnits, waitingUnits, failedPayments, soldOutAtPayment } = await readProductOrders(target.id);
       assert.deepEqual([paidUnits, waitingUnits, failedPayments, soldOutAtPayment], [2, 0, 1, 1]);
       assert.equal((await productFacts(target.id)).stock, 0);
