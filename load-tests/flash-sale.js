@@ -58,7 +58,7 @@ export const options = {
     dropped_iterations: ["count==0"],
     unanswered: ["count==0"],
     unexpected_answers: ["count==0"],
-    // The latencies of a starved generator measure the generator, not the lock.
+    // A generator that falls behind measures itself, not the lock.
     start_lag: [`p(99)<=${latenessLimitMs(settings)}`],
     purchases: [doorsOpen ? `count==${settings.buyers}` : "count>0"],
   },

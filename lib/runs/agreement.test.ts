@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { emptyPercentiles } from "../node/figures";
-import { agreementOf, starvedSentence } from "./agreement";
+import { agreementOf, fellBehindSentence } from "./agreement";
 import type { ClientReport } from "./client-report";
 import { clientReport, runDocument } from "./testing/run-fixture";
 
@@ -61,7 +61,7 @@ describe("agreementOf", () => {
     assert.deepEqual(agreementOf(server(100, 200), client(150, 2_000, { failedRequests: 1 })).gaps, []);
   });
 
-  it("calls a generator starved if it was later than the limit, which grows with the buyers who start together", () => {
+  it("says that a generator fell behind if it was later than the limit, which grows with the buyers who start together", () => {
     const isLate = (buyers: number, generatorLagP99Ms: number) =>
       agreementOf(server(100, 200, buyers), client(150, 9_000, { generatorLagP99Ms })).isStarved;
     assert.deepEqual([isLate(500, 2_000), isLate(500, 2_001)], [false, true]);
@@ -70,7 +70,7 @@ describe("agreementOf", () => {
     assert.equal(agreementOf(byRate, client(150, 9_000, { generatorLagP99Ms: 2_001 })).isStarved, true);
   });
 
-  it("calls a generator starved if it had no CPU time left and buyers waited for no other known reason", () => {
+  it("says that a generator fell behind if it had no CPU time left and buyers waited for no other known reason", () => {
     const isShort = (used: number | undefined, spare: number | undefined, p99 = 2_000) =>
       agreementOf(server(100, 200), client(150, p99, { generatorCpuPercent: used, generatorSparePercent: spare }))
         .isStarved;
@@ -84,12 +84,12 @@ describe("agreementOf", () => {
   it("gives the reason for both", () => {
     const document = server(100, 200);
     assert.equal(
-      starvedSentence(document, client(150, 4_000, { generatorLagP99Ms: 3_100, generatorCpuPercent: 12 })),
-      "The load generator was starved: it sent purchases up to 3.1 s late (p99, limit 2.0 s) and used 12% of a core, so the run did not get the load that was requested.",
+      fellBehindSentence(document, client(150, 4_000, { generatorLagP99Ms: 3_100, generatorCpuPercent: 12 })),
+      "The load generator fell behind: it sent purchases up to 3.1 s late (p99, limit 2.0 s) and used 12% of a core, so the run did not get the load that was requested.",
     );
     assert.equal(
-      starvedSentence(document, client(150, 4_000, { generatorCpuPercent: 190 })),
-      "The load generator was starved: it had no CPU time left and used 190% of a core, and buyers waited longer than the nodes, its delay and the network explain.",
+      fellBehindSentence(document, client(150, 4_000, { generatorCpuPercent: 190 })),
+      "The load generator fell behind: it had no CPU time left and used 190% of a core, and buyers waited longer than the nodes, its delay and the network explain.",
     );
   });
 });

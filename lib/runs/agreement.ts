@@ -77,15 +77,15 @@ function isShortOfCpu(client: ClientReport, gaps: readonly Gap[]): boolean {
   return usedAll && gaps.some(({ unexplainedMs }) => unexplainedMs > 0);
 }
 
-/** Why the generator counts as starved, in one sentence. */
-export function starvedSentence(document: RunDocument, client: ClientReport): string {
+/** Why the generator fell behind, in one sentence. */
+export function fellBehindSentence(document: RunDocument, client: ClientReport): string {
   const { generatorLagP99Ms: lagMs = 0, generatorCpuPercent: usedPercent } = client;
   const used = usedPercent === undefined ? "" : ` and used ${Math.round(usedPercent)}% of a core`;
   const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
   const reason = isLate(document, client)
     ? `it sent purchases up to ${seconds(lagMs)} late (p99, limit ${seconds(latenessLimitMs(document.config))})${used}, so the run did not get the load that was requested`
     : `it had no CPU time left${used}, and buyers waited longer than the nodes, its delay and the network explain`;
-  return `The load generator was starved: ${reason}.`;
+  return `The load generator fell behind: ${reason}.`;
 }
 
 export function countMismatch({ iterations }: ClientReport, counted: number): string {

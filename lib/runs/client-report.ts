@@ -30,7 +30,7 @@ export const clientReportSchema = z.strictObject({
   latencyMs: percentilesSchema,
   /** The latency at more percentiles, for the curve on the run's page. The lab's own generators send those of `CURVE_PERCENTILES`. */
   curve: curveSchema.optional(),
-  /** p99 of the delay with which the generator sent a purchase: the latencies of a starved generator measure itself, not the lock. */
+  /** p99 of the delay with which the generator sent a purchase: a generator that falls behind measures itself, not the lock. */
   generatorLagP99Ms: z.number().min(0).optional(),
   /** CPU use of the generator, 100 = one core: of k6 in its busiest second, of others over the whole load. Absent: not known. */
   generatorCpuPercent: z.number().min(0).optional(),

@@ -107,7 +107,10 @@ describe("the verdict on a run", () => {
     ],
     ["without a single purchase", { closed: { doubts: contentionDoubts({ operations: 0, peakInFlight: 0 }) } }],
     ["without a report of the load generator", { report: null }],
-    ["with a starved load generator", { report: { ...client, generatorLagP99Ms: 4_000, generatorCpuPercent: 197 } }],
+    [
+      "with a load generator that fell behind",
+      { report: { ...client, generatorLagP99Ms: 4_000, generatorCpuPercent: 197 } },
+    ],
     ["with dropped iterations", { report: { ...client, droppedIterations: 1 } }],
     ["with requests that got no answer", { report: { ...client, failedRequests: 1 } }],
     ["with fewer purchases at the nodes than were sent", { report: { ...client, iterations: 501 } }],
@@ -153,14 +156,17 @@ describe("the client's report in a run document", () => {
     assert.equal(unreported.contention.droppedIterations, null);
   });
 
-  it("leaves the nodes' latency in the document, and says how starved the generator was", () => {
+  it("leaves the nodes' latency in the document, and says how far the generator fell behind", () => {
     const document = verdictOn({
       run: { latencyMs: { ...emptyPercentiles, p50: 9 } },
       report: { ...client, generatorLagP99Ms: 4_000, generatorCpuPercent: 197 },
     });
     assert.equal(document.latencyMs.p50, 12);
     assert.equal(document.agreement?.serverLatencyMs.p50, 9);
-    assert.match(document.sentences.join(" "), /starved: .* 4\.0 s late \(p99, limit 2\.0 s\) and used 197% of a core/);
+    assert.match(
+      document.sentences.join(" "),
+      /fell behind: .* 4\.0 s late \(p99, limit 2\.0 s\) and used 197% of a core/,
+    );
     assert.equal(verdictOn({ report: null }).agreement, undefined);
   });
 

@@ -1,5 +1,5 @@
 import { verdictOf } from "../history/verdict";
-import { agreementOf, countedOfLoad, countMismatch, starvedSentence } from "./agreement";
+import { agreementOf, countedOfLoad, countMismatch, fellBehindSentence } from "./agreement";
 import type { ClientReport } from "./client-report";
 import type { Caveats, ClosedRun } from "./close-run";
 import type { RunDocument } from "./document";
@@ -55,7 +55,7 @@ function clientDoubts(document: RunDocument, client: ClientReport | null): strin
     return ["The load generator did not report, so dropped requests and the buyers' latency are not known."];
   }
   const doubts: string[] = [];
-  if (document.agreement?.isStarved) doubts.push(starvedSentence(document, client));
+  if (document.agreement?.isStarved) doubts.push(fellBehindSentence(document, client));
   if (client.droppedIterations > 0) {
     doubts.push(
       `The load generator dropped ${plural(client.droppedIterations, "purchase")} instead of sending them late.`,

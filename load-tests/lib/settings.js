@@ -123,7 +123,7 @@ export function defaultMaxVus(load) {
 }
 
 /**
- * How late k6 may send its purchases (p99). Beyond this limit k6 fails, and the lab calls the generator starved, by the same rule
+ * How late k6 may send its purchases (p99). Beyond this limit k6 fails, and the lab says that the generator fell behind, by the same rule
  * (`latenessLimitMs` in lib/runs/agreement.ts).
  * @param {{ ratePerSecond: number | null, buyers: number }} load
  */

@@ -42,7 +42,7 @@ describe("settings of the k6 script", () => {
     );
   });
 
-  it("has the lab's limit for a starved generator", () => {
+  it("has the lab's limit for a generator that falls behind", () => {
     const loads = [1, 500, 1_000, 1_001, 2_000, 20_000].map((buyers) => ({ buyers, ratePerSecond: null }));
     for (const load of [...loads, { buyers: 20_000, ratePerSecond: 500 }]) {
       const { buyers, ratePerSecond: rate } = load;

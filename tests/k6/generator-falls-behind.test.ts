@@ -46,11 +46,11 @@ async function stopInMidRun(pid: number, runId: string): Promise<void> {
   }
 }
 
-function assertStarved(document: RunDocument, context: string): void {
+function assertFellBehind(document: RunDocument, context: string): void {
   assert.ok((document.client?.generatorLagP99Ms ?? 0) > latenessLimitMs(document.config), context);
   assert.equal(document.agreement?.isStarved, true, context);
   assert.equal(document.verdict, "inconclusive", context);
-  assert.match(document.sentences[0] ?? "", /^The load generator was starved: it sent purchases up to \d+\.\d s late/);
+  assert.match(document.sentences[0] ?? "", /^The load generator fell behind: it sent purchases up to \d+\.\d s late/);
   assert.equal(exitCodeOf([document]), 2);
 }
 
@@ -58,7 +58,7 @@ describe("a load generator that gets no CPU time in the middle of a run", () => 
   let folder = "";
   const children: ChildProcess[] = [];
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), "starved-"));
+    folder = await mkdtemp(join(tmpdir(), "fell-behind-"));
   });
   after(async () => {
     for (const child of children) child.kill("SIGKILL");
@@ -84,8 +84,8 @@ describe("a load generator that gets no CPU time in the middle of a run", () => 
     const [{ exitCode, stdout, stderr }] = await Promise.all([running, stopped]);
     const context = `exit code ${exitCode}\n${stdout}\n${stderr}`;
     assert.equal(exitCode, THRESHOLDS_CROSSED, context);
-    assertStarved(await readDocument(file), context);
-    assert.match(stdout, /The load generator was starved/);
+    assertFellBehind(await readDocument(file), context);
+    assert.match(stdout, /The load generator fell behind/);
     assert.match(stdout, /FAILED +start_lag: p\(99\)<=2000/);
   });
 
@@ -110,6 +110,6 @@ describe("a load generator that gets no CPU time in the middle of a run", () => 
     const ended = once(generator, "exit");
     await stopInMidRun(generator.pid ?? 0, id);
     assert.deepEqual(await ended, [0, null]);
-    assertStarved(await readRun(lab(), id), id);
+    assertFellBehind(await readRun(lab(), id), id);
   });
 });
