@@ -2,10 +2,10 @@ import type { RunViews } from "@/lib/http/run-views";
 import { exportRun } from "./export/run-export";
 import { loadInitialEvidence } from "./initial-evidence";
 
-const NOTHING_LINKED = { finding: null, range: null };
+const NO_PARAMS = { finding: null, range: null };
 
-/** What the API serves of a run's pages. */
+/** The parts of the run pages that the API serves: evidence and exported files. */
 export const runViews: RunViews = {
-  loadInitialEvidence: (document) => loadInitialEvidence(document, NOTHING_LINKED),
+  loadInitialEvidence: (document) => loadInitialEvidence(document, NO_PARAMS),
   exportRun,
 };
