@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { StockDrift, StockStrategy, StockTarget } from "../stock/types";
+import { isOfEarlierProcess } from "./process-instance";
 import type { RunAssignment } from "./run-assignment";
-import { isOfEarlierProcess, StoreNode } from "./store-node";
+import { StoreNode } from "./store-node";
 
 const TARGET = { kind: "product", id: 1 } as const;
 const DEFAULTS = { holdMs: 1, ttlMs: 2_000, waitTimeoutMs: 300 };
@@ -152,7 +153,7 @@ describe("StoreNode", () => {
     assert.deepEqual([node.activeStrategy, node.plan(TARGET).strategy.id], ["other", "other"]);
   });
 
-  it("tells operations of its own process from those of an earlier one", () => {
+  it("tells its operations from those of an earlier process", () => {
     const { node } = makeNode();
     const [first, second] = [node.newTrace(), node.newTrace()];
     assert.notEqual(first.opId, second.opId);

@@ -3,6 +3,7 @@ import { clockName, nowNs } from "../services/monotonic";
 import type { OperationTrace, StockDrift, StockStrategy, StockTarget } from "../stock/types";
 import { resourceOf } from "../stock/types";
 import { HolderPauses } from "./holder-pauses";
+import { operationId } from "./process-instance";
 import { type NodeRunStats, PurchaseMeter, RunFigures } from "./purchase-meter";
 import { Recorder } from "./recorder";
 import type { RunAssignment, RunPreparation } from "./run-assignment";
@@ -11,17 +12,6 @@ import type { RunAssignment, RunPreparation } from "./run-assignment";
 export const HISTORY_CAPACITY = 200_000;
 /** Closed runs whose history a node still serves. */
 const REMEMBERED_RUNS = 4;
-
-/** Tells our operations from those of an earlier process with the same pid: in a container every process has pid 1. */
-const PROCESS_INSTANCE_ID = `${process.pid}.${Math.round(performance.timeOrigin).toString(36)}`;
-
-const INSTANCE_AND_NUMBER = /^(\d+\.[0-9a-z]+)-\d+$/;
-
-/** Whether an earlier process of this node started the operation. */
-export function isOfEarlierProcess(node: string, opId: string): boolean {
-  const [, instance] = opId.startsWith(`${node}-`) ? (INSTANCE_AND_NUMBER.exec(opId.slice(node.length + 1)) ?? []) : [];
-  return instance !== undefined && instance !== PROCESS_INSTANCE_ID;
-}
 
 export interface StoreNodeOptions {
   readonly name: string;
@@ -177,7 +167,7 @@ export class StoreNode {
 
   newTrace(): OperationTrace {
     this.operations += 1;
-    return { opId: `${this.name}-${PROCESS_INSTANCE_ID}-${this.operations}`, invokedNs: nowNs() };
+    return { opId: operationId(this.name, this.operations), invokedNs: nowNs() };
   }
 
   stats(runId: string): NodeRunStats | undefined {

@@ -1,4 +1,5 @@
-import { isOfEarlierProcess, type StoreNode } from "../node/store-node";
+import { isOfEarlierProcess } from "../node/process-instance";
+import type { StoreNode } from "../node/store-node";
 import { missingService } from "../services/missing-service";
 import { postgresPool } from "../services/postgres";
 import { memcachedCasTraits } from "../stock/memcached-cas";
