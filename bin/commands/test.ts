@@ -1,5 +1,6 @@
 import path from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
+import { type Build, buildIfStale } from "../build/build";
 import { ensureK6 } from "../k6/install";
 import { AlreadyUpError, Lab, SERVER_ENV_NAMES } from "../supervisor/lab";
 import { instancePaths } from "../supervisor/paths";
@@ -53,7 +54,9 @@ export async function runTests(flags: TestFlags): Promise<number> {
   process.env.PROPERTY_SEED = String(propertySeed);
   const signal = abortOnStopSignals();
   const chosen = STAGES.filter(({ name }) => !flags.stage || flags.stage.includes(name));
-  const session = new TestSession({ filter: flags.filter ?? null, file: flags.file ?? null, signal });
+  const { filter = null, file = null } = flags;
+  const needsApp = chosen.some((stage) => stage.needs === "app" && !stage.isEmpty(file));
+  const session = new TestSession({ filter, file, signal, needsApp });
   const tallies: Tally[] = [];
   try {
     for (const stage of chosen) {
@@ -70,7 +73,10 @@ export async function runTests(flags: TestFlags): Promise<number> {
   return printSummary(addTallies(tallies), propertySeed);
 }
 
-type SessionOptions = Pick<StageContext, "filter" | "file" | "signal">;
+interface SessionOptions extends Pick<StageContext, "filter" | "file" | "signal"> {
+  /** Whether a stage will need the dashboard and the store nodes. */
+  readonly needsApp: boolean;
+}
 
 /** The lab that the tests use: servers and shop start when the first stage needs them. */
 class TestSession {
@@ -80,6 +86,7 @@ class TestSession {
   private hasServers = false;
   private hasApp = false;
   private extraEnv: Record<string, string> = {};
+  private build: Promise<Build | Error> | null = null;
 
   constructor(options: SessionOptions) {
     this.options = options;
@@ -112,7 +119,10 @@ class TestSession {
 
   private async prepareAndRun(stage: Stage): Promise<Tally> {
     const { filter, file, signal } = this.options;
-    if (stage.needs !== "nothing") await this.bringUpServers();
+    if (stage.needs !== "nothing") {
+      await this.bringUpServers();
+      if (this.options.needsApp) this.buildInBackground();
+    }
     // Before the shop starts, because its nodes read K6_BINARY at their start.
     if (stage.needs === "app" || stage.name === "k6") await this.bringK6();
     if (stage.needs === "app") await this.bringUpApp();
@@ -174,8 +184,15 @@ class TestSession {
     this.extraEnv.K6_BINARY = k6.binary;
   }
 
+  /** Builds while the first stage with servers runs, because that stage mostly waits. */
+  private buildInBackground(): void {
+    this.build ??= buildIfStale(this.paths, this.options.signal).catch((error: Error) => error);
+  }
+
   private async bringUpApp(): Promise<void> {
     if (this.hasApp) return;
+    const built = await this.build;
+    if (built instanceof Error) throw built;
     if (!this.lab) throw new Error("bringUpServers() must run before bringUpApp().");
     await this.lab.startApp();
     this.lab.markReady();
