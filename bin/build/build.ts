@@ -11,12 +11,14 @@ import { bundlePrograms, PROGRAM_SOURCES } from "./programs";
 const BUILD_TIMEOUT_MS = 10 * 60_000;
 const STAMP = "lab-build-hash";
 const DEFAULT_DIST_DIR = ".next";
-const INPUTS = [
+/** Files and folders that a build is made from; generated/ follows from prisma/ and package-lock.json. */
+export const INPUTS: readonly string[] = [
   "app",
   "lib",
   "servers",
   "public",
   "next.config.ts",
+  "package.json",
   "package-lock.json",
   "postcss.config.mjs",
   "tsconfig.json",

@@ -15,9 +15,15 @@ export interface BundleOptions {
 /**
  * Writes `<outDir>/<name>.mjs` with a source map for each entry point. Packages stay outside: the files import them from
  * node_modules, so that a package which Next loads too exists once in a process.
+ * @returns the source files that the bundles contain, from the checkout's root
  */
-export async function bundle({ entryPoints, outDir, splitting = false, plugins = [] }: BundleOptions): Promise<void> {
-  await build({
+export async function bundle({
+  entryPoints,
+  outDir,
+  splitting = false,
+  plugins = [],
+}: BundleOptions): Promise<string[]> {
+  const { metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: { ...entryPoints },
     outdir: outDir,
@@ -31,9 +37,11 @@ export async function bundle({ entryPoints, outDir, splitting = false, plugins =
     packages: "external",
     sourcemap: "linked",
     sourcesContent: false,
+    metafile: true,
     logLevel: "warning",
     plugins: [...plugins],
   });
+  return Object.keys(metafile.inputs);
 }
 
 /** What Node.js needs to name TypeScript files and lines in stack traces of a bundle. */

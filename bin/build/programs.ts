@@ -22,6 +22,7 @@ export function programArgs(distDir: string, name: ProgramName): string[] {
   return [SOURCE_MAP_FLAG, programFile(distDir, name)];
 }
 
-export async function bundlePrograms(distDir: string): Promise<void> {
-  await bundle({ entryPoints: PROGRAMS, outDir: path.join(distDir, "programs") });
+/** @returns the source files that the programs contain */
+export async function bundlePrograms(distDir: string): Promise<string[]> {
+  return bundle({ entryPoints: PROGRAMS, outDir: path.join(distDir, "programs") });
 }
