@@ -7,7 +7,7 @@ export function runningText(figures: Figures): string {
   if (oversold > 0) {
     return `Oversold already: ${plural(orders, "order")} for ${plural(initial, "unit")}, and the sale is still running.`;
   }
-  if (orders === 0) return "The load generator is starting; no orders yet.";
+  if (orders === 0) return "No orders yet.";
   if (orders >= initial)
     return `All ${plural(initial, "unit")} are sold; the remaining buyers get a sold-out response.`;
   return `${formatCount(orders)} of ${plural(initial, "unit")} sold so far.`;

@@ -32,10 +32,10 @@ const DELAYS: Readonly<Record<string, string>> = {
   offline: "You are offline. Nothing was sent. The page sends your request when you are online again.",
   contended: "Too many buyers tried at the same time. No stock was reserved.",
   overloaded: "The queue of this store node is full. No stock was reserved.",
-  rate_limited: "You sent too many requests and are rate-limited. No stock was reserved.",
-  shutting_down: "This store node is shutting down; the retry goes to another node. No stock was reserved.",
-  backend_unavailable: "A server that the shop needs does not answer. No stock was reserved.",
-  node_unavailable: "No store node answers. No stock was reserved.",
+  rate_limited: "You sent too many requests and are rate-limited. Nothing was changed.",
+  shutting_down: "This store node is shutting down; the retry goes to another node. Nothing was changed.",
+  backend_unavailable: "A server that the shop needs does not answer. Nothing was changed.",
+  node_unavailable: "No store node answers. Nothing was changed.",
   lease_lost: "The store node lost the lock before it wrote anything. No stock was reserved.",
   fence_stale: "Another purchase took over the lock, so the database rejected this write. No stock was reserved.",
 };
@@ -51,7 +51,7 @@ const UNKNOWN = "The connection failed before the response. Your request may hav
 export function answerText(answer: ShopAnswer): string {
   const answerClass = classOf(answer);
   if (answerClass === "unknown") return DOUBTS[answer.code] ?? UNKNOWN;
-  if (answerClass === "retryable") return DELAYS[answer.code] ?? `${answer.message} No stock was reserved.`;
+  if (answerClass === "retryable") return DELAYS[answer.code] ?? `${answer.message} Nothing was changed.`;
   if (answerClass === "unidentified")
     return "The shop cannot identify this browser. Allow cookies for this site, then try again.";
   return REFUSALS[answer.code] ?? answer.message;
