@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { describe, it, mock } from "node:test";
+import { describe, it } from "node:test";
 import { StoreNode } from "../node/store-node";
 import type { ReconcileOptions, Reconciliation, StockDrift, StockTarget } from "../stock/types";
 import { driftOf, reconcileCounters } from "./counters";
 import { FakeStrategy } from "./testing/fake-strategy";
+import { FakeTimers } from "./testing/fake-timers";
 import { useFakes } from "./testing/use-fakes";
 
 const PHONE = { kind: "product", id: 1 } as const;
@@ -77,19 +78,15 @@ describe("driftOf", () => {
   });
 
   it("leaves out a server that does not answer in time", async () => {
-    mock.timers.enable({ apis: ["setTimeout"] });
-    try {
-      const { redis, node } = start();
-      redis.driftReply = new Promise<never>(() => {});
-      const drift = driftOf(node, PHONE);
-      mock.timers.tick(1_500);
-      assert.deepEqual(
-        (await drift).map(({ keptIn }) => keptIn),
-        ["memcached"],
-      );
-    } finally {
-      mock.timers.reset();
-    }
+    using timers = new FakeTimers();
+    const { redis, node } = start();
+    redis.driftReply = new Promise<never>(() => {});
+    const drift = driftOf(node, PHONE);
+    timers.advance(1_500);
+    assert.deepEqual(
+      (await drift).map(({ keptIn }) => keptIn),
+      ["memcached"],
+    );
   });
 });
 

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { describe, it, mock } from "node:test";
+import { describe, it } from "node:test";
 import { RENEW_EVERY_MS } from "./claim-renewer";
 import { type Answer, type AnswerKind, answerOnce, type KeyedRequest, REPLAYED_HEADER } from "./idempotency";
 import { isShopError } from "./shop-error";
 import type { Reply } from "./testing/fake-postgres";
+import { FakeTimers } from "./testing/fake-timers";
 import { useFakes } from "./testing/use-fakes";
 
 const CLAIM = /^INSERT INTO idempotency_keys/;
@@ -183,22 +184,18 @@ describe("answerOnce", () => {
   });
 
   it("renews its claim while it works, and not afterwards", async () => {
-    mock.timers.enable({ apis: ["setInterval"] });
-    try {
-      fakes.postgres.script(CLAIM, CLAIMED).script(KEEP, [{}]).script(RENEW, []);
-      const request = makeRequest();
-      const longWork = async () => {
-        mock.timers.tick(2 * RENEW_EVERY_MS);
-        return SOLD;
-      };
-      await answerOnce(request, { ...makeWork(SOLD), work: longWork });
-      mock.timers.tick(2 * RENEW_EVERY_MS);
-      const claimId = fakes.postgres.sent(CLAIM)[0]?.[4];
-      const renewed = [[request.userId], [request.route], [request.key], [claimId]];
-      assert.deepEqual(fakes.postgres.sent(RENEW), [renewed, renewed]);
-    } finally {
-      mock.timers.reset();
-    }
+    using timers = new FakeTimers();
+    fakes.postgres.script(CLAIM, CLAIMED).script(KEEP, [{}]).script(RENEW, []);
+    const request = makeRequest();
+    const longWork = async () => {
+      timers.advance(2 * RENEW_EVERY_MS);
+      return SOLD;
+    };
+    await answerOnce(request, { ...makeWork(SOLD), work: longWork });
+    timers.advance(2 * RENEW_EVERY_MS);
+    const claimId = fakes.postgres.sent(CLAIM)[0]?.[4];
+    const renewed = [[request.userId], [request.route], [request.key], [claimId]];
+    assert.deepEqual(fakes.postgres.sent(RENEW), [renewed, renewed]);
   });
 
   it("gives the answer even if it cannot be kept, and logs that", async () => {

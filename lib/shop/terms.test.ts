@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { describe, it, mock } from "node:test";
+import { describe, it } from "node:test";
 import { targetTerms } from "./terms";
+import { FakeTimers } from "./testing/fake-timers";
 import { useFakes } from "./testing/use-fakes";
 
 const TERMS = /FROM products WHERE id/;
@@ -19,19 +20,6 @@ function nextProduct() {
   return { kind: "product", id: lastId } as const;
 }
 
-/** Runs `test` with a clock that it moves by itself. */
-async function withClock(test: (advance: (ms: number) => void) => Promise<void>): Promise<void> {
-  let nowMs = performance.now();
-  const clock = mock.method(performance, "now", () => nowMs);
-  try {
-    await test((ms) => {
-      nowMs += ms;
-    });
-  } finally {
-    clock.mock.restore();
-  }
-}
-
 describe("targetTerms", () => {
   const fakes = useFakes();
   const countQueries = () => fakes.postgres.sent(TERMS).length;
@@ -46,20 +34,19 @@ describe("targetTerms", () => {
   it("caches terms for one second, and for 30 seconds in a run", async () => {
     const product = nextProduct();
     fakes.postgres.script(TERMS, [ROW]);
-    await withClock(async (advance) => {
-      await targetTerms(product);
-      advance(999);
-      await targetTerms(product);
-      assert.equal(countQueries(), 1);
-      advance(2);
-      await targetTerms(product, true);
-      assert.equal(countQueries(), 1);
-      await targetTerms(product);
-      assert.equal(countQueries(), 2);
-      advance(30_001);
-      await targetTerms(product, true);
-      assert.equal(countQueries(), 3);
-    });
+    using timers = new FakeTimers();
+    await targetTerms(product);
+    timers.advance(999);
+    await targetTerms(product);
+    assert.equal(countQueries(), 1);
+    timers.advance(2);
+    await targetTerms(product, true);
+    assert.equal(countQueries(), 1);
+    await targetTerms(product);
+    assert.equal(countQueries(), 2);
+    timers.advance(30_001);
+    await targetTerms(product, true);
+    assert.equal(countQueries(), 3);
   });
 
   it("does not cache that a target does not exist", async () => {
