@@ -8,14 +8,10 @@ import { redisLockTraits } from "../../../lib/locks/redis/redis-lock";
 import type { LockStrategy, StrategyTraits } from "../../../lib/locks/types";
 
 /**
- * A lock in Redis that promises what `redis-lock` does, with one thing wrong. Which one, `BROKEN_LOCK` says: workers are
- * other processes, and inherit it.
- */
-
-/**
  * A Redis lock with the traits of `redis-lock` and one defect. `BROKEN_LOCK` names the defect, because workers are
  * separate processes and inherit the environment.
  */
+
 const acquire: AcquireCommand = async (calls, { resource, holderId, ttlMs }) => {
   const reply = await calls.call("SET", resource, holderId, "NX", "PX", ttlMs);
   return { status: reply === "OK" ? "granted" : "held" };
