@@ -1,5 +1,5 @@
 import { type ErrorCode, errorRow, isErrorCode } from "./error-table";
-import type { HttpError } from "./errors";
+import type { HttpErrorOptions } from "./errors";
 
 /** What a handler returns and the front door writes. */
 export type Answer = WholeAnswer | StreamedAnswer;
@@ -32,24 +32,20 @@ export function json(body: object | null, init: Partial<Pick<WholeAnswer, "statu
   return { status: init.status ?? 200, headers, body: JSON.stringify(body), code: null };
 }
 
-/** @param headers of the route, which its errors carry too */
-export function errorAnswer(error: HttpError, headers: Readonly<Record<string, string>> = {}): WholeAnswer {
+/**
+ * Takes an HttpError or its options: most purchases of a sale are rejected, and an error object costs a stack trace.
+ * @param routeHeaders headers that every answer of the route has
+ */
+export function errorAnswer(error: HttpErrorOptions, routeHeaders?: Readonly<Record<string, string>>): WholeAnswer {
   const { code, details } = error;
-  const { status, retryAfterSeconds } = errorRow(code);
-  const { message } = error;
-  const retryAfter = error.retryAfterSeconds ?? retryAfterSeconds ?? 0;
-  return {
-    status,
-    headers: {
-      ...JSON_HEADERS,
-      ...headers,
-      [ERROR_CODE_HEADER]: code,
-      ...(retryAfter > 0 ? { "retry-after": String(retryAfter) } : undefined),
-      ...error.headers,
-    },
-    body: JSON.stringify({ error: details ? { code, message, details } : { code, message } }),
-    code,
-  };
+  const row = errorRow(code);
+  const message = error.message ?? row.message;
+  const retryAfter = error.retryAfterSeconds ?? row.retryAfterSeconds ?? 0;
+  const headers: Record<string, string> = { ...JSON_HEADERS, ...routeHeaders, ...error.headers };
+  headers[ERROR_CODE_HEADER] = code;
+  if (retryAfter > 0) headers["retry-after"] = String(retryAfter);
+  const body = JSON.stringify({ error: details ? { code, message, details } : { code, message } });
+  return { status: row.status, headers, body, code };
 }
 
 /** Gives an answer that was stored, or that another process wrote, its code back. */

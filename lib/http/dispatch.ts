@@ -5,7 +5,6 @@ import { HttpError, notFound, toHttpError } from "./errors";
 import { forwardToNode } from "./forward";
 import { checkHeaders, parseBody, parseParams, parseQuery, readBody } from "./parse-request";
 import { headerOf, type RawRequest } from "./raw-request";
-import type { Route } from "./route";
 import type { PathRoutes, RouteMatch } from "./route-matcher";
 import type { RunViews } from "./run-views";
 
@@ -17,28 +16,17 @@ export async function dispatch(raw: RawRequest, match: RouteMatch, views: RunVie
     if (!routes) throw notFound(`${raw.method} ${raw.url.slice(0, 200)}`);
     if (!route) return answerOtherMethod(raw.method, routes);
     guardAccess(route.access, raw.headers);
-    return await answerRoute(raw, { route, routes, values: match.values, views });
+    const text = await readBody(route, raw);
+    const params = parseParams(route, routes, match.values);
+    const query = parseQuery(route, raw.url);
+    checkHeaders(route, raw);
+    const body = parseBody(route, text);
+    if (route.runsAtStoreNode && !servesSales()) return await forwardToNode(raw, text);
+    return await route.handler({ params, query, body, raw, views });
   } catch (error) {
     const described = route ?? routes?.byMethod.values().next().value;
     return errorAnswer(toHttpError(error, headerOf(raw.headers, "x-request-id")), described?.errorHeaders?.());
   }
-}
-
-interface Matched {
-  readonly route: Route;
-  readonly routes: PathRoutes;
-  readonly values: readonly string[];
-  readonly views: RunViews;
-}
-
-async function answerRoute(raw: RawRequest, { route, routes, values, views }: Matched): Promise<Answer> {
-  const text = await readBody(route, raw);
-  const params = parseParams(route, routes, values);
-  const query = parseQuery(route, raw.url);
-  checkHeaders(route, raw);
-  const body = parseBody(route, text);
-  if (route.runsAtStoreNode && !servesSales()) return forwardToNode(raw, text);
-  return route.handler({ params, query, body, raw, views });
 }
 
 function answerOtherMethod(method: string, { allow }: PathRoutes): Answer {

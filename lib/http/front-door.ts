@@ -77,19 +77,28 @@ export class FrontDoor {
         isStream: match.routes?.isStream === true,
       });
     });
-    const failed = (error: unknown) => answerError(request, response, error);
-    this.#answer(request, response, match)
-      .catch(failed)
-      .then((answered) => {
-        code = answered;
-      });
+    this.#answer(request, response, match).then((answered) => {
+      code = answered;
+    });
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse, match: RouteMatch): Promise<ErrorCode | null> {
+    try {
+      return await this.#serve(request, response, match);
+    } catch (error) {
+      return answerError(request, response, error);
+    }
+  }
+
+  #serve(request: IncomingMessage, response: ServerResponse, match: RouteMatch): Promise<ErrorCode | null> {
     guardHost(request.headers.host);
     if (this.#isClosing && match.label !== "/healthz" && match.label !== "/readyz") throw shuttingDown();
     guardUrl(request.url ?? "");
     if (match.kind === "api") return serveApi(request, response, { match, views: this.#options.views });
+    return this.#servePage(request, response, match);
+  }
+
+  async #servePage(request: IncomingMessage, response: ServerResponse, match: RouteMatch): Promise<null> {
     guardPageRequest(request);
     if (match.kind === "page") this.#setPagePolicy(request, response);
     else for (const [name, value] of Object.entries(API_HEADERS)) response.setHeader(name, value);

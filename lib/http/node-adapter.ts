@@ -80,9 +80,9 @@ class NodeRequest implements RawRequest {
 /** Writes a whole answer with the headers that every answer has. */
 export function send(request: IncomingMessage, response: ServerResponse, answer: WholeAnswer): void {
   const { status, headers, body } = answer;
-  response
-    .writeHead(status, headersOf(request, { ...headers, "content-length": String(Buffer.byteLength(body)) }))
-    .end(request.method === "HEAD" ? undefined : body);
+  const all = headersOf(request, headers);
+  all["content-length"] = String(Buffer.byteLength(body));
+  response.writeHead(status, all).end(request.method === "HEAD" ? undefined : body);
 }
 
 async function sendCompressed(request: IncomingMessage, response: ServerResponse, answer: WholeAnswer): Promise<void> {
@@ -112,8 +112,8 @@ async function sendChunks(request: IncomingMessage, response: ServerResponse, st
 }
 
 function headersOf({ headers }: IncomingMessage, answer: Readonly<Record<string, string>>): Record<string, string> {
+  const all: Record<string, string> = { ...API_HEADERS, ...answer };
   const requestId = headers["x-request-id"];
-  return typeof requestId === "string"
-    ? { ...API_HEADERS, "x-request-id": requestId, ...answer }
-    : { ...API_HEADERS, ...answer };
+  if (typeof requestId === "string") all["x-request-id"] = requestId;
+  return all;
 }

@@ -1,7 +1,6 @@
 import type { StockOutcome, StockTarget } from "../stock/types";
 import { errorAnswer, JSON_HEADERS, type WholeAnswer } from "./answer";
 import type { ErrorCode } from "./error-table";
-import { HttpError } from "./errors";
 
 /** Every answer of a purchase names the node and the strategy that served it. */
 export interface ServedBy {
@@ -53,5 +52,5 @@ export function unsoldAnswer(servedBy: ServedBy, outcome: UnsoldOutcome): WholeA
     outcome.status === "contended"
       ? { strategy, node, waitedMs: Math.round(outcome.waitedMs), attempts: outcome.attempts }
       : { strategy, node };
-  return errorAnswer(new HttpError({ code: codeOfOutcome[outcome.status], details }), servedByHeaders(servedBy));
+  return errorAnswer({ code: codeOfOutcome[outcome.status], details }, servedByHeaders(servedBy));
 }
