@@ -121,11 +121,20 @@ function guardUrl(url: string): void {
   if (url.length > MAX_URL_LENGTH) throw invalidField("path", `must have at most ${MAX_URL_LENGTH} characters`);
   const path = url.split("?", 1)[0] ?? "";
   const decoded = decode(path);
-  const segments = decoded.split("/");
-  if (!path.startsWith("/") || path.includes("//") || segments.includes("..") || segments.includes("."))
+  if (!path.startsWith("/") || path.includes("//") || DOT_SEGMENT.test(decoded))
     throw invalidField("path", "must be a plain path");
-  if ([...decoded].some((letter) => letter < " " || letter === "\x7f" || letter === "\\"))
-    throw invalidField("path", "has characters that no path of the lab has");
+  if (hasForbiddenCharacter(decoded)) throw invalidField("path", "has characters that no path of the lab has");
+}
+
+const DOT_SEGMENT = /\/\.\.?(?:\/|$)/;
+const [SPACE, DELETE, BACKSLASH] = [0x20, 0x7f, 0x5c];
+
+function hasForbiddenCharacter(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit < SPACE || unit === DELETE || unit === BACKSLASH) return true;
+  }
+  return false;
 }
 
 function decode(path: string): string {

@@ -6,6 +6,7 @@ import { createGzip, gzip } from "node:zlib";
 import type { Answer, WholeAnswer } from "./answer";
 import { dispatch } from "./dispatch";
 import type { ErrorCode } from "./error-table";
+import { HttpError } from "./errors";
 import type { RawRequest } from "./raw-request";
 import { matchRoute, type RouteMatch } from "./route-matcher";
 import { NO_VIEWS, type RunViews } from "./run-views";
@@ -57,17 +58,23 @@ class NodeRequest implements RawRequest {
     this.#response = response;
   }
 
-  async readBody(limitBytes: number): Promise<string | null> {
-    const request = this.#request;
-    let size = Number(this.headers["content-length"] ?? 0) > MAX_DISCARDED_BYTES ? Number.POSITIVE_INFINITY : 0;
-    if (size > limitBytes) return null;
-    const chunks: Buffer[] = [];
-    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size <= limitBytes) chunks.push(chunk);
-      else if (size > MAX_DISCARDED_BYTES) break;
-    }
-    return size > limitBytes ? null : Buffer.concat(chunks).toString("utf8");
+  /** Listens for events, because an async iterator costs several microseconds per request. */
+  readBody(limitBytes: number): Promise<string | null> {
+    if (Number(this.headers["content-length"] ?? 0) > MAX_DISCARDED_BYTES) return Promise.resolve(null);
+    return new Promise((resolve, reject) => {
+      const closed = () => reject(new HttpError({ code: "aborted", message: "The client closed the connection." }));
+      const chunks: Buffer[] = [];
+      let size = 0;
+      this.#request
+        .on("data", (chunk: Buffer) => {
+          size += chunk.length;
+          if (size <= limitBytes) chunks.push(chunk);
+          else if (size > MAX_DISCARDED_BYTES) resolve(null);
+        })
+        .once("end", () => resolve(size > limitBytes ? null : Buffer.concat(chunks).toString("utf8")))
+        .once("error", closed)
+        .once("close", closed);
+    });
   }
 
   closeSignal(): AbortSignal {
