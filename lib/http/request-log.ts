@@ -1,7 +1,7 @@
 import { env } from "../services/current-env";
 import { log } from "../services/log";
 import { metrics } from "../services/metrics";
-import { type ErrorCode, isServerError } from "./error-table";
+import { type ErrorCode, errorTable, isServerError } from "./error-table";
 
 export interface Answered {
   readonly requestId: string;
@@ -50,6 +50,6 @@ function writeLine({ isStream: _, ...answered }: Answered, message: string): voi
     return;
   }
   const line = { ...answered, path: answered.path.slice(0, 200), durationMs: Math.round(answered.durationMs) };
-  if (answered.code === "internal_error") log().error(line, message);
+  if (answered.status === errorTable.internal_error.status) log().error(line, message);
   else log().warn(line, message);
 }
