@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { type RawAnswer, RawClient, type RawRequest } from "../../tests/support/raw-request";
 import { FrontDoor } from "./front-door";
@@ -14,6 +14,8 @@ Object.assign(process.env, {
   STORE_NODES: "node-7=http://node-7:3000",
   LOG_LEVEL: "silent",
 });
+
+const PURCHASE = "/api/products/1/reduce-stock";
 
 const codeOf = ({ body }: RawAnswer) => (JSON.parse(body) as { error: { code: string } }).error.code;
 
@@ -178,9 +180,26 @@ describe("the front door", () => {
   it("reads a body that is too long to its end, so that the client gets the 413", async () => {
     const body = JSON.stringify({ userId: "a".repeat(300_000) });
     const headers = { "content-type": "application/json" };
-    const answer = await client.send({ method: "POST", path: "/api/products/1/reduce-stock", headers, body });
+    const answer = await client.send({ method: "POST", path: PURCHASE, headers, body });
     assert.equal(answer.status, 413);
     assert.equal(answer.headers["x-error-code"], "body_too_large");
+  });
+
+  it("answers 413 to a body of more than 8 MiB without reading it", async () => {
+    const head = `POST ${PURCHASE} HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${9 * 1_024 * 1_024}\r\n\r\n`;
+    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+    socket.write(head);
+    const [answer] = await once(socket, "data");
+    assert.match(String(answer), /^HTTP\/1.1 413 /);
+    socket.destroy();
+  });
+
+  it("ends a request whose client closes the connection before the end of the body", async () => {
+    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+    socket.write(`POST ${PURCHASE} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{`);
+    while (door.inFlight === 0) await new Promise((resolve) => setImmediate(resolve));
+    socket.destroy();
+    while (door.inFlight > 0) await new Promise((resolve) => setImmediate(resolve));
   });
 
   it("completes running requests when it closes, and rejects later ones", async () => {
