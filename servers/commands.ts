@@ -2,12 +2,12 @@ import { spawn } from "node:child_process";
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import path from "node:path";
 
-/** Finding and running the machine's programs. */
+/** Finds and runs programs of this machine. */
 
-/** The first executable of that name on PATH, or at one of the other places. */
+/** The first executable with that name in PATH, in the usual server folders, or at one of the other paths. */
 export function findExecutable(name: string, others: readonly string[] = []): string | null {
   const dirs = (process.env.PATH ?? "").split(path.delimiter).filter(Boolean);
-  // Not on every user's PATH, though servers live there.
+  // Servers are installed there, but not every user has these folders in PATH.
   dirs.push("/usr/local/sbin", "/usr/sbin", "/sbin", "/opt/homebrew/bin", "/usr/local/bin");
   const candidates = [...dirs.map((dir) => path.join(dir, name)), ...others];
   return candidates.find((file) => isExecutable(file)) ?? null;
@@ -19,7 +19,7 @@ export function isExecutable(file: string): boolean {
     accessSync(file, constants.X_OK);
     return true;
   } catch {
-    return false; // There, but not for this user.
+    return false; // Exists, but this user may not execute it.
   }
 }
 
@@ -38,7 +38,7 @@ export interface CommandOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Runs a program to its end, within its limit, and never throws for its exit code. */
+/** Runs a program until it exits or times out. A non-zero exit code is a result, not an error. */
 export function runCommand(command: string, args: readonly string[], options: CommandOptions): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
@@ -59,7 +59,7 @@ export function runCommand(command: string, args: readonly string[], options: Co
     child.stderr?.on("data", (chunk: Buffer) => {
       stderr += chunk;
     });
-    child.once("error", (cause) => reject(new Error(`${command} could not be run: ${cause.message}`, { cause })));
+    child.once("error", (cause) => reject(new Error(`${command} failed to start: ${cause.message}`, { cause })));
     child.once("close", (code) => resolve({ code, stdout, stderr }));
     if (options.input !== undefined) child.stdin?.end(options.input);
   });

@@ -1,8 +1,8 @@
 import { connect } from "node:net";
 
 /**
- * Sends a few bytes and returns what comes back, up to the first chunk that `isWhole` accepts or the server's end.
- * @throws Error when there is no answer in time
+ * Sends `send` and returns the answer, up to the first chunk that `isWhole` accepts or until the server closes the connection.
+ * @throws Error if the server does not answer in time
  */
 export function askText(request: {
   readonly host: string;
@@ -32,7 +32,7 @@ export function askText(request: {
   });
 }
 
-/** Splits `host:port`, with or without a scheme in front. */
+/** Splits `host:port`, with or without a scheme. */
 export function parseHostPort(text: string, defaultPort: number): { host: string; port: number } {
   const bare = text
     .trim()

@@ -14,11 +14,11 @@ import { readLiveState } from "../supervisor/state";
 import { currentCommit } from "../supervisor/version";
 import { findBrowser } from "../testing/browser";
 
-/** Looks at what `npm start` and `npm test` will need, and changes nothing. */
+/** Reports what `npm start` and `npm test` need, without changing anything. */
 
 export interface Finding {
   readonly name: string;
-  /** `broken`: the lab cannot start. `missing`: it starts, with less. `note`: worth knowing. */
+  /** `broken`: the lab cannot start. `missing`: the lab starts without it. `note`: information. */
   readonly status: "ok" | "note" | "missing" | "broken";
   readonly detail: string;
   readonly fix?: string;
@@ -43,12 +43,12 @@ async function examineMachine(): Promise<Finding[]> {
   const hasMemory = memoryMb >= ENOUGH_MEMORY_MB;
   const isReady = packagesAreCurrent(ROOT) && clientIsCurrent(ROOT);
   return [
-    { name: "Node.js", status: "ok", detail: `${process.version} (20.9 or newer is needed)` },
+    { name: "Node.js", status: "ok", detail: `${process.version} (required: 20.9 or newer)` },
     {
       name: "machine",
       status: hasMemory ? "ok" : "note",
       detail: `${os.availableParallelism()} processors, ${memoryMb} MB, ${process.platform} on ${process.arch}`,
-      ...(hasMemory ? {} : { fix: `${ENOUGH_MEMORY_MB} MB or more make for steadier figures` }),
+      ...(hasMemory ? {} : { fix: `with less than ${ENOUGH_MEMORY_MB} MB, measurements vary more` }),
     },
     { name: "checkout", status: "ok", detail: `${ROOT} at commit ${await currentCommit()}` },
     {
@@ -69,13 +69,13 @@ async function examineServer(kind: ServerKind, installer: Installer): Promise<Fi
     return { name, status: "ok", detail: `${found.version}${origin}, ${found.binary}` };
   }
   if (installer.kind === "apt" && isDebian()) {
-    return { name, status: "note", detail: `not here; npm start installs ${kind.packages.debian.join(", ")}` };
+    return { name, status: "note", detail: `not installed; npm start installs ${kind.packages.debian.join(", ")}` };
   }
   const why = installer.kind === "none" ? `, and npm start cannot install it: ${installer.reason}` : "";
   return {
     name,
     status: kind.isRequired ? "broken" : "missing",
-    detail: `not here${why}; its strategies stay unavailable`,
+    detail: `not installed${why}; its strategies are unavailable`,
     fix: `${installAdvice(kind.packages)}, or set ${kind.variable}`,
   };
 }
@@ -102,15 +102,19 @@ async function examineGiven(kind: ServerKind, given: string): Promise<Finding> {
 async function examinePorts(): Promise<Finding> {
   const name = "ports";
   const live = readLiveState(instancePaths(DEFAULT_INSTANCE));
-  if (live) return { name, status: "ok", detail: "in use by the lab that is up" };
+  if (live) return { name, status: "ok", detail: "in use by the running lab" };
   const wanted = PORT_NAMES.map((port) => ({ port, number: wantedPort(port, { env: process.env }) }));
   const states = await Promise.all(wanted.map(async (one) => ({ ...one, isFree: await isPortFree(one.number) })));
   const busy = states.filter(({ isFree }) => !isFree);
   if (busy.length === 0) {
-    return { name, status: "ok", detail: `all ${states.length} free, from dashboard ${defaultPort("dashboard")} on` };
+    return {
+      name,
+      status: "ok",
+      detail: `all ${states.length} are free; the dashboard uses ${defaultPort("dashboard")}`,
+    };
   }
   const list = busy.map(({ port, number }) => `${number} (${port})`).join(", ");
-  return { name, status: "note", detail: `busy: ${list}`, fix: "none needed: the next free port is taken" };
+  return { name, status: "note", detail: `busy: ${list}`, fix: "none needed: the lab uses the next free port" };
 }
 
 async function examineK6(): Promise<Finding> {
@@ -118,7 +122,7 @@ async function examineK6(): Promise<Finding> {
   try {
     const k6 = await findK6();
     if (k6) return { name, status: "ok", detail: describeK6(k6) };
-    return { name, status: "missing", detail: "not here; the built-in generator sends the load", fix: "npm run k6" };
+    return { name, status: "missing", detail: "not installed; the built-in load generator is used", fix: "npm run k6" };
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
     return { name, status: "missing", detail, fix: "correct K6_BINARY, or unset it" };
@@ -129,11 +133,11 @@ async function examineBrowser(installer: Installer): Promise<Finding> {
   const name = "Chromium (tests)";
   const browser = await findBrowser();
   if (browser) return { name, status: "ok", detail: `${browser.version}, ${browser.binary}` };
-  if (installer.kind === "apt") return { name, status: "note", detail: "not here; npm test installs it" };
+  if (installer.kind === "apt") return { name, status: "note", detail: "not installed; npm test installs it" };
   return {
     name,
     status: "missing",
-    detail: "not here; the browser tests will fail",
+    detail: "not installed; the browser tests will fail",
     fix: "install chromium, or set CHROMIUM_PATH",
   };
 }
@@ -144,7 +148,7 @@ function examineBuild(): Finding {
   return {
     name: "build",
     status: isCurrent ? "ok" : "note",
-    detail: isCurrent ? "up to date" : "stale or not there; npm start builds (about half a minute)",
+    detail: isCurrent ? "up to date" : "missing or out of date; npm start builds it (about half a minute)",
   };
 }
 

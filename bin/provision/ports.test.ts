@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { describe, it } from "node:test";
 import { defaultPort, describePort, isPortFree, PORT_NAMES, planPorts, wantedPort } from "./ports";
 
-/** Free, except for these. */
+/** Every port is free except these. */
 const allBut =
   (...busy: number[]) =>
   async (port: number) =>
@@ -16,13 +16,13 @@ describe("the plan of ports", () => {
     assert.ok(PORT_NAMES.every((name) => defaultPort(name) < 32_768));
   });
 
-  it("takes the next free port for a busy one, and says which was busy", async () => {
+  it("uses the next free port if one is busy, and reports the busy one", async () => {
     const plan = await planPorts(["dashboard"], { env: {}, isFree: allBut(3000, 3001) });
     assert.deepEqual(plan.dashboard, { port: 3002, busy: 3000 });
     assert.equal(describePort(plan.dashboard), "127.0.0.1:3002 (3000 is busy)");
   });
 
-  it("does not give a busy server a port that another of its servers asked for", async () => {
+  it("does not move a busy server to a port that another server requested", async () => {
     const plan = await planPorts(PORT_NAMES, { env: {}, isFree: allBut(defaultPort("redis")) });
     assert.equal(plan.redis?.port, 16_385, "16380 to 16384 belong to Redlock");
     assert.equal(plan["redlock-1"]?.port, 16_380);
@@ -30,7 +30,7 @@ describe("the plan of ports", () => {
     assert.equal(new Set(ports).size, ports.length);
   });
 
-  it("gives no port twice when two busy ones move to the same place", async () => {
+  it("assigns no port twice if two busy ones move to the same port", async () => {
     const plan = await planPorts(["dashboard", "node-1"], { env: {}, isFree: allBut(3000, 3001) });
     assert.deepEqual([plan.dashboard?.port, plan["node-1"]?.port], [3002, 3003]);
   });
@@ -42,13 +42,13 @@ describe("the plan of ports", () => {
     assert.equal(new Set(ports).size, ports.length);
   });
 
-  it("takes a port from the environment before the base, and refuses one that is none", () => {
+  it("prefers a port from the environment to the base, and rejects an invalid one", () => {
     assert.equal(wantedPort("node-1", { base: 24_000, env: { LAB_PORT_NODE_1: "4001" } }), 4_001);
-    assert.throws(() => wantedPort("redis", { env: { LAB_PORT_REDIS: "many" } }), /LAB_PORT_REDIS=many is no port/);
-    assert.throws(() => wantedPort("redis", { env: { LAB_PORT_REDIS: "65536" } }), /no port/);
+    assert.throws(() => wantedPort("redis", { env: { LAB_PORT_REDIS: "many" } }), /LAB_PORT_REDIS=many is not a port/);
+    assert.throws(() => wantedPort("redis", { env: { LAB_PORT_REDIS: "65536" } }), /not a port/);
   });
 
-  it("gives up when 200 ports in a row are busy", async () => {
+  it("fails if 200 consecutive ports are busy", async () => {
     await assert.rejects(planPorts(["redis"], { env: {}, isFree: async () => false }), /no free port for redis/);
   });
 });

@@ -41,7 +41,7 @@ export function defaultPort(name: string): number {
 function portOf(name: string): ServerPort {
   const known = PORTS[name];
   if (known) return known;
-  throw new Error(`"${name}" is no port name; valid names: ${PORT_NAMES.join(", ")}`);
+  throw new Error(`"${name}" is not a port name; valid names: ${PORT_NAMES.join(", ")}`);
 }
 
 /** The requested port: from `LAB_PORT_NODE_1` and the like, else from the base, else the default. */
@@ -57,7 +57,7 @@ export function wantedPort(
   }
   const port = Number(given);
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
-    throw new Error(`${variable}=${given} is no port (1-65535)`);
+    throw new Error(`${variable}=${given} is not a port. Use a number from 1 to 65535.`);
   return port;
 }
 
@@ -90,7 +90,7 @@ export async function planPorts(
   return plan;
 }
 
-/** True when nothing listens on the port and it can be bound on the loopback interface. */
+/** True if no process listens on the port and it can be bound on the loopback interface. */
 export async function isPortFree(port: number): Promise<boolean> {
   return (await canListen(port)) && !(await answers(port));
 }
@@ -103,7 +103,7 @@ function canListen(port: number): Promise<boolean> {
   });
 }
 
-/** True when a connection to the port on this machine is accepted. */
+/** True if the port accepts a connection. */
 export function answers(port: number, host = "127.0.0.1"): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host, timeout: PROBE_TIMEOUT_MS });

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { findExecutable, versionOf } from "../commands";
 import { PROBE_TIMEOUT_MS, type Provisioner, READY_TIMEOUT_MS, serverEnv } from "../provisioning";
 
-/** etcd, a cluster of one. */
+/** etcd, a cluster of one member. */
 export const provisioner: Provisioner = {
   async find() {
     const binary = findExecutable("etcd");
@@ -29,7 +29,7 @@ export const provisioner: Provisioner = {
       command: found.binary,
       args: Object.entries(settings).map(([key, value]) => `--${key}=${value}`),
       cwd: context.dataDir,
-      // etcd 3.4 starts on 64-bit ARM only when told that this is meant.
+      // etcd 3.4 refuses to start on 64-bit ARM without this variable.
       env: serverEnv(process.arch === "arm64" ? { ETCD_UNSUPPORTED_ARCH: "arm64" } : {}),
       logFile: path.join(context.logsDir, "etcd.log"),
       readyTimeoutMs: READY_TIMEOUT_MS,
@@ -52,6 +52,6 @@ async function isHealthy(url: string): Promise<boolean> {
     const response = await fetch(new URL("/health", url), { signal: AbortSignal.timeout(1_000) });
     return healthSchema.parse(await response.json()).health === "true";
   } catch {
-    return false; // Not up yet.
+    return false; // Not ready yet.
   }
 }

@@ -14,7 +14,7 @@ export const provisioner: Provisioner = {
   probe: (given) => askVersion({ ...parseHostPort(given, 11_211), timeoutMs: PROBE_TIMEOUT_MS }),
   async start(context, found) {
     const port = context.port("memcached");
-    // It refuses to run as root unless told which user to become.
+    // As root, Memcached needs the name of a user to switch to.
     const user = process.getuid?.() === 0 ? ["-u", "nobody"] : [];
     await context.start({
       name: "memcached",

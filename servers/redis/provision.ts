@@ -11,7 +11,7 @@ import {
 } from "../provisioning";
 import { askText } from "../text-protocol";
 
-/** Redis for the single-server strategies. In memory only: nothing in it outlives the lab. */
+/** Redis for the single-server strategies, in memory only. */
 export const provisioner: Provisioner = {
   find: findRedis,
   probe: probeRedis,

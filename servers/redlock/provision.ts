@@ -5,7 +5,7 @@ import { findRedis, probeRedis, startRedis } from "../redis/provision";
 
 const SERVERS = ["redlock-1", "redlock-2", "redlock-3", "redlock-4", "redlock-5"] as const;
 
-/** Five Redis servers that know nothing of each other, for Redlock. */
+/** Five independent Redis servers, for Redlock. */
 export const provisioner: Provisioner = {
   find: findRedis,
   async probe(given) {

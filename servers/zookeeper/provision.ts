@@ -4,7 +4,7 @@ import { findExecutable, versionOf } from "../commands";
 import { type FoundServer, PROBE_TIMEOUT_MS, type Provisioner, READY_TIMEOUT_MS, serverEnv } from "../provisioning";
 import { askText, parseHostPort } from "../text-protocol";
 
-/** ZooKeeper, one server, started from its jars with a small heap. */
+/** One ZooKeeper server, started from its jars with a small heap. */
 export const provisioner: Provisioner = {
   find: findZooKeeper,
   probe: probeZooKeeper,
@@ -34,7 +34,7 @@ const JVM_FLAGS = [
   "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
 ];
 
-/** A short tick, so that sessions of a second or two are possible and a dead client's lock is freed soon. */
+/** A short tick allows sessions of one or two seconds, so that a dead client's lock is freed soon. */
 function configText(dataDir: string, port: number): string {
   return [
     "tickTime=500",
@@ -58,12 +58,12 @@ async function findZooKeeper(): Promise<FoundServer | null> {
   const jars = classPath();
   if (!binary || jars === null) return null;
   const java = await versionOf(binary, ["-version"]).catch(() => null);
-  // macOS has a `java` that only says where to get one.
+  // macOS has a `java` that only prints where to get Java.
   if (java === null || java === "unknown version") return null;
   return { binary, version: jarVersion(jars) ?? "unknown version", origin: `Java ${java}` };
 }
 
-/** Debian's jar names the jars it needs itself; other distributions keep all of them in one folder. */
+/** Debian's jar lists the jars that it needs; other distributions keep all jars in one folder. */
 function classPath(): string | null {
   const debian = "/usr/share/java/zookeeper.jar";
   if (existsSync(debian)) return [debian, "/usr/share/java/slf4j-simple.jar"].join(path.delimiter);
@@ -90,7 +90,7 @@ async function ask(port: number, word: string): Promise<string> {
   return askText({ host: "127.0.0.1", port, send: word, timeoutMs: 1_000 }).catch(() => "");
 }
 
-/** `srvr` is answered by default; a server that forbids it but accepts connections is taken at its word. */
+/** Servers answer `srvr` by default. A server that forbids it but accepts connections counts as ZooKeeper of unknown version. */
 async function probeZooKeeper(hosts: string): Promise<string> {
   const servers = hosts.replace(/\/.*$/, "").split(",");
   const answers = await Promise.all(
