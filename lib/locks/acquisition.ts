@@ -27,7 +27,7 @@ export class Acquisition {
   readonly #context: RunnerContext;
   readonly #request: LockRequest;
   /** Aborts when the caller gives up or the strategy is disposed. */
-  readonly #stop: AbortSignal;
+  readonly #waitSignal: AbortSignal;
   readonly startedMs: number;
   readonly #deadlineMs: number;
   readonly #polling: Backoff;
@@ -37,10 +37,10 @@ export class Acquisition {
   attempts = 0;
   poolWaitMs = 0;
 
-  constructor(context: RunnerContext, request: LockRequest, stop: AbortSignal) {
+  constructor(context: RunnerContext, request: LockRequest, waitSignal: AbortSignal) {
     this.#context = context;
     this.#request = request;
-    this.#stop = stop;
+    this.#waitSignal = waitSignal;
     this.startedMs = context.clock.nowMs();
     this.#deadlineMs = this.startedMs + request.waitTimeoutMs;
     this.#polling = createBackoff(context.options.backoff, context.random);
@@ -59,11 +59,11 @@ export class Acquisition {
 
   async #contend(): Promise<Acquired | null> {
     for (;;) {
-      this.#throwIfStopped();
+      this.#throwIfAborted();
       const sentAtMs = this.#context.clock.nowMs();
       const result = await this.#tryOnce(sentAtMs);
       if (result.status === "acquired") return result.acquired;
-      this.#throwIfStopped();
+      this.#throwIfAborted();
       this.#noteOutage(result, sentAtMs);
       if (this.#leftMs() <= 0) return this.#giveUp();
       await this.#pause();
@@ -79,7 +79,7 @@ export class Acquisition {
     const limitMs = this.#tryLimitMs();
     const tryAborted = new AbortController();
     const work = managed.handle.tryAcquire({ waitLimitMs: Math.max(0, this.#leftMs()), signal: tryAborted.signal });
-    const settled = await withDeadline(clock, work, { limitMs, signal: this.#stop });
+    const settled = await withDeadline(clock, work, { limitMs, signal: this.#waitSignal });
     if (settled.status === "value") return this.#evaluateReply(settled.value, managed, sentAtMs);
     const { isDisconnected = false } = managed.handle;
     tryAborted.abort();
@@ -105,7 +105,7 @@ export class Acquisition {
     const { clock, options, backend } = this.#context;
     const leaseMs = reply.validForMs ?? this.#request.ttlMs;
     const validUntilMs = backend.leaseKind === "ttl" ? sentAtMs + usableLeaseMs(leaseMs, options) : Infinity;
-    if (clock.nowMs() < validUntilMs && !managed.lost.aborted && !this.#stop.aborted) {
+    if (clock.nowMs() < validUntilMs && !managed.lost.aborted && !this.#waitSignal.aborted) {
       this.#managed = null;
       return { status: "acquired", acquired: { managed, reply, validUntilMs } };
     }
@@ -118,11 +118,11 @@ export class Acquisition {
     const waitForTurn = this.#managed?.handle.waitForTurn?.bind(this.#managed.handle);
     if (this.#outage || !waitForTurn) {
       const pauseMs = (this.#outage?.backoff ?? this.#polling).nextMs(this.#context.waitersOf(this.#request.resource));
-      return clock.sleep(Math.min(pauseMs, this.#leftMs()), this.#stop);
+      return clock.sleep(Math.min(pauseMs, this.#leftMs()), this.#waitSignal);
     }
     const stopWaiting = new AbortController();
     const work = waitForTurn(stopWaiting.signal);
-    const settled = await withDeadline(clock, work, { limitMs: this.#leftMs(), signal: this.#stop });
+    const settled = await withDeadline(clock, work, { limitMs: this.#leftMs(), signal: this.#waitSignal });
     stopWaiting.abort();
     // An unreachable server is reported by the next try. Any other error is rethrown here.
     if (settled.status === "error") asUnreachable(settled.error);
@@ -145,8 +145,8 @@ export class Acquisition {
     return null;
   }
 
-  #throwIfStopped(): void {
-    if (!this.#stop.aborted) return;
+  #throwIfAborted(): void {
+    if (!this.#waitSignal.aborted) return;
     const { id: strategyId } = this.#context.backend.traits;
     const message = "the wait was aborted by the caller or by disposal";
     const { resource } = this.#request;
@@ -156,7 +156,7 @@ export class Acquisition {
       resource,
       message,
       isDefinite: true,
-      cause: this.#stop.reason,
+      cause: this.#waitSignal.reason,
     });
   }
 

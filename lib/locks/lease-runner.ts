@@ -49,16 +49,16 @@ export class LeaseRunner implements LockStrategy {
 
   async runGuarded<T>(request: LockRequest, criticalSection: (grant: Grant) => Promise<T>): Promise<LockOutcome<T>> {
     this.#checkRequest(request);
-    const stop = new AbortController();
-    const onAbort = () => stop.abort(request.signal?.reason);
+    const waitAbort = new AbortController();
+    const onAbort = () => waitAbort.abort(request.signal?.reason);
     if (request.signal?.aborted) onAbort();
     request.signal?.addEventListener("abort", onAbort, { once: true });
-    const call = this.#run(request, criticalSection, stop.signal);
-    this.#calls.set(stop, call);
+    const call = this.#run(request, criticalSection, waitAbort.signal);
+    this.#calls.set(waitAbort, call);
     try {
       return await call;
     } finally {
-      this.#calls.delete(stop);
+      this.#calls.delete(waitAbort);
       request.signal?.removeEventListener("abort", onAbort);
     }
   }
@@ -67,7 +67,7 @@ export class LeaseRunner implements LockStrategy {
   async [Symbol.asyncDispose](): Promise<void> {
     const { backend, clock, options } = this.#context;
     this.#isClosed = true;
-    for (const stop of this.#calls.keys()) stop.abort(new Error("the strategy was disposed"));
+    for (const waitAbort of this.#calls.keys()) waitAbort.abort(new Error("the strategy was disposed"));
     await Promise.allSettled(this.#calls.values());
     await withDeadline(clock, Promise.allSettled(this.#cleanUps), { limitMs: options.releaseLimitMs });
     await backend.close?.();
@@ -76,10 +76,10 @@ export class LeaseRunner implements LockStrategy {
   async #run<T>(
     request: LockRequest,
     criticalSection: (grant: Grant) => Promise<T>,
-    stop: AbortSignal,
+    waitSignal: AbortSignal,
   ): Promise<LockOutcome<T>> {
     const { clock } = this.#context;
-    const acquisition = new Acquisition(this.#context, request, stop);
+    const acquisition = new Acquisition(this.#context, request, waitSignal);
     const acquired = await acquisition.run();
     const waitedMs = clock.nowMs() - acquisition.startedMs;
     const { attempts, poolWaitMs } = acquisition;

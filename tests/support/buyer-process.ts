@@ -59,7 +59,7 @@ export async function buyTogether(
   processes: readonly BuyerProcess[],
   task: BuyerTask,
 ): Promise<readonly StockOutcome["status"][]> {
-  await Promise.all(processes.map((one) => one.ask(task)));
-  const answers = await Promise.all(processes.map((one) => one.ask("go")));
+  await Promise.all(processes.map((buyer) => buyer.ask(task)));
+  const answers = await Promise.all(processes.map((buyer) => buyer.ask("go")));
   return answers.flatMap((answer) => (answer.type === "done" ? answer.statuses : []));
 }

@@ -36,18 +36,18 @@ export async function startOwnService(id: string): Promise<OwnService> {
       logsDir: dataDir,
       port: (name) => ports.get(name) ?? 0,
       start: async (spec) => {
-        const one = new OwnProcess(spec);
-        processes.push(one);
-        await one.start();
+        const server = new OwnProcess(spec);
+        processes.push(server);
+        await server.start();
       },
     },
     found,
   );
-  const kill = async () => void (await Promise.all(processes.map((one) => one.kill())));
+  const kill = async () => void (await Promise.all(processes.map((server) => server.kill())));
   return {
     servers: { [id]: address },
     kill,
-    start: async () => void (await Promise.all(processes.map((one) => one.start()))),
+    start: async () => void (await Promise.all(processes.map((server) => server.start()))),
     async [Symbol.asyncDispose]() {
       await kill();
       await rm(dataDir, { recursive: true, force: true });

@@ -32,8 +32,8 @@ export function useRelayedLock(id: string, service: Exclude<ServerId, "redlock">
   after(async () => {
     if (!opened) return;
     const { lock, relayedLock, clients, relayed, servers } = opened;
-    await Promise.all([lock, relayedLock].map((one) => one[Symbol.asyncDispose]()));
-    await Promise.all([clients, relayed].map((one) => one[Symbol.asyncDispose]()));
+    await Promise.all([lock, relayedLock].map((strategy) => strategy[Symbol.asyncDispose]()));
+    await Promise.all([clients, relayed].map((opened) => opened[Symbol.asyncDispose]()));
     await servers[Symbol.asyncDispose]();
   });
   return () => {

@@ -64,14 +64,14 @@ describe("etcd-lock behind a connection that breaks", () => {
   it("finds its queue position again if the reply to its enqueue request is lost", async () => {
     const etcd = clients.etcd();
     const lock = createEtcdLock(etcd, clients);
-    let asked = 0;
+    let requests = 0;
     const losingReplies = createEtcdLock(
       {
         ...withWatch(etcd, (watch) => etcd.untilDeleted(watch)),
         enqueue: async (place) => {
           const found = await etcd.enqueue(place);
-          asked += 1;
-          if (asked === 1) throw new EtcdError("unreachable", "the reply was lost");
+          requests += 1;
+          if (requests === 1) throw new EtcdError("unreachable", "the reply was lost");
           return found;
         },
       },
@@ -81,7 +81,7 @@ describe("etcd-lock behind a connection that breaks", () => {
       const waiting = losingReplies.runGuarded(request, async ({ fencingToken }) => fencingToken);
       await untilQueued(2);
       const [, place] = await queue();
-      await waitUntil(() => asked === 2, { what: "the second request" });
+      await waitUntil(() => requests === 2, { what: "the second request" });
       assert.equal((await queue()).length, 2);
       return { waiting, place };
     });

@@ -130,8 +130,8 @@ async function outcomeOf(work: Promise<unknown>): Promise<unknown> {
   return `rejected: ${/WRONGTYPE|NOSCRIPT|ERR/.exec(String(settled.reason))?.[0]}`;
 }
 
-function isAlike(one: unknown, other: unknown): boolean {
-  if (one === other) return true;
-  const areTimes = typeof one === "number" && typeof other === "number" && one > CLOCKS_DIFFER_MS;
-  return areTimes && Math.abs(one - other) < CLOCKS_DIFFER_MS;
+function isAlike(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  const areTimes = typeof left === "number" && typeof right === "number" && left > CLOCKS_DIFFER_MS;
+  return areTimes && Math.abs(left - right) < CLOCKS_DIFFER_MS;
 }

@@ -84,19 +84,19 @@ describe("redis-reentrant", () => {
     });
 
     it("publishes 0 on redisson_lock__channel:{name} at the last release, and nothing at a nested one", async () => {
-      const heard: string[] = [];
-      const ear = new Redis(lockServers().redis);
+      const messages: string[] = [];
+      const listener = new Redis(lockServers().redis);
       try {
-        ear.on("message", (_channel, text: string) => heard.push(text));
-        await ear.subscribe(`redisson_lock__channel:{${request.resource}}`);
+        listener.on("message", (_channel, text: string) => messages.push(text));
+        await listener.subscribe(`redisson_lock__channel:{${request.resource}}`);
         await lock.runGuarded(request, async (grant) => {
           await grant.runNested(async () => {});
-          assert.deepEqual(heard, []);
+          assert.deepEqual(messages, []);
         });
-        await waitUntil(() => heard.length > 0, { what: "the message" });
-        assert.deepEqual(heard, ["0"]);
+        await waitUntil(() => messages.length > 0, { what: "the message" });
+        assert.deepEqual(messages, ["0"]);
       } finally {
-        ear.disconnect();
+        listener.disconnect();
       }
     });
 
@@ -136,14 +136,14 @@ describe("redis-reentrant", () => {
   it("wakes one waiter per release and process, so attempts stay proportional to grants", async () => {
     const holder = stay();
     await holder.entered;
-    const crowd = Array.from({ length: 20 }, () => lock.runGuarded(request, async () => {}));
+    const calls = Array.from({ length: 20 }, () => lock.runGuarded(request, async () => {}));
     await untilSubscribed();
     holder.leave();
-    const attempts = (await Promise.all(crowd)).map((outcome) =>
+    const attempts = (await Promise.all(calls)).map((outcome) =>
       outcome.status === "completed" ? outcome.timings.attempts : assert.fail("contended"),
     );
     const total = attempts.reduce((sum, count) => sum + count, 0);
-    assert.ok(total <= 4 * crowd.length, `expected at most ${4 * crowd.length} attempts, found ${total}`);
+    assert.ok(total <= 4 * calls.length, `expected at most ${4 * calls.length} attempts, found ${total}`);
     await waitUntil(async () => (await listeners()) === 0, { what: "the subscription to end with the last waiter" });
   });
 
@@ -176,12 +176,12 @@ describe("redis-reentrant", () => {
     const shortWait = lock.runGuarded({ ...request, signal: caller.signal }, async () => "in");
     const rejected = assert.rejects(shortWait, (error) => isLockError(error) && error.code === "aborted");
     await untilSubscribed();
-    const patient = lock.runGuarded(request, async () => performance.now());
+    const longWait = lock.runGuarded(request, async () => performance.now());
     const releasedMs = performance.now();
     holder.leave();
     caller.abort();
     await rejected;
-    const outcome = await patient;
+    const outcome = await longWait;
     assert.ok(outcome.status === "completed" && outcome.value - releasedMs < PROMPT_MS);
   });
 

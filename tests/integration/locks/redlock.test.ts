@@ -109,10 +109,10 @@ describe("redlock on five servers", () => {
   });
 
   it("is granted by three servers without waiting for two that do not answer", async () => {
-    const patient = createRedlock(clients.redlock(), clients, { nodeLimitMs: 20_000 });
+    const lock = createRedlock(clients.redlock(), clients, { nodeLimitMs: 20_000 });
     await onServers([1, 2], (server) => server.pause());
     try {
-      const outcome = await patient.runGuarded({ ...request, ttlMs: 60_000 }, async () => "entered");
+      const outcome = await lock.runGuarded({ ...request, ttlMs: 60_000 }, async () => "entered");
       assert.ok(outcome.status === "completed" && outcome.timings.waitMs < 5_000);
     } finally {
       await onServers([1, 2], (server) => server.resume());

@@ -127,12 +127,12 @@ describe("zk-mutex", () => {
     const silent = createServer((link) => void links.add(link)).listen(0, "127.0.0.1");
     await once(silent, "listening");
     const { port } = silent.address() as AddressInfo;
-    const enough = new AbortController();
+    const timeLimit = new AbortController();
     try {
       await using session = openZkSession(`127.0.0.1:${port}`, { sessionTimeoutMs: TEST_SESSION_TIMEOUT_MS });
-      const rejected = assert.rejects(session.connected(enough.signal), (error) => isZkError(error, "unreachable"));
+      const rejected = assert.rejects(session.connected(timeLimit.signal), (error) => isZkError(error, "unreachable"));
       await waitUntil(() => links.size === 2, { what: "a second connection" });
-      enough.abort();
+      timeLimit.abort();
       await rejected;
     } finally {
       for (const link of links) link.destroy();
@@ -158,9 +158,9 @@ describe("zk-mutex", () => {
 
   it("reports an unreachable server to a queued waiter that is disconnected when its wait times out", async () => {
     const options = { tryLimitMs: 60_000, outageToleranceMs: 60_000 };
-    await using patient = createZkMutex(relayed.zookeeper(), relayed, options);
+    await using longTryLock = createZkMutex(relayed.zookeeper(), relayed, options);
     await lock.runGuarded(request, async () => {
-      const call = patient.runGuarded({ ...request, waitTimeoutMs: 4_000 }, async () => assert.fail("granted"));
+      const call = longTryLock.runGuarded({ ...request, waitTimeoutMs: 4_000 }, async () => assert.fail("granted"));
       const rejected = assert.rejects(call, isUnavailable);
       await waitUntil(async () => (await queue()).length === 2, { what: "the waiter to queue" });
       await relay.refuse();
