@@ -2,13 +2,13 @@ import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
 import { type Prisma, PrismaClient } from "../generated/prisma/client";
 
-/** The shop's shelves. Seeding again restores names and prices and adds what is missing; stock and orders stay as they are. */
+/** The products and coupons of the shop. A repeated seed restores names and prices, adds missing rows, and keeps stock and orders. */
 
 const PRODUCTS: readonly Prisma.ProductCreateInput[] = [
   {
     slug: "espresso-machine",
     name: "Espresso machine",
-    description: "Two boilers, one lever, 58 mm basket. A hundred of them at this price.",
+    description: "Two boilers, one lever, 58 mm basket. 100 at this price.",
     priceCents: 34_900,
     stock: 100,
     limitPerUser: 1,
@@ -23,7 +23,7 @@ const PRODUCTS: readonly Prisma.ProductCreateInput[] = [
   {
     slug: "noise-cancelling-headphones",
     name: "Noise-cancelling headphones",
-    description: "Closed back, 40 hours on one charge, folds flat. Yours once it is paid, not before.",
+    description: "Closed back, 40 hours on one charge, folds flat. Reserved when it is paid.",
     priceCents: 17_900,
     stock: 150,
     stockOn: "payment",
@@ -45,7 +45,7 @@ const PRODUCTS: readonly Prisma.ProductCreateInput[] = [
   {
     slug: "concert-ticket",
     name: "Concert ticket, standing",
-    description: "One night, one hall, and everybody clicks at ten sharp.",
+    description: "One night, one hall. Sale starts at 10:00.",
     priceCents: 7_900,
     stock: 1_000,
     limitPerUser: 4,
@@ -60,8 +60,8 @@ const COUPONS: readonly Prisma.CouponCreateInput[] = [
 ];
 
 /**
- * A lab that starts has no holders, and a Redis that starts counts its fencing tokens from one again: a fence left over
- * from before would refuse every one of them.
+ * When the lab starts, no lock is held. A restarted Redis counts its fencing tokens from 1 again, so a fence from an earlier start would
+ * reject all of them.
  */
 const NO_HOLDER = { fence: 0n };
 
@@ -70,7 +70,7 @@ export interface SeedCounts {
   readonly coupons: number;
 }
 
-/** Puts the shop's products and coupons there. Idempotent. */
+/** Creates or updates the products and coupons of the shop. Idempotent. */
 export async function seed(databaseUrl: string): Promise<SeedCounts> {
   const pool = new pg.Pool({ connectionString: databaseUrl, connectionTimeoutMillis: 10_000, max: 2 });
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });

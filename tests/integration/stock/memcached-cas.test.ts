@@ -62,7 +62,7 @@ describe("memcached-cas", () => {
     target = { kind: "product", id: await makeProduct(stock) };
   }
 
-  it("sells exactly what was prepared, in several sizes, and the counter agrees with the row", async () => {
+  it("sells exactly the prepared stock in several quantities, and counter and row match", async () => {
     await product(20);
     await strategy.prepare(target, 20);
     const outcomes = await Promise.all(
@@ -78,14 +78,14 @@ describe("memcached-cas", () => {
     assert.equal(rows[0]?.sold, 20);
   });
 
-  it("prepares over whatever counter there was", async () => {
+  it("overwrites an existing counter when it prepares a run", async () => {
     await product(3);
     await strategy.prepare(target, 7);
     await strategy.prepare(target, 3);
     assert.equal(await counter(), "3");
   });
 
-  it("stops a run whose counter has vanished, and makes no new one", async () => {
+  it("stops a run whose counter has vanished, and does not recreate the counter", async () => {
     await product(5);
     await strategy.prepare(target, 5);
     assert.equal((await buy({ runId: "test-run" })).status, "sold");
@@ -105,7 +105,7 @@ describe("memcached-cas", () => {
     assert.deepEqual(await productFacts(target.id), { stock: 5, orders: 0 });
   });
 
-  it("makes the counter from the row outside of runs, also for a buyer who may not wait", async () => {
+  it("creates the counter from the row outside runs, also for a buyer with a wait timeout of 0", async () => {
     await product(2);
     assert.equal(await counter(), null);
     assert.equal((await buy({ waitTimeoutMs: 0 })).status, "sold");
@@ -130,7 +130,7 @@ describe("memcached-cas", () => {
     assert.deepEqual(await couponFacts(target.id), { stock: 4, claims: 1 });
   });
 
-  it("sells nothing that the row does not have, and gives back what the counter had too much", async () => {
+  it("sells no unit that the row does not have, and gives the surplus back to the counter", async () => {
     await product(1);
     await strategy.prepare(target, 10);
     const outcomes = await Promise.all([buy({ runId: "test-run" }), buy({ runId: "test-run" })]);
@@ -141,7 +141,7 @@ describe("memcached-cas", () => {
   it("gives the unit back when PostgreSQL refuses the order", async () => {
     await product(5);
     await strategy.prepare(target, 5);
-    // PostgreSQL takes no NUL in a text: it refuses the statement, and changes nothing.
+    // PostgreSQL rejects NUL in text, so the statement fails and changes nothing.
     const refused = buy({ runId: "test-run", trace: { ...newTrace(), opId: "\u0000" } });
     await assert.rejects(refused, (error) => isLockError(error) && error.isDefinite);
     assert.equal(await counter(), "5");
@@ -154,7 +154,7 @@ describe("memcached-cas", () => {
     const blocker = await postgresPool().connect();
     await blocker.query("BEGIN");
     await blocker.query("SELECT 1 FROM products WHERE id = $1 FOR UPDATE", [target.id]);
-    // The statement stands in the row's queue until its own limit is over; nobody can tell what became of it.
+    // The statement waits for the row lock until its time limit, so its outcome is unknown.
     const lost = buy({ runId: "test-run", waitTimeoutMs: 0 });
     await assert.rejects(lost, (error) => isLockError(error) && error.code === "outcome_unknown");
     await blocker.query("ROLLBACK");
@@ -162,7 +162,7 @@ describe("memcached-cas", () => {
     assert.equal(await counter(), "4");
   });
 
-  it("tells how far counter and row have drifted apart, and brings them together when nobody is in between", async () => {
+  it("reports the drift between counter and row, and repairs it when no purchase is in progress", async () => {
     await product(5);
     assert.deepEqual(await strategy.drift(target), { counter: null, stock: 5, pending: 0, drift: 0 });
     assert.equal((await strategy.reconcile(target)).corrected, 0);
@@ -175,7 +175,7 @@ describe("memcached-cas", () => {
     assert.deepEqual(await strategy.drift(target), { counter: 5, stock: 5, pending: 0, drift: 0 });
   });
 
-  it("leaves the counter alone while an order is on its way, and puts the unit of a lost process back", async () => {
+  it("leaves the counter alone while an order may be in progress, and gives the unit of a dead process back", async () => {
     await product(5);
     await strategy.prepare(target, 5);
     const blocker = await postgresPool().connect();
@@ -185,10 +185,10 @@ describe("memcached-cas", () => {
     const lost = buy({ runId: "test-run", waitTimeoutMs: 0, trace });
     await waitUntil(async () => (await counter()) === "4", { what: "the unit to leave the counter" });
     const left = { kept: 0, givenBack: 0, pending: 1, corrected: 0 };
-    assert.deepEqual(await strategy.reconcile(target), left, "the order may be on its way");
+    assert.deepEqual(await strategy.reconcile(target), left, "the order may be in progress");
     await assert.rejects(lost, (error) => isLockError(error) && error.code === "outcome_unknown");
-    assert.deepEqual(await strategy.reconcile(target), left, "it may still be");
-    // Its statement never got the row: the process that sent it is gone, and PostgreSQL ends what it left.
+    assert.deepEqual(await strategy.reconcile(target), left, "the order may still be in progress");
+    // The statement never got the row lock. Cancel it, as PostgreSQL does after the death of the client.
     await blocker.query(
       `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%products%'`,
     );
@@ -200,7 +200,7 @@ describe("memcached-cas", () => {
     assert.deepEqual(await productFacts(target.id), { stock: 5, orders: 0 });
   });
 
-  it("does not touch the counter for buyers who have theirs", async () => {
+  it("does not change the counter for buyers who already have a coupon", async () => {
     target = { kind: "coupon", id: await makeCoupon(2) };
     await strategy.prepare(target, 2);
     assert.equal((await buy({ buyerId: "greedy", runId: "test-run" })).status, "sold");
@@ -210,39 +210,39 @@ describe("memcached-cas", () => {
     assert.deepEqual(await client.gets(`stock:coupon:${target.id}`), version);
   });
 
-  it("answers contended when its time is over before a write of its own holds", async () => {
+  it("is contended when its wait timeout ends before a cas succeeds", async () => {
     await product(5);
     await strategy.prepare(target, 5);
-    let over = false;
-    const spoil = async () => {
-      while (!over) await client.set({ key: `stock:product:${target.id}`, value: "5", expirySeconds: 60 });
+    let isOver = false;
+    const writeRepeatedly = async () => {
+      while (!isOver) await client.set({ key: `stock:product:${target.id}`, value: "5", expirySeconds: 60 });
     };
-    const spoiler = spoil();
+    const writer = writeRepeatedly();
     const trace = newTrace();
-    // Somebody else's write comes between every read and its write, and there is time for a few tries.
+    // Another write comes between each read and its cas. The timeout allows a few attempts.
     const outcome = await buy({ runId: "test-run", holdMs: 100, waitTimeoutMs: 1_500, trace });
-    over = true;
-    await spoiler;
+    isOver = true;
+    await writer;
     assert.equal(outcome.status, "contended");
-    assert.ok((trace.attempts ?? 0) > 1, "it tried once only");
+    assert.ok((trace.attempts ?? 0) > 1, `expected several attempts, found ${trace.attempts}`);
     assert.equal(trace.writeAccepted, false);
     assert.deepEqual(await productFacts(target.id), { stock: 5, orders: 0 });
   });
 
-  it("says what is under its key when that is no number", async () => {
+  it("fails with config_invalid when its key does not hold a number", async () => {
     await product(5);
     await client.set({ key: `stock:product:${target.id}`, value: "plenty", expirySeconds: 60 });
     await assert.rejects(buy(), (error) => isLockError(error) && error.code === "config_invalid");
   });
 
-  it("names Memcached as unavailable, within its limits, when it is stopped or gone", async () => {
+  it("reports Memcached as unavailable within its time limits when the server is stopped or dead", async () => {
     await product(5);
     await strategy.prepare(target, 5);
     const isUnavailable = (error: unknown) => isLockError(error) && error.code === "backend_unavailable";
     server.pause();
     const startedMs = performance.now();
     await assert.rejects(buy({ runId: "test-run" }), isUnavailable);
-    // A command ends after some 1.2 s; without a limit it would wait for as long as the server is stopped.
+    // A command ends after about 1.2 s. Without a limit it would wait until the server continues.
     assert.ok(performance.now() - startedMs < 20_000);
     server.resume();
     await server.kill();

@@ -107,7 +107,7 @@ for (const id of ["redis-decrement", "redis-watch"]) {
       assert.deepEqual(await strategy.drift(target), { counter: 7, stock: 7, pending: 0, drift: 0 });
     });
 
-    it("counts from the row what nobody has prepared, and knows who has claimed before", async () => {
+    it("initializes the counter and the buyers from PostgreSQL for a target that was not prepared", async () => {
       const target = await coupon(3);
       const early = { couponId: target.id, userId: "early", node: "x", strategy: "x" };
       await prisma().couponClaim.create({ data: early });
@@ -116,7 +116,7 @@ for (const id of ["redis-decrement", "redis-watch"]) {
       assert.equal(await left(target), 2);
     });
 
-    it("follows a row that others sell from, once its counter has run out", async () => {
+    it("follows a row that other strategies sell from, once its counter has expired", async () => {
       const target = await product(5);
       await buy(target, "first");
       assert.ok((await redis.ttl(counterKeys(target).counter)) > 0);
@@ -127,7 +127,7 @@ for (const id of ["redis-decrement", "redis-watch"]) {
       assert.equal(countOf(outcomes, "sold_out"), 3);
     });
 
-    it("sells no more than the row has, whatever the counter says, and keeps the counter as it was", async () => {
+    it("sells no more than the row has if the counter is too high, and does not change the counter", async () => {
       const target = await product(2);
       await strategy.prepare(target, 5);
       const outcomes = await Promise.all(times(4, (index) => buy(target, `b-${index}`)));
@@ -139,14 +139,14 @@ for (const id of ["redis-decrement", "redis-watch"]) {
       assert.equal(await left(target), 0);
     });
 
-    it("starts a run with its own stock, and with nothing left over from before", async () => {
+    it("starts a run with its stock and without counter, buyers or journal of an earlier run", async () => {
       const target = await coupon(10);
       await redis.set(counterKeys(target).counter, 99);
-      await redis.hset(counterKeys(target).buyers, "somebody", 1);
-      await redis.hset(counterKeys(target).journal, "old-op", "1:1:somebody");
+      await redis.hset(counterKeys(target).buyers, "earlier-buyer", 1);
+      await redis.hset(counterKeys(target).journal, "old-op", "1:1:earlier-buyer");
       await strategy.prepare(target, 10);
       assert.equal(await left(target), 10);
-      assert.equal((await buy(target, "somebody")).status, "sold");
+      assert.equal((await buy(target, "earlier-buyer")).status, "sold");
       assert.deepEqual(await journal(target), {});
     });
 
@@ -158,7 +158,7 @@ for (const id of ["redis-decrement", "redis-watch"]) {
       assert.deepEqual(await productFacts(target.id), { stock: 0, orders: 2 });
     });
 
-    it("gives a unit back when PostgreSQL cannot be reached for the order", async () => {
+    it("gives a unit back when PostgreSQL is unreachable for the order", async () => {
       const target = await coupon(3);
       await strategy.prepare(target, 3);
       const cut = new pg.Pool({ connectionString: "postgresql://lab@127.0.0.1:1/lab", connectionTimeoutMillis: 500 });
@@ -169,7 +169,7 @@ for (const id of ["redis-decrement", "redis-watch"]) {
       );
       assert.equal(await left(target), 3);
       assert.deepEqual(await journal(target), {});
-      assert.equal((await buy(target, "buyer")).status, "sold", "the buyer was forgotten again");
+      assert.equal((await buy(target, "buyer")).status, "sold", "expected the buyer's units to be given back too");
       await cut.end();
     });
 
@@ -195,10 +195,10 @@ for (const id of ["redis-decrement", "redis-watch"]) {
         assert.deepEqual(await strategy.drift(target), { counter: 2, stock, pending: 1, drift: 2 - stock });
 
         const young = { kept: 0, givenBack: 0, pending: 1, corrected: 0 };
-        assert.deepEqual(await strategy.reconcile(target), young, "it may be on its way");
+        assert.deepEqual(await strategy.reconcile(target), young, "the order may be in progress");
         const twice = await Promise.all(times(2, () => strategy.reconcile(target, { olderThanMs: 0 })));
         const sum = (field: "givenBack" | "corrected") => twice.reduce((total, each) => total + each[field], 0);
-        assert.equal(sum("givenBack"), arrives ? 0 : 1, "given back once, however many reconcile");
+        assert.equal(sum("givenBack"), arrives ? 0 : 1, "expected one give-back from two reconciliations");
         assert.equal(sum("corrected"), 0);
         assert.deepEqual(await strategy.drift(target), { counter: stock, stock, pending: 0, drift: 0 });
         const again = await buy(target, "buyer");
@@ -207,7 +207,7 @@ for (const id of ["redis-decrement", "redis-watch"]) {
       });
     }
 
-    it("has a unit neither sold nor on sale after a crash before the order, until it is reconciled", async () => {
+    it("keeps a unit off sale after a crash before the order, until it is reconciled", async () => {
       const target = await product(2);
       await strategy.prepare(target, 2);
       const order = { strategyId: id, target, buyerIds: ["doomed"], holdMs: 0, waitTimeoutMs: 5_000 };
@@ -230,9 +230,9 @@ for (const id of ["redis-decrement", "redis-watch"]) {
       assert.deepEqual(await productFacts(target.id), { stock: 0, orders: 2 });
     });
 
-    it("does not count units of the journal again when the counter itself is lost", async () => {
+    it("subtracts the units in the journal when it initializes a lost counter", async () => {
       const target = await product(4);
-      await redis.hset(counterKeys(target).journal, "on-its-way", "3:1:somebody");
+      await redis.hset(counterKeys(target).journal, "on-its-way", "3:1:earlier-buyer");
       const outcomes = await Promise.all(times(2, (index) => buy(target, `b-${index}`)));
       assert.deepEqual([countOf(outcomes, "sold"), countOf(outcomes, "sold_out")], [1, 1]);
     });
@@ -240,25 +240,25 @@ for (const id of ["redis-decrement", "redis-watch"]) {
 }
 
 describe("redis-watch", () => {
-  it("answers contended when its time is over before the counter holds still", async () => {
+  it("is contended when its wait timeout ends before a transaction succeeds", async () => {
     const locks = lockDependencies();
     await using strategy = createStockStrategy("redis-watch", { pool: postgresPool(), node: "counted-test", locks });
     const target = await product(1_000);
     await strategy.prepare?.(target, 1_000);
     const redis = new Redis(process.env.REDIS_URL ?? "");
-    let over = false;
-    const spoil = async () => {
-      while (!over) await redis.multi().incr(counterKeys(target).counter).decr(counterKeys(target).counter).exec();
+    let isOver = false;
+    const writeRepeatedly = async () => {
+      while (!isOver) await redis.multi().incr(counterKeys(target).counter).decr(counterKeys(target).counter).exec();
     };
-    const spoiler = spoil();
+    const writer = writeRepeatedly();
     const trace = newTrace();
     const limits = { quantity: 1, runId: null, holdMs: 100, ttlMs: 5_000, waitTimeoutMs: 1_500 };
     const outcome = await strategy.reduceStock({ target, buyerId: "slow", ...limits, trace });
-    over = true;
-    await spoiler;
+    isOver = true;
+    await writer;
     redis.disconnect();
     assert.equal(outcome.status, "contended");
-    assert.ok((trace.attempts ?? 0) > 1, "it tried once only");
+    assert.ok((trace.attempts ?? 0) > 1, `expected several attempts, found ${trace.attempts}`);
     assert.deepEqual(await productFacts(target.id), { stock: 1_000, orders: 0 });
   });
 

@@ -35,7 +35,7 @@ describe("a holder paused past its lease, under redis-fenced", () => {
   beforeEach(async () => {
     target = { kind: "product", id: await makeProduct(10) };
     gate = makeGate();
-    // A paused process renews nothing.
+    // A paused process does not renew its lease.
     const lock = createRedisFenced(clients.redis(), clients, { watchdog: false });
     paused = new LockedStock(lock, new PausedBeforeWrite(gate));
     const store = new StockStore(postgresPool(), "next");
@@ -59,11 +59,11 @@ describe("a holder paused past its lease, under redis-fenced", () => {
     return { outcome, trace };
   };
 
-  /** The first buyer is stopped before its write; its lease ends; the second buys. */
+  /** Pauses the first buyer before its write, ends its lease, and lets the second buy. */
   async function overtake(fencing?: boolean) {
     const first = buy(paused, "first", fencing);
     await gate.reached;
-    assert.equal(await clients.redis().del(resourceOf(target)), 1, "the first one held the lock");
+    assert.equal(await clients.redis().del(resourceOf(target)), 1, "expected the first buyer to hold the lock");
     const second = buy(next, "second", fencing);
     assert.equal((await second.outcome).status, "sold");
     assert.deepEqual([first.trace.fencingToken, second.trace.fencingToken], [1n, 2n]);
@@ -71,20 +71,20 @@ describe("a holder paused past its lease, under redis-fenced", () => {
     return first;
   }
 
-  it("has its stale write refused, and sells nothing by it", async () => {
+  it("has its stale write rejected, and sells nothing", async () => {
     const first = await overtake();
     await assert.rejects(first.outcome, (error) => isLockError(error) && error.code === "fence_stale");
     assert.equal(first.trace.writeAccepted, false);
     assert.deepEqual(await productFacts(target.id), { stock: 9, orders: 1 });
   });
 
-  it("writes over its successor where the token is left unchecked: one unit sold twice", async () => {
+  it("overwrites its successor when the token is not checked: one unit is sold twice", async () => {
     const first = await overtake(false);
     assert.equal((await first.outcome).status, "sold");
     assert.deepEqual(await productFacts(target.id), { stock: 9, orders: 2 });
   });
 
-  it("is refused at its read already when its token was overtaken before it", async () => {
+  it("is rejected at its read when the row already has a newer token", async () => {
     await prisma().product.update({ where: { id: target.id }, data: { fence: 7 } });
     await clients.redis().set(fenceKey(resourceOf(target)), 5);
     await assert.rejects(
@@ -95,7 +95,7 @@ describe("a holder paused past its lease, under redis-fenced", () => {
     assert.deepEqual(await productFacts(target.id), { stock: 9, orders: 1 });
   });
 
-  it("is told by its run whether tokens are checked", async () => {
+  it("has its token checked or not, as its run says", async () => {
     await using node = new StoreNode({
       name: "fencing-test",
       activeStrategy: "redis-fenced",

@@ -28,7 +28,7 @@ after(async () => {
   await postgresPool().end();
 });
 
-/** Product with its stock in buckets, one entry each. */
+/** Creates a product whose buckets hold `units`, one entry per bucket. */
 async function makeSplit(units: readonly number[], inRow = 0): Promise<StockTarget> {
   const target = { kind: "product" as const, id: await makeProduct(0) };
   await splitStock(postgresPool(), target, { units: 0, buckets: units.length });
@@ -47,7 +47,7 @@ async function unitsOf({ kind, id }: StockTarget): Promise<number[]> {
 
 const inAll = (units: readonly number[]) => units.reduce((sum, count) => sum + count, 0);
 
-/** Starts each circle at the first bucket. */
+/** Starts every search at the first bucket. */
 const strategyOf = (buckets: number, pool = postgresPool()) =>
   new SqlBuckets({ store: new StockStore(pool, "bucket-test"), pool, random: () => 0, buckets });
 
@@ -68,7 +68,7 @@ async function buy(
 const statusOf = async (bought: ReturnType<typeof buy>) => (await bought).outcome.status;
 
 describe("splitStock and foldBuckets", () => {
-  it("deal the units out evenly, and put back what is left of them", async () => {
+  it("splits the units evenly over the buckets and moves them back into the row", async () => {
     const target = { kind: "product" as const, id: await makeProduct(10) };
     await splitStock(postgresPool(), target, { units: 10, buckets: 4 });
     assert.deepEqual(await unitsOf(target), [3, 3, 2, 2]);
@@ -78,7 +78,7 @@ describe("splitStock and foldBuckets", () => {
     assert.equal((await productFacts(target.id)).stock, 10);
   });
 
-  it("count for what was asked last, whatever was there before", async () => {
+  it("replaces the units of an earlier split", async () => {
     const target = await makeSplit([9, 9, 9, 9]);
     await splitStock(postgresPool(), target, { units: 3, buckets: 2 });
     assert.deepEqual(await unitsOf(target), [2, 1, 0, 0]);
@@ -89,7 +89,7 @@ describe("splitStock and foldBuckets", () => {
 });
 
 describe("sql-buckets", () => {
-  it("sells every unit once from three processes, and leaves every bucket empty", async () => {
+  it("sells every unit once from three processes and empties every bucket", async () => {
     const target = { kind: "product" as const, id: await makeProduct(40) };
     await strategyOf(16).prepare(target, 40);
     const buyerIds = Array.from({ length: 25 }, (_, index) => `buyer-${index}`);
@@ -101,7 +101,7 @@ describe("sql-buckets", () => {
     assert.equal(inAll(await unitsOf(target)), 0);
   });
 
-  it("sells what fits from three processes when buyers want several units, and nothing twice", async () => {
+  it("sells as many orders of three units as fit, from three processes", async () => {
     const target = { kind: "product" as const, id: await makeProduct(40) };
     await strategyOf(16).prepare(target, 40);
     const buyerIds = Array.from({ length: 10 }, (_, index) => `buyer-${index}`);
@@ -112,7 +112,7 @@ describe("sql-buckets", () => {
     assert.ok((await unitsOf(target)).every((units) => units >= 0));
   });
 
-  it("gives each user one coupon from three processes, and puts the units of refused claims back", async () => {
+  it("gives each user one coupon from three processes, and takes no unit for rejected claims", async () => {
     const target = { kind: "coupon" as const, id: await makeCoupon(20) };
     await strategyOf(16).prepare(target, 20);
     const buyerIds = Array.from({ length: 8 }, (_, index) => `buyer-${index}`);
@@ -124,7 +124,7 @@ describe("sql-buckets", () => {
     assert.equal(inAll(await unitsOf(target)), 12);
   });
 
-  it("steals from the other buckets when its own is empty", async () => {
+  it("takes from another bucket when its first one is empty", async () => {
     const target = await makeSplit([0, 0, 2]);
     const statuses = [];
     for (let turn = 0; turn < 3; turn += 1) statuses.push(await statusOf(buy(strategyOf(3), target)));
@@ -132,7 +132,7 @@ describe("sql-buckets", () => {
     assert.deepEqual(await unitsOf(target), [0, 0, 0]);
   });
 
-  it("passes a locked bucket by without waiting, when another has a unit", async () => {
+  it("skips a locked bucket without waiting when another has a unit", async () => {
     const target = await makeSplit([5, 5]);
     const text = "SELECT FROM stock_buckets WHERE kind = 'product' AND target_id = $1 AND bucket = 0 FOR UPDATE";
     await watch.client.query("BEGIN");
@@ -144,7 +144,7 @@ describe("sql-buckets", () => {
     assert.deepEqual(await unitsOf(target), [5, 4]);
   });
 
-  /** Buys while another transaction has taken the last unit, and ends so. @returns the purchase's status */
+  /** Buys while another transaction has taken the last unit and then commits or rolls back. @returns the status of the purchase */
   async function buyWhileTaken(target: StockTarget, end: "COMMIT" | "ROLLBACK"): Promise<string> {
     await using postgres = openTestPostgres();
     await postgres.pool.query("SELECT 1");
@@ -159,19 +159,19 @@ describe("sql-buckets", () => {
     return await statusOf(buying);
   }
 
-  it("does not say `sold_out` while somebody only has the last unit locked", async () => {
+  it("is not sold out while another transaction only locks the last unit", async () => {
     const target = await makeSplit([0, 1]);
     assert.equal(await buyWhileTaken(target, "ROLLBACK"), "sold");
     assert.deepEqual(await unitsOf(target), [0, 0]);
   });
 
-  it("says `sold_out` when the last unit goes while it waits for it", async () => {
+  it("is sold out when the last unit is sold while it waits for the lock", async () => {
     const target = await makeSplit([0, 1]);
     assert.equal(await buyWhileTaken(target, "COMMIT"), "sold_out");
     assert.deepEqual(await unitsOf(target), [0, 0]);
   });
 
-  it("puts a quantity together from several buckets, in one order", async () => {
+  it("collects a quantity from several buckets in one order", async () => {
     const target = await makeSplit([1, 0, 2, 1]);
     assert.equal(await statusOf(buy(strategyOf(4), target, 3)), "sold");
     assert.deepEqual(await unitsOf(target), [0, 0, 0, 1]);
@@ -180,7 +180,7 @@ describe("sql-buckets", () => {
     assert.deepEqual(await unitsOf(target), [0, 0, 0, 1]);
   });
 
-  it("takes from the row what the buckets lack, as for units that were given back", async () => {
+  it("takes units from the row when the buckets have too few, for example units that were given back", async () => {
     const target = await makeSplit([1, 1], 2);
     assert.equal(await statusOf(buy(strategyOf(2), target, 3)), "sold");
     assert.deepEqual([await unitsOf(target), (await productFacts(target.id)).stock], [[0, 0], 1]);
@@ -191,7 +191,7 @@ describe("sql-buckets", () => {
     assert.equal(await statusOf(buy(strategyOf(2), target)), "sold_out");
   });
 
-  it("leaves the stock out of a trace whose units came from buckets", async () => {
+  it("records no stock value when the units came from buckets", async () => {
     const { trace } = await buy(strategyOf(2), await makeSplit([2, 2]));
     assert.deepEqual([trace.readValue, trace.writtenValue, trace.writeAccepted], [undefined, undefined, true]);
   });

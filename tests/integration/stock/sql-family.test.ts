@@ -11,7 +11,7 @@ import { openTestPostgres, type TestPostgresOptions } from "../../support/postgr
 import { makeProduct, productFacts } from "../../support/rows";
 import { waitUntil } from "../../support/wait-until";
 
-/** What is particular to the SQL strategies, on small pools above all; buckets have a file of their own. */
+/** Behavior of the SQL strategies, mostly on small connection pools. sql-buckets.test.ts covers the buckets. */
 
 requireEnv("DATABASE_URL");
 setEnv({ STORE_NODE: "sql-test" });
@@ -59,7 +59,7 @@ async function buy(
   return { outcome: await strategy.reduceStock({ ...defaults, ...purchase, trace }), trace };
 }
 
-/** A strategy on a pool of its own. */
+/** Opens a strategy on a separate pool. */
 function openStrategy(id: string, options: TestPostgresOptions = {}) {
   const postgres = openTestPostgres(options);
   const locks = { ...lockDependencies(), postgres: () => postgres };
@@ -76,7 +76,7 @@ function openStrategy(id: string, options: TestPostgresOptions = {}) {
 
 describe("SQL strategies", () => {
   for (const one of [...transactional, { id: "sql-serializable" } as Case, { id: "sql-buckets" } as Case]) {
-    it(`${nameOf(one)} needs no second connection where the pool has one`, async () => {
+    it(`${nameOf(one)} needs only one connection per purchase`, async () => {
       await using opened = openStrategy(one.id, { ...one.options, poolSize: 1 });
       const target = { kind: "product" as const, id: await makeProduct(5) };
       const answers = await Promise.all(buyers(12).map((buyerId) => buy(opened.strategy, { target, buyerId })));
@@ -93,10 +93,10 @@ describe("SQL strategies", () => {
       const target = { kind: "product" as const, id: await makeProduct(1) };
       const { trace } = await buy(opened.strategy, { target, buyerId: "a" });
       assert.ok(trace.committedNs !== undefined && trace.releasedNs !== undefined);
-      assert.ok(trace.committedNs > trace.releasedNs, "the section ended before the commit was through");
+      assert.ok(trace.committedNs > trace.releasedNs, "expected the commit after the end of the critical section");
     });
 
-    it(`${nameOf(one)} sells nothing when the connection of its transaction is gone`, async () => {
+    it(`${nameOf(one)} sells nothing when the connection of its transaction is lost`, async () => {
       await using opened = openStrategy(one.id, one.options);
       const target = { kind: "product" as const, id: await makeProduct(1) };
       const buying = buy(opened.strategy, { target, buyerId: "a", holdMs: 300 });
@@ -115,29 +115,29 @@ describe("SQL strategies", () => {
 });
 
 describe("a store node's pool", () => {
-  it("outlives a connection that PostgreSQL drops under a statement", async () => {
+  it("keeps working after PostgreSQL drops a connection during a statement", async () => {
     const client = await postgresPool().connect();
     const pid = (await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid")).rows[0]?.pid;
     const sleeping = client.query("SELECT pg_sleep(30)");
     const dropped = assert.rejects(sleeping, /terminating connection/);
     await postgresPool().query("SELECT pg_terminate_backend($1)", [pid]);
     await dropped;
-    // Its error event, which would have ended this process, comes when the socket closes.
+    // The error event follows when the socket closes. Without a listener it would end this process.
     await waitUntil(() => (client as unknown as { _queryable: boolean })._queryable === false, { what: "the event" });
     client.release(true);
     assert.equal((await postgresPool().query("SELECT 1")).rowCount, 1);
   });
 });
 
-/** Somebody else's write, on a slow disk too, comes between every read and its write; and there is time for a few tries. */
-const SPOILED = { holdMs: 150, waitTimeoutMs: 1_500 };
+/** Another write comes between each read and its write, also on a slow disk. The timeout allows a few attempts. */
+const CONTENDED = { holdMs: 150, waitTimeoutMs: 1_500 };
 
 describe("sql-serializable", () => {
-  it("reports how often it had to start again", async () => {
+  it("reports the number of its attempts", async () => {
     await using opened = openStrategy("sql-serializable", { poolSize: 8 });
     const target = { kind: "product" as const, id: await makeProduct(6) };
     const answers = await Promise.all(
-      // Long enough for all of them to read before the first one writes.
+      // Long enough that all of them read before the first one writes.
       buyers(6).map((buyerId) => buy(opened.strategy, { target, buyerId, holdMs: 200 })),
     );
     assert.ok(answers.every(({ outcome }) => outcome.status === "sold"));
@@ -146,24 +146,24 @@ describe("sql-serializable", () => {
     assert.deepEqual(await productFacts(target.id), { stock: 0, orders: 6 });
   });
 
-  it("answers `contended` when its time is over before it comes first", async () => {
+  it("is contended when its wait timeout ends before a transaction succeeds", async () => {
     await using opened = openStrategy("sql-serializable");
     const target = { kind: "product" as const, id: await makeProduct(1_000) };
     let isOver = false;
-    const spoil = async () => {
+    const writeRepeatedly = async () => {
       while (!isOver)
         await postgresPool().query("UPDATE products SET version = version + 1 WHERE id = $1", [target.id]);
     };
-    const spoiler = spoil();
-    const { outcome, trace } = await buy(opened.strategy, { target, buyerId: "slow", ...SPOILED });
+    const writer = writeRepeatedly();
+    const { outcome, trace } = await buy(opened.strategy, { target, buyerId: "slow", ...CONTENDED });
     isOver = true;
-    await spoiler;
+    await writer;
     assert.equal(outcome.status, "contended");
-    assert.ok((trace.attempts ?? 0) > 1, "it tried once only");
+    assert.ok((trace.attempts ?? 0) > 1, `expected several attempts, found ${trace.attempts}`);
     assert.deepEqual(await productFacts(target.id), { stock: 1_000, orders: 0 });
   });
 
-  it("tries once where it may not wait, also behind a row that stays locked", async () => {
+  it("tries once with a wait timeout of 0, also when the row stays locked", async () => {
     await using opened = openStrategy("sql-serializable");
     const target = { kind: "product" as const, id: await makeProduct(1) };
     const client = await postgresPool().connect();
@@ -175,7 +175,7 @@ describe("sql-serializable", () => {
     assert.ok(outcome.status === "contended" && outcome.attempts === 1);
   });
 
-  it("stops waiting when the caller does, and leaves no waiter behind", async () => {
+  it("stops waiting when the caller aborts, and leaves no waiting statement in PostgreSQL", async () => {
     await using opened = openStrategy("sql-serializable");
     const target = { kind: "product" as const, id: await makeProduct(1) };
     const client = await postgresPool().connect();

@@ -14,23 +14,24 @@ setEnv({ STORE_NODE: "stock-test" });
 describe("sql-optimistic", () => {
   after(() => postgresPool().end());
 
-  it("answers contended when its time is over before its version holds", async () => {
+  it("is contended when its wait timeout ends before a write succeeds", async () => {
     const dependencies = { pool: postgresPool(), node: "stock-test", locks: lockDependencies() };
     await using strategy = createStockStrategy("sql-optimistic", dependencies);
     const target = { kind: "product" as const, id: await makeProduct(1_000) };
-    let over = false;
-    const spoil = async () => {
-      while (!over) await postgresPool().query("UPDATE products SET version = version + 1 WHERE id = $1", [target.id]);
+    let isOver = false;
+    const writeRepeatedly = async () => {
+      while (!isOver)
+        await postgresPool().query("UPDATE products SET version = version + 1 WHERE id = $1", [target.id]);
     };
-    const spoiler = spoil();
+    const writer = writeRepeatedly();
     const trace: OperationTrace = { opId: `test-${process.pid}`, invokedNs: nowNs() };
-    // Somebody else's write, on a slow disk too, comes between every read and its write; time for a few tries.
+    // Another write comes between each read and its write, also on a slow disk. The timeout allows a few attempts.
     const limits = { holdMs: 150, ttlMs: 5_000, waitTimeoutMs: 1_500 };
     const outcome = await strategy.reduceStock({ target, quantity: 1, buyerId: "slow", runId: null, ...limits, trace });
-    over = true;
-    await spoiler;
+    isOver = true;
+    await writer;
     assert.equal(outcome.status, "contended");
-    assert.ok((trace.attempts ?? 0) > 1, "it tried once only");
+    assert.ok((trace.attempts ?? 0) > 1, `expected several attempts, found ${trace.attempts}`);
     assert.deepEqual(await productFacts(target.id), { stock: 1_000, orders: 0 });
   });
 });

@@ -52,7 +52,7 @@ describe("a holder that outlives its ZooKeeper session, under zk-fenced", () => 
     return { outcome: strategy.reduceStock({ target, buyerId, ...limits, fencing, trace }), trace };
   };
 
-  /** The first buyer is stopped before its write and cut off; its session ends; the second buys. */
+  /** Pauses the first buyer before its write, partitions it until its session expires, and lets the second buy. */
   async function overtake(fencing: boolean) {
     const first = buy(paused, "first", fencing);
     await gate.reached;
@@ -64,14 +64,14 @@ describe("a holder that outlives its ZooKeeper session, under zk-fenced", () => 
     return first;
   }
 
-  it("has its stale write refused, and sells nothing by it", async () => {
+  it("has its stale write rejected, and sells nothing", async () => {
     const first = await overtake(true);
     await assert.rejects(first.outcome, (error) => isLockError(error) && error.code === "fence_stale");
     assert.equal(first.trace.writeAccepted, false);
     assert.deepEqual(await productFacts(target.id), { stock: 9, orders: 1 });
   });
 
-  it("writes over its successor where the token is left unchecked: one unit sold twice", async () => {
+  it("overwrites its successor when the token is not checked: one unit is sold twice", async () => {
     const first = await overtake(false);
     assert.equal((await first.outcome).status, "sold");
     assert.deepEqual(await productFacts(target.id), { stock: 9, orders: 2 });
