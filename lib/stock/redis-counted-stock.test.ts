@@ -94,6 +94,13 @@ describe("a purchase that is counted in Redis", () => {
     assert.deepEqual([...redis.journal.keys()], ["op-1"]);
   });
 
+  it("sends no order when the reply to the take is lost, and leaves the unit to reconcile", async () => {
+    const { postgres, redis, strategy } = setUp();
+    redis.failures.set("take", { ...unreachable, isExecuted: true });
+    await assertLockError(strategy.reduceStock(purchaseOf()), "backend_unavailable", { isDefinite: true });
+    assert.deepEqual([redis.counter, [...redis.journal.keys()], postgres.sent.length], [4, ["op-1"], 0]);
+  });
+
   it("sends no order when Redis fails", async () => {
     const { postgres, redis, strategy } = setUp();
     redis.failures.set("take", unreachable);
