@@ -12,7 +12,7 @@ requireEnv("DATABASE_URL");
 setEnv({ STORE_NODE: "dashboard", LOCK_STRATEGY: "sql-guarded" });
 
 const OPERATIONS = 600;
-type Handler = (request: Request, context: { params: Promise<{ id: string; name: string }> }) => Promise<Response>;
+type Handler = (request: Request) => Promise<Response>;
 
 async function handlerOf(path: string): Promise<Handler> {
   const route = (await import(`../../../app/api/runs/[id]/${path}/route`)) as { GET: Handler };
@@ -22,8 +22,8 @@ async function handlerOf(path: string): Promise<Handler> {
 describe("a run's evidence over HTTP", () => {
   let id = "";
   const request = async (path: string, { name = "", query = "", run = id } = {}) => {
-    const params = Promise.resolve({ id: run, name });
-    const response = await (await handlerOf(path))(new Request(`http://lab/?${query}`), { params });
+    const url = `http://127.0.0.1/api/runs/${run}/${path.replace("[name]", name)}?${query}`;
+    const response = await (await handlerOf(path))(new Request(url));
     return { status: response.status, body: await response.json() };
   };
 
