@@ -22,18 +22,18 @@ interface Answer {
 const errorOf = ({ body }: Answer) => (body as { error?: { code: string } }).error?.code;
 const productIdOf = (id: number) => `/api/products/${id}/reduce-stock`;
 
-/** The Next routes that these tests call. */
+/** The route files of Next that these tests call. */
 const routes = {
-  buyer: () => import("../../../app/api/buyer/route"),
-  orders: () => import("../../../app/api/orders/route"),
-  order: () => import("../../../app/api/orders/[id]/route"),
-  pay: () => import("../../../app/api/orders/[id]/pay/route"),
-  cancel: () => import("../../../app/api/orders/[id]/cancel/route"),
-  tokens: () => import("../../../app/api/purchase-tokens/route"),
-  product: () => import("../../../app/api/products/[id]/route"),
-  drift: () => import("../../../app/api/stock/drift/route"),
-  reconcile: () => import("../../../app/api/stock/reconcile/route"),
-  breakLock: () => import("../../../app/api/locks/break/route"),
+  "/api/buyer": () => import("../../../app/api/buyer/route"),
+  "/api/orders": () => import("../../../app/api/orders/route"),
+  "/api/orders/{id}": () => import("../../../app/api/orders/[id]/route"),
+  "/api/orders/{id}/pay": () => import("../../../app/api/orders/[id]/pay/route"),
+  "/api/orders/{id}/cancel": () => import("../../../app/api/orders/[id]/cancel/route"),
+  "/api/purchase-tokens": () => import("../../../app/api/purchase-tokens/route"),
+  "/api/products/{id}": () => import("../../../app/api/products/[id]/route"),
+  "/api/stock/drift": () => import("../../../app/api/stock/drift/route"),
+  "/api/stock/reconcile": () => import("../../../app/api/stock/reconcile/route"),
+  "/api/locks/break": () => import("../../../app/api/locks/break/route"),
 };
 
 interface Call {
@@ -44,22 +44,23 @@ interface Call {
   readonly query?: string;
 }
 
-type Handler = (request: Request, context: { params: Promise<{ id: string }> }) => Promise<Response>;
+type Handler = (request: Request) => Promise<Response>;
 
+/** Calls a route file as Next does: GET without a body, else POST. */
 async function call(
-  name: keyof typeof routes,
+  path: keyof typeof routes,
   { cookie, id = "", body, headers, query = "" }: Call = {},
 ): Promise<Answer> {
-  const module = (await routes[name]()) as unknown as Partial<Record<"GET" | "POST", Handler>>;
+  const module: Partial<Record<"GET" | "POST", Handler>> = await routes[path]();
   const method = body === undefined ? "GET" : "POST";
-  const request = new Request(`http://127.0.0.1/api${query}`, {
+  const request = new Request(`http://127.0.0.1${path.replace("{id}", String(id))}${query}`, {
     method,
     headers: { "content-type": "application/json", ...(cookie === undefined ? {} : { cookie }), ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const handler = module[method];
-  assert.ok(handler);
-  const response = await handler(request, { params: Promise.resolve({ id: String(id) }) });
+  assert.ok(handler, `expected app${path} to export ${method}`);
+  const response = await handler(request);
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
@@ -76,7 +77,7 @@ describe("visitors", () => {
   });
 
   async function visitor(): Promise<{ userId: string; cookie: string }> {
-    const answer = await call("buyer");
+    const answer = await call("/api/buyer");
     const { buyerId } = api.buyerAnswerSchema.parse(answer.body);
     const [cookie = ""] = answer.headers.get("set-cookie")?.split(";") ?? [];
     return { userId: buyerId, cookie };
@@ -95,13 +96,13 @@ describe("visitors", () => {
 
   it("keep their id with a signed cookie, and get a new one with a forged cookie", async () => {
     const { userId, cookie } = await visitor();
-    const again = await call("buyer", { cookie });
+    const again = await call("/api/buyer", { cookie });
     assert.deepEqual(again.body, { buyerId: userId });
     assert.match(again.headers.get("set-cookie") ?? "", /HttpOnly; SameSite=Lax/);
     const forged = `${cookie.slice(0, -3)}${cookie.endsWith("AAA") ? "BBB" : "AAA"}`;
-    assert.notDeepEqual((await call("buyer", { cookie: forged })).body, { buyerId: userId });
-    assert.equal(errorOf(await call("orders", { cookie: forged })), "buyer_required");
-    assert.equal(errorOf(await call("orders")), "buyer_required");
+    assert.notDeepEqual((await call("/api/buyer", { cookie: forged })).body, { buyerId: userId });
+    assert.equal(errorOf(await call("/api/orders", { cookie: forged })), "buyer_required");
+    assert.equal(errorOf(await call("/api/orders")), "buyer_required");
   });
 
   it("can buy only with their own id", async () => {
@@ -122,14 +123,17 @@ describe("visitors", () => {
     const claim = await buy(`/api/coupons/${await makeCoupon(1)}/claim`, cookie, { userId: mine.userId });
     assert.equal(claim.status, 201);
 
-    assert.equal(errorOf(await call("pay", { cookie, id: first, body: { outcome: "fail" } })), "payment_failed");
-    const paid = await call("pay", { cookie, id: first, body: { outcome: "succeed" } });
+    assert.equal(
+      errorOf(await call("/api/orders/{id}/pay", { cookie, id: first, body: { outcome: "fail" } })),
+      "payment_failed",
+    );
+    const paid = await call("/api/orders/{id}/pay", { cookie, id: first, body: { outcome: "succeed" } });
     assert.equal(api.orderAnswerSchema.parse(paid.body).order.status, "paid");
-    const twice = await call("pay", { cookie, id: first, body: { outcome: "succeed" } });
+    const twice = await call("/api/orders/{id}/pay", { cookie, id: first, body: { outcome: "succeed" } });
     assert.deepEqual([twice.status, errorOf(twice)], [409, "order_not_pending"]);
-    const foreign = await call("cancel", { cookie: theirs.cookie, id: second, body: {} });
+    const foreign = await call("/api/orders/{id}/cancel", { cookie: theirs.cookie, id: second, body: {} });
     assert.deepEqual([foreign.status, errorOf(foreign)], [404, "order_not_found"]);
-    const crossSite = await call("cancel", {
+    const crossSite = await call("/api/orders/{id}/cancel", {
       cookie,
       id: second,
       body: {},
@@ -137,13 +141,15 @@ describe("visitors", () => {
     });
     assert.equal(errorOf(crossSite), "cross_site");
     const headers = { "idempotency-key": randomUUID() };
-    const cancels = await Promise.all([1, 2, 3].map(() => call("cancel", { cookie, id: second, body: {}, headers })));
+    const cancels = await Promise.all(
+      [1, 2, 3].map(() => call("/api/orders/{id}/cancel", { cookie, id: second, body: {}, headers })),
+    );
     for (const { status, body } of cancels) {
       assert.equal(status, 200);
       assert.equal(api.orderAnswerSchema.parse(body).order.status, "cancelled");
     }
 
-    const { orders, claims } = api.ordersAnswerSchema.parse((await call("orders", { cookie })).body);
+    const { orders, claims } = api.ordersAnswerSchema.parse((await call("/api/orders", { cookie })).body);
     assert.deepEqual(
       orders.map(({ id, status }) => [id, status]),
       [
@@ -153,9 +159,11 @@ describe("visitors", () => {
     );
     assert.equal(orders[1]?.failedPayments, 1);
     assert.equal(claims.length, 1);
-    assert.equal((await call("order", { cookie, id: first })).status, 200);
-    assert.equal(errorOf(await call("order", { cookie: theirs.cookie, id: first })), "order_not_found");
-    const { product, orders: units } = api.productAnswerSchema.parse((await call("product", { id: productId })).body);
+    assert.equal((await call("/api/orders/{id}", { cookie, id: first })).status, 200);
+    assert.equal(errorOf(await call("/api/orders/{id}", { cookie: theirs.cookie, id: first })), "order_not_found");
+    const { product, orders: units } = api.productAnswerSchema.parse(
+      (await call("/api/products/{id}", { id: productId })).body,
+    );
     assert.deepEqual([product.stock, units.paidUnits, units.cancelledUnits, units.failedPayments], [4, 1, 1, 1]);
   });
 
@@ -163,7 +171,7 @@ describe("visitors", () => {
     const productId = await makeProduct(9, { requiresPurchaseToken: true });
     const [mine, theirs] = [await visitor(), await visitor()];
     const issue = async ({ cookie }: { cookie: string }) => {
-      const answer = await call("tokens", { cookie, body: { productId } });
+      const answer = await call("/api/purchase-tokens", { cookie, body: { productId } });
       return { status: answer.status, ...api.purchaseTokenAnswerSchema.parse(answer.body) };
     };
     const [issued, again] = await Promise.all([issue(mine), issue(mine)]);
@@ -191,7 +199,7 @@ describe("visitors", () => {
     assert.equal(errorOf(await use(next.purchaseToken)), "sold_out");
     await postgresPool().query("UPDATE products SET stock = 1 WHERE id = $1", [productId]);
     assert.equal((await use(next.purchaseToken)).status, 201, "expected a rejected purchase not to use the token");
-    const unknown = await call("tokens", { cookie: mine.cookie, body: { productId: 2_147_483_647 } });
+    const unknown = await call("/api/purchase-tokens", { cookie: mine.cookie, body: { productId: 2_147_483_647 } });
     assert.equal(errorOf(unknown), "product_not_found");
   });
 
@@ -201,7 +209,7 @@ describe("visitors", () => {
     const early = await buy(productIdOf(productId), "", { userId: "early" });
     assert.deepEqual([early.status, errorOf(early)], [409, "not_open"]);
     assert.ok(Number(early.headers.get("retry-after")) > 50);
-    const { product } = api.productAnswerSchema.parse((await call("product", { id: productId })).body);
+    const { product } = api.productAnswerSchema.parse((await call("/api/products/{id}", { id: productId })).body);
     assert.equal(product.opensAtEpochMs, opensAt.getTime());
   });
 
@@ -215,9 +223,9 @@ describe("visitors", () => {
     await redis.decrby(`stock:product:${productId}`, 2);
     await redis.hset(`journal:product:${productId}`, "lost-operation", "2:1:buyer");
     const query = `?kind=product&id=${productId}`;
-    const drift = async () => api.driftAnswerSchema.parse((await call("drift", { query })).body).drift;
+    const drift = async () => api.driftAnswerSchema.parse((await call("/api/stock/drift", { query })).body).drift;
     assert.deepEqual(await drift(), [{ keptIn: "redis", counter: 2, stock: 4, pending: 2, drift: -2 }]);
-    const { settled } = api.reconcileAnswerSchema.parse((await call("reconcile", { body: {} })).body);
+    const { settled } = api.reconcileAnswerSchema.parse((await call("/api/stock/reconcile", { body: {} })).body);
     assert.equal(settled.find(({ target }) => target.id === productId)?.givenBack, 2);
     assert.deepEqual(await drift(), [{ keptIn: "redis", counter: 4, stock: 4, pending: 0, drift: 0 }]);
     redis.disconnect();
@@ -229,15 +237,19 @@ describe("visitors", () => {
     await redis.set(`redis-setnx:product:${productId}`, "crashed-holder");
     const body = { strategy: "redis-setnx", target: { kind: "product", id: productId } };
     const resource = `product:${productId}`;
-    const broken = (await call("breakLock", { body })).body;
+    const broken = (await call("/api/locks/break", { body })).body;
     assert.deepEqual(api.breakLockAnswerSchema.parse(broken), { strategy: "redis-setnx", resource, broken: true });
-    assert.deepEqual((await call("breakLock", { body })).body, { strategy: "redis-setnx", resource, broken: false });
+    assert.deepEqual((await call("/api/locks/break", { body })).body, {
+      strategy: "redis-setnx",
+      resource,
+      broken: false,
+    });
     const others = [
       ["redis-lock", "lock_expires_by_itself"],
       ["nonsense", "unknown_strategy"],
     ];
     for (const [strategy, code] of others) {
-      assert.equal(errorOf(await call("breakLock", { body: { ...body, strategy } })), code);
+      assert.equal(errorOf(await call("/api/locks/break", { body: { ...body, strategy } })), code);
     }
     redis.disconnect();
   });
