@@ -11,8 +11,8 @@ import { aloneReason } from "./test-files";
  * files of a group share a process. A file that changes its process, such as the environment, is marked `@alone`.
  */
 
-/** Processes: one more than the two processors of a common CI machine, because some tests wait for timers. */
-const GROUPS = 3;
+/** Processes. A third one loads every package once more, which costs more than the waits that it overlaps. */
+const GROUPS = 2;
 
 export interface UnitBundle {
   /** The program that runs test files: bin/testing/node-tests.ts. */
