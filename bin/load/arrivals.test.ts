@@ -1,3 +1,4 @@
+// @alone: it waits for timers, and other files need not wait for it.
 import assert from "node:assert/strict";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

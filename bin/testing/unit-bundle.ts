@@ -8,11 +8,14 @@ import { aloneReason } from "./test-files";
 
 /**
  * Bundles the unit tests, because loading TypeScript in a process per file took five times as long as the tests. The
- * files of a group share a process. A file that changes its process, such as the environment, is marked `@alone`.
+ * files of a group share a process. A file that changes its process, such as the environment, is marked `@alone`, and so is a
+ * file that waits for seconds.
  */
 
 /** Processes. A third one loads every package once more, which costs more than the waits that it overlaps. */
 const GROUPS = 2;
+/** Processes beside the groups, for files that run alone. */
+const ALONE_AT_ONCE = 2;
 
 export interface UnitBundle {
   /** The program that runs test files: bin/testing/node-tests.ts. */
@@ -44,7 +47,7 @@ export async function bundleUnitTests(files: readonly string[], outDir: string):
   return {
     runner: path.join(outDir, "node-tests.mjs"),
     files: [...groups, ...alone.map(bundled)],
-    concurrency: GROUPS,
+    concurrency: GROUPS + ALONE_AT_ONCE,
   };
 }
 

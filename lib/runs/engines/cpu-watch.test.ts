@@ -1,3 +1,4 @@
+// @alone: it waits for timers, and other files need not wait for it.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { waitUntil } from "../../../tests/support/wait-until";
