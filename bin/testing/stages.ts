@@ -53,7 +53,7 @@ export const STAGES: readonly Stage[] = [
     limitMs: 5 * MINUTE_MS,
   }),
   // Each file has its own resources and mostly waits: for leases to expire, for servers to restart.
-  nodeStage("conformance", { needs: "servers", concurrency: 3, limitMs: 8 * MINUTE_MS }),
+  nodeStage("conformance", { needs: "servers", concurrency: 6, limitMs: 8 * MINUTE_MS }),
   {
     name: "integration",
     needs: "servers",
