@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { CURVE_PERCENTILES } from "../../lib/node/curve-percentiles";
 import { waitUntil } from "../support/wait-until";
-import { fetchRun, type K6Result, openRun, readDocument, runK6 } from "./k6";
+import { fetchRun, historyFetches, type K6Result, labUrl, openRun, readDocument, runK6 } from "./k6";
 
 /** k6's own codes: thresholds crossed, and an exception in the script. */
 const THRESHOLDS_CROSSED = 99;
@@ -87,6 +87,20 @@ describe("k6 run load-tests/flash-sale.js", () => {
     const most = requests.reduce((a, b) => Math.max(a, b));
     const least = requests.reduce((a, b) => Math.min(a, b));
     assert.ok(most - least <= 1, `requests per node: ${requests.join(", ")}`);
+  });
+
+  it("fetches each node's history once, for both calls that finish the run and for its page", async () => {
+    const before = await historyFetches();
+    const { document } = await sale({ LOCK_STRATEGY: "sql-guarded", STOCK: "5", BUYERS: "30" });
+    assert.notEqual(document.client, null, "the report of the second finish call is in the document");
+    const page = await fetch(`${labUrl()}/runs/${document.id}`);
+    assert.equal(page.status, 200, await page.text());
+    const fetched = (await historyFetches()).map((count, node) => count - (before[node] ?? 0));
+    assert.deepEqual(
+      fetched,
+      document.nodes.map(() => 1),
+      `fetches per node: ${fetched.join(", ")}`,
+    );
   });
 
   it("writes the document that the lab stores", async () => {

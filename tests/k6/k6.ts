@@ -92,3 +92,18 @@ export async function fetchRun(id: string): Promise<RunDocument> {
   const response = await fetch(`${labUrl()}/api/runs/${id}`, { signal: AbortSignal.timeout(10_000) });
   return runDocumentSchema.parse(await response.json());
 }
+
+const HISTORY_ROUTE = "/api/node/runs/{id}/history";
+
+/** How often each store node has served the history of a run, from its metrics. */
+export async function historyFetches(): Promise<number[]> {
+  const nodes = (process.env.LAB_NODES ?? "").split(",").map((node) => node.slice(node.indexOf("=") + 1));
+  return Promise.all(
+    nodes.map(async (url) => {
+      const lines = (await (await fetch(`${url}/metrics`)).text()).split("\n");
+      const counts = lines.filter((line) => line.startsWith("http_request_duration_seconds_count{"));
+      const ofHistory = counts.filter((line) => line.includes(`route="${HISTORY_ROUTE}"`));
+      return ofHistory.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
+    }),
+  );
+}
