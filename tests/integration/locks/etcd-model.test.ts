@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { describe, it } from "node:test";
+import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
 import { systemClock } from "../../../lib/locks/clock";
 import { openEtcd } from "../../../lib/locks/etcd/etcd-client";
@@ -8,7 +8,7 @@ import { type EtcdCommands, EtcdError, type QueuePosition } from "../../../lib/l
 import { withDeadline } from "../../../lib/locks/with-deadline";
 import { SimEtcd } from "../../../simulator/servers/sim-etcd";
 import { World } from "../../../simulator/world/world";
-import { lockServers } from "../../support/lock-clients";
+import { type OwnEtcd, startOwnEtcd } from "../../support/own-etcd";
 
 const SEQUENCES = 30;
 /** Long, so nothing expires: other tests cover expiry. */
@@ -51,9 +51,16 @@ interface Side {
   readonly callOff: AbortController;
 }
 
+/** A separate server: etcd numbers the writes of all its clients, and other tests run at the same time. */
+let server: OwnEtcd;
+before(async () => {
+  server = await startOwnEtcd();
+});
+after(() => server[Symbol.asyncDispose]());
+
 describe("the simulator's etcd", () => {
   it("answers every request of the lock and notifies watchers like the real one", async () => {
-    await using real = openEtcd(lockServers().etcd);
+    await using real = openEtcd(server.url);
     const sequence = fc.array(step, { minLength: 4, maxLength: 24, size: "max" });
     await fc.assert(
       fc.asyncProperty(sequence, (steps) => compare(real, steps)),
@@ -62,7 +69,7 @@ describe("the simulator's etcd", () => {
   });
 
   it("grants no shorter lease than the real one", async () => {
-    await using real = openEtcd(lockServers().etcd);
+    await using real = openEtcd(server.url);
     const sides = [sideOf(real), sideOf(modelOf())];
     const [expected, answered] = await Promise.all(
       sides.map(({ etcd, leases: [leaseId = 0n] }) => etcd.grantLease({ leaseId, ttlSeconds: 1 })),
