@@ -190,7 +190,8 @@ describe("memcached-cas", () => {
     assert.deepEqual(await strategy.reconcile(target), left, "the order may still be in progress");
     // The statement never got the row lock. Cancel it, as PostgreSQL does after the death of the client.
     await blocker.query(
-      `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%products%'`,
+      `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%products%'`,
     );
     await blocker.query("ROLLBACK");
     blocker.release();
