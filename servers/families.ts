@@ -8,7 +8,7 @@ export interface FamilyDescription {
 
 /** Strategy families in the order of every list: without a lock server first, then by server kind. */
 export const strategyFamilies: readonly FamilyDescription[] = [
-  { id: "baseline", label: "No lock, and a lock inside one process" },
+  { id: "baseline", label: "No shared lock" },
   { id: "sql", label: "SQL" },
   ...serverKinds.flatMap(({ id, familyLabel }) => (familyLabel === undefined ? [] : [{ id, label: familyLabel }])),
 ];
