@@ -15,6 +15,8 @@ export interface LockErrorOptions {
   readonly message: string;
   /** False means that the operation may still have happened. */
   readonly isDefinite: boolean;
+  /** True: a server may still be executing the operation, so it can take effect after this error. Default: false. */
+  readonly mayBeInFlight?: boolean;
   readonly cause?: unknown;
   /** The answer of each server in a quorum, in server order. */
   readonly votes?: readonly QuorumVote[];
@@ -35,6 +37,8 @@ export class LockError extends Error {
   readonly strategyId: string;
   readonly resource: string;
   readonly isDefinite: boolean;
+  /** If the critical section of a lock throws such an error, the hold stays until its lease has run out. */
+  readonly mayBeInFlight: boolean;
   readonly votes: readonly QuorumVote[] | undefined;
 
   constructor(options: LockErrorOptions) {
@@ -43,6 +47,7 @@ export class LockError extends Error {
     this.strategyId = options.strategyId;
     this.resource = options.resource;
     this.isDefinite = options.isDefinite;
+    this.mayBeInFlight = options.mayBeInFlight ?? false;
     this.votes = options.votes;
   }
 }

@@ -1,7 +1,7 @@
 import type { Acquired } from "./acquisition";
-import { LockError } from "./errors";
+import { isLockError, LockError } from "./errors";
 import { LeaseWatchdog } from "./lease-watchdog";
-import { releaseHandle } from "./lock-handle-life-cycle";
+import { keepHandle, releaseHandle } from "./lock-handle-life-cycle";
 import type { RunnerContext } from "./runner-context";
 import type { Grant, LockRequest } from "./types";
 import { withDeadline } from "./with-deadline";
@@ -22,11 +22,15 @@ export class Hold {
   readonly #watchdog: LeaseWatchdog;
   readonly #nested = new Set<Promise<unknown>>();
   readonly #grant: Grant;
+  readonly #ttlMs: number;
   #hasEnded = false;
+  /** The error of an operation that a server may still be executing. */
+  #inFlight: LockError | null = null;
 
   constructor(context: RunnerContext, acquired: Acquired, request: LockRequest) {
     this.#context = context;
     this.#acquired = acquired;
+    this.#ttlMs = request.ttlMs;
     this.#watchdog = new LeaseWatchdog(context, acquired, request.ttlMs);
     const { managed, reply } = acquired;
     this.#grant = {
@@ -39,7 +43,10 @@ export class Hold {
     managed.lost.addEventListener("abort", this.#onLost, { once: true });
   }
 
-  /** Runs the section, then releases. An error thrown by the section is rethrown after the release. */
+  /**
+   * Runs the section, then releases. An error thrown by the section is rethrown after the release. If an operation of the
+   * section may still be in flight, the release waits in the background until the lease has run out.
+   */
   async run<T>(criticalSection: (grant: Grant) => Promise<T>): Promise<HoldResult<T>> {
     const { clock } = this.#context;
     const { managed } = this.#acquired;
@@ -51,11 +58,24 @@ export class Hold {
     await this.#watchdog.stop();
     managed.lost.removeEventListener("abort", this.#onLost);
     managed.end();
-    const released = await releaseHandle(this.#context, managed);
+    const released = await this.#release();
     if (!result.ok) throw result.error;
     const isKept = wasValid && released !== "not_held";
     const lease = this.#context.backend.leaseKind === "none" ? "none" : isKept ? "held" : "lost";
     return { value: result.value, lease, holdMs: endedMs - grantedMs, releaseMs: clock.nowMs() - endedMs };
+  }
+
+  async #release(): Promise<"released" | "not_held" | "unknown"> {
+    const { managed } = this.#acquired;
+    if (!this.#inFlight) return releaseHandle(this.#context, managed);
+    const { resource, holderId } = managed;
+    this.#context.report({ kind: "hold_kept", resource, holderId, cause: this.#inFlight });
+    keepHandle(this.#context, managed, this.#ttlMs);
+    return "unknown";
+  }
+
+  #noteInFlight(error: unknown): void {
+    if (isLockError(error) && error.mayBeInFlight) this.#inFlight = error;
   }
 
   async #runSection<T>(criticalSection: (grant: Grant) => Promise<T>): Promise<SectionResult<T>> {
@@ -67,6 +87,7 @@ export class Hold {
       await this.#acquired.managed.handle.commit?.();
       return { ok: true, value };
     } catch (error) {
+      this.#noteInFlight(error);
       while (this.#nested.size > 0) await Promise.allSettled(this.#nested);
       return { ok: false, error };
     }
@@ -88,6 +109,10 @@ export class Hold {
     if (handle.enterNested && (await this.#bounded(handle.enterNested())) === "lost") throw this.#holdHasEnded();
     try {
       return await criticalSection(this.#grant);
+    } catch (error) {
+      // The outer section may handle the error, but the operation stays in flight.
+      this.#noteInFlight(error);
+      throw error;
     } finally {
       if (handle.leaveNested) await this.#leaveNested(handle.leaveNested());
     }

@@ -28,6 +28,7 @@ export class LeaseRunner implements LockStrategy {
   /** Abort controllers of the calls in progress: disposal aborts the waiters. */
   readonly #calls = new Map<AbortController, Promise<unknown>>();
   readonly #cleanUps = new Set<Promise<void>>();
+  readonly #keptHolds = new Set<Promise<void>>();
   readonly #waiters = new WaiterCounts();
   #isClosed = false;
 
@@ -43,7 +44,8 @@ export class LeaseRunner implements LockStrategy {
       report: (incident) => onIncident?.({ ...incident, strategyId: backend.traits.id, atMs: clock.nowMs() }),
       joinWaiters: (resource) => this.#waiters.join(resource),
       waitersOf: (resource) => this.#waiters.of(resource),
-      trackCleanUp: (work) => this.#trackCleanUp(work),
+      trackCleanUp: (work) => track(this.#cleanUps, work),
+      trackKeptHold: (work) => track(this.#keptHolds, work),
     };
   }
 
@@ -63,12 +65,14 @@ export class LeaseRunner implements LockStrategy {
     }
   }
 
-  /** Rejects new calls, aborts waiters, then waits for holders and pending cleanup. */
+  /** Rejects new calls, aborts waiters, then waits for holders, kept holds and pending cleanup. */
   async [Symbol.asyncDispose](): Promise<void> {
     const { backend, clock, options } = this.#context;
     this.#isClosed = true;
     for (const waitAbort of this.#calls.keys()) waitAbort.abort(new Error("the strategy was disposed"));
     await Promise.allSettled(this.#calls.values());
+    // No deadline: each ends with its lease, and an earlier release would let another process in beside the operation.
+    await Promise.allSettled(this.#keptHolds);
     await withDeadline(clock, Promise.allSettled(this.#cleanUps), { limitMs: options.releaseLimitMs });
     await backend.close?.();
   }
@@ -103,9 +107,9 @@ export class LeaseRunner implements LockStrategy {
     if (problem === null) return;
     throw new LockError({ code: "config_invalid", strategyId: this.id, resource, message: problem, isDefinite: true });
   }
+}
 
-  #trackCleanUp(work: Promise<void>): void {
-    this.#cleanUps.add(work);
-    void work.finally(() => this.#cleanUps.delete(work));
-  }
+function track(works: Set<Promise<void>>, work: Promise<void>): void {
+  works.add(work);
+  void work.finally(() => works.delete(work));
 }

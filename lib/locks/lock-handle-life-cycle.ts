@@ -52,6 +52,21 @@ export async function releaseHandle(
   return "unknown";
 }
 
+/**
+ * Ends a call whose section left an operation in flight: the hold is no longer renewed and stays for `ttlMs`, so that the
+ * operation ends or takes effect before the next grant. The release then follows in the background.
+ */
+export function keepHandle(context: RunnerContext, managed: ManagedHandle, ttlMs: number): void {
+  // An unwatched key expires, and its release does not compare owners: it could delete the key of the next holder.
+  if (context.backend.leaseKind === "unwatched") return;
+  context.trackKeptHold(releaseAfterLease(context, managed, ttlMs));
+}
+
+async function releaseAfterLease(context: RunnerContext, managed: ManagedHandle, ttlMs: number): Promise<void> {
+  await context.clock.sleep(ttlMs);
+  await releaseHandle(context, managed);
+}
+
 /** Discards a handle: releases what it may hold. If its pending try is granted later, releases that grant too. */
 export async function retireHandle(
   context: RunnerContext,

@@ -5,7 +5,7 @@ import type { RandomSource } from "./random";
 
 /** A problem that the caller need not handle but an operator may want to count. */
 export interface LockIncident {
-  readonly kind: "late_grant_released" | "release_failed" | "renewal_failed" | "lease_lost";
+  readonly kind: "late_grant_released" | "release_failed" | "renewal_failed" | "lease_lost" | "hold_kept";
   readonly strategyId: string;
   readonly resource: string;
   readonly holderId: string;
@@ -65,6 +65,8 @@ export interface RunnerContext {
   waitersOf(resource: string): number;
   /** Registers cleanup that outlives the call. Disposal waits for it. */
   trackCleanUp(work: Promise<void>): void;
+  /** Registers a hold that outlives its call until its lease has run out. Disposal waits for its release. */
+  trackKeptHold(work: Promise<void>): void;
 }
 
 /** The part of a lease that the holder can rely on: its length minus the drift allowance. */
