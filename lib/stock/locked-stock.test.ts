@@ -113,6 +113,14 @@ describe("a purchase under a lock", () => {
     assert.equal(request.trace.leaseLostNs, undefined);
   });
 
+  it("records that the write was not accepted when PostgreSQL cancelled it", async () => {
+    const { stock, postgres } = setUp();
+    postgres.reply("read", { stock: 5 }).reply("writeAbsolute", sqlError("57014"));
+    const request = purchaseOf();
+    await assertLockError(stock.reduceStock(request), "backend_unavailable", { isDefinite: true });
+    assert.equal(request.trace.writeAccepted, false);
+  });
+
   it("reports an unknown outcome when the reply to the write is lost outside a transaction", async () => {
     const { stock, postgres } = setUp();
     postgres.reply("read", { stock: 5 }).reply("writeAbsolute", lostReply());

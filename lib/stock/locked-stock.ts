@@ -1,5 +1,5 @@
 import type { PoolClient } from "pg";
-import { LockError } from "../locks/errors";
+import { isLockError, LockError } from "../locks/errors";
 import type { Grant, LockRequest, LockStrategy, LockTimings } from "../locks/types";
 import { nowNs } from "../services/monotonic";
 import { type Failpoint, unarmed } from "./failpoint";
@@ -166,6 +166,7 @@ export class LockedStock implements StockStrategy {
     } catch (error) {
       const rejection = rowRejectionOf(error);
       if (rejection) return rejection;
+      if (isLockError(error) && error.isDefinite) request.trace.writeAccepted = false;
       throw error;
     }
   }

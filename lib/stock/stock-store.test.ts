@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { FakeClock } from "../locks/testing/fake-clock";
 import type { StatementName } from "./stock-sql";
 import { type Statement, StockStore } from "./stock-store";
 import { FakePostgres, lostReply, type Reply, sqlError } from "./testing/fake-postgres";
@@ -9,7 +10,7 @@ import type { OrderTerms, StockRequest } from "./types";
 function setUp(statement: StatementName, ...replies: Reply[]) {
   const postgres = new FakePostgres();
   for (const suffix of ["", "_shop", "_settle"]) postgres.reply(`${statement}${suffix}`, ...replies);
-  const store = new StockStore(postgres.pool, "node-1");
+  const store = new StockStore(postgres.pool, "node-1", { clock: new FakeClock(), cancel: async () => {} });
   const run = (request: StockRequest, tx?: unknown) =>
     store.run(request, { name: statement, values: ["v"], strategyId: "test", tx: tx as Statement["tx"] });
   return { postgres, store, run };

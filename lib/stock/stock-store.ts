@@ -1,11 +1,15 @@
-import type { Pool, PoolClient, QueryConfig } from "pg";
+import type { Pool, PoolClient, QueryConfig, QueryResult } from "pg";
+import { systemClock } from "../locks/clock";
 import { LockError } from "../locks/errors";
-import { isRefusal } from "../locks/postgres/sql-state";
+import { requestCancel } from "../locks/postgres/cancel-request";
+import { hasSqlState, isRefusal } from "../locks/postgres/sql-state";
+import type { Settled } from "../locks/with-deadline";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import type { OrderVariant } from "./order-sql";
 import { type PoolWaitPhase, recordPoolWait } from "./pool-wait";
 import type { ReleaseSql } from "./release-sql";
 import { rowRejectionOf } from "./row-rejection";
+import { SETTLE_LIMIT_MS, type SettleDependencies, settleStatement } from "./settle-statement";
 import { type StatementName, stockStatement } from "./stock-sql";
 import {
   type GiveBackRequest,
@@ -39,6 +43,7 @@ export class StockStore {
   constructor(
     private readonly pool: Pool,
     readonly node: string,
+    private readonly dependencies: SettleDependencies = { clock: systemClock, cancel: requestCancel },
   ) {}
 
   /** Runs one statement of a purchase. `statement.tx`: the connection of an open transaction, for locks held by one. */
@@ -69,21 +74,29 @@ export class StockStore {
     variant: OrderVariant,
   ): Promise<Row | undefined> {
     const client = statement.tx ?? (await this.checkOut(request, statement));
-    let failure: Error | undefined;
+    // Why the pool must close the connection.
+    let unusable: Error | undefined;
     try {
-      const result = await client.query<Row>({
+      // Limits the wait for the row lock, and for a server that does not reply.
+      const limitMs = remainingMs(request);
+      const settles = mustSettle(statement);
+      const work = client.query<Row>({
         ...stockStatement(request.target.kind, statement.name, variant),
         values: [...statement.values],
-        // Limits the wait for the row lock, and for a server that does not reply.
-        query_timeout: remainingMs(request),
+        // pg discards a reply that arrives after this timeout. The reply to a cancelled statement is needed.
+        query_timeout: settles ? limitMs + 2 * SETTLE_LIMIT_MS : limitMs,
       } as QueryConfig);
-      return result.rows[0];
+      if (!settles) return (await work).rows[0];
+      const { settled, wasCancelled } = await settleStatement({ client, work, limitMs }, this.dependencies);
+      if (wasCancelled) unusable = new Error("a cancel request might hit the next statement of this connection");
+      return replyOf(settled, limitMs).rows[0];
     } catch (error) {
-      failure = error as Error;
+      const failure = error as Error;
+      // After an error that is not a reply of the server, the connection cannot be reused.
+      if (!isRefusal(failure)) unusable ??= failure;
       throw this.toLockError(request, statement, failure);
     } finally {
-      // After an error that is not a reply of the server, the pool closes the connection.
-      if (!statement.tx) client.release(failure && !isRefusal(failure) ? failure : undefined);
+      if (!statement.tx) client.release(unusable);
     }
   }
 
@@ -121,9 +134,28 @@ export class StockStore {
       resource: resourceOf(request.target),
       message: `PostgreSQL failed the statement ${statement.name}: ${error.message}`,
       isDefinite,
+      mayBeInFlight: mustSettle(statement) && !hasSqlState(error),
       cause: error,
     });
   }
+}
+
+/** @throws the error of the statement */
+function replyOf<Row extends object>(settled: Settled<QueryResult<Row>>, limitMs: number): QueryResult<Row> {
+  if (settled.status === "value") return settled.value;
+  if (settled.status === "error") throw settled.error;
+  throw new Error(`no reply within ${limitMs} ms, nor after a cancel request`);
+}
+
+/**
+ * Writes that replace the stock without a condition. If such a write takes effect after the release of its lock, it undoes the write of
+ * the next holder. Its end must therefore be known before the release.
+ */
+const OVERWRITES: ReadonlySet<StatementName> = new Set(["writeAbsolute", "releaseAbsolute"]);
+
+/** A transaction that holds the lock ends together with its writes. */
+function mustSettle({ name, tx }: Statement): boolean {
+  return !tx && OVERWRITES.has(name);
 }
 
 /** A read is part of the hold if the lock is granted, and part of the wait otherwise. */
@@ -133,7 +165,7 @@ function phaseOf(trace: OperationTrace, name: StatementName): PoolWaitPhase {
 }
 
 /** A purchase that got the lock at the end of its wait timeout still has this long for each statement. */
-const MIN_STATEMENT_MS = 2_000;
+export const MIN_STATEMENT_MS = 2_000;
 
 function remainingMs(request: StockOperation): number {
   const leftMs = request.waitTimeoutMs - elapsedMs(request.trace.invokedNs);

@@ -2,6 +2,7 @@ import { fenceOnWriteOnly } from "./fence-on-write-only";
 import { missedWakeUp } from "./missed-wake-up";
 import type { Mutant } from "./mutant";
 import { noFence } from "./no-fence";
+import { releaseInFlight } from "./release-in-flight";
 import { releaseWithoutOwner } from "./release-without-owner";
 import { renewalAfterRelease } from "./renewal-after-release";
 import { validityFromReply } from "./validity-from-reply";
@@ -10,6 +11,7 @@ import { watchFromNow } from "./watch-from-now";
 
 export const MUTANTS: readonly Mutant[] = [
   releaseWithoutOwner,
+  releaseInFlight,
   noFence,
   fenceOnWriteOnly,
   watchAfterCheck,

@@ -53,6 +53,8 @@ const RESOURCE_ID = 1;
 const SETTLE_LIMIT_MS = 20_000;
 const PROBE_MARGIN_MS = 1_500;
 const DISPOSE_LIMIT_MS = 5_000;
+/** Buyers who wait this long can be granted after a late write. */
+const LATE_WRITE_MS = 6_000;
 
 /** Runs the world of one seed from the first purchase to the last timer, and collects the violations. */
 export class Sale {
@@ -64,6 +66,7 @@ export class Sale {
   readonly #nodes: Node[] = [];
   readonly #purchases: Purchase[] = [];
   readonly #ttlMs: number;
+  readonly #hasLateWrites: boolean;
 
   constructor(options: SaleOptions) {
     const { strategy, profile, seed, isTracing = false } = options;
@@ -72,6 +75,7 @@ export class Sale {
     this.#world = world;
     const { random } = world;
     this.#ttlMs = random.pick(strategy.ttlsMs);
+    this.#hasLateWrites = random.chance(0.15);
     const isBenign = profile === "benign";
     const slowestMs = isBenign ? this.#ttlMs / 24 : random.pick([this.#ttlMs / 20, this.#ttlMs / 4, this.#ttlMs * 1.2]);
     this.#database = new SimDatabase(
@@ -81,6 +85,9 @@ export class Sale {
         breakChance: 0.02,
         stallChance: isBenign ? 0 : 0.06,
         longestStallMs: this.#ttlMs * 3,
+        lateChance: this.#hasLateWrites ? 0.25 : 0,
+        // After a renewal on time, at least half of the lease remains when the client gives up.
+        longestInFlightMs: this.#ttlMs / 3,
       },
       { stock: random.whole(1, 6), fence: options.fence ?? "read-and-write" },
     );
@@ -121,7 +128,10 @@ export class Sale {
     const process = new SimProcess(world, name, clock);
     process.onResumed = () => this.#holds.check();
     const opened = this.#cluster.open(process, { clock: process, random });
-    const store = new StockStore(this.#database.poolFor(process), name);
+    const store = new StockStore(this.#database.poolFor(process), name, {
+      clock: process,
+      cancel: this.#database.cancel,
+    });
     const lock = this.#holds.watch(process, opened.lock);
     const stock = new LockedStock(lock, store, { work: (holdMs) => process.sleep(holdMs) });
     const node = { process, opened, stock };
@@ -157,7 +167,8 @@ export class Sale {
     this.#purchases[at] = purchase;
     const ttlMs = this.#ttlMs;
     const holdMs = random.chance(0.1) ? random.between(ttlMs, ttlMs * 2) : random.between(0, ttlMs * 0.5);
-    const waitTimeoutMs = random.chance(0.1) ? 0 : random.between(ttlMs / 2, ttlMs * 3);
+    const longestWaitMs = this.#hasLateWrites ? LATE_WRITE_MS : ttlMs * 3;
+    const waitTimeoutMs = random.chance(0.1) ? 0 : random.between(ttlMs / 2, longestWaitMs);
     if (random.chance(0.08))
       this.#world.schedule({
         afterMs: random.between(0, ttlMs),
@@ -251,18 +262,17 @@ export class Sale {
 
   async #disposeAll(limitMs: number): Promise<void> {
     const world = this.#world;
-    const living = this.#nodes.filter(({ process }) => !process.isCrashed);
-    let left = living.length;
-    for (const { stock, opened } of living)
-      void stock[Symbol.asyncDispose]()
-        .then(() => opened.close?.())
-        .then(() => {
-          left -= 1;
-        });
-    if (!(await world.run(() => left === 0, limitMs)))
+    const open = new Set(this.#nodes.filter(({ process }) => !process.isCrashed));
+    for (const node of open)
+      void node.stock[Symbol.asyncDispose]()
+        .then(() => node.opened.close?.())
+        .then(() => open.delete(node));
+    // A process may also crash during its disposal, while it still keeps a hold.
+    const areDisposed = () => [...open].every(({ process }) => process.isCrashed);
+    if (!(await world.run(areDisposed, limitMs)))
       world.reportViolation("clean-up", "a disposal did not end within the time limit");
-    for (const { process } of living)
-      if (process.pendingTimers > 0)
+    for (const { process } of this.#nodes)
+      if (!process.isCrashed && process.pendingTimers > 0)
         world.reportViolation(
           "clean-up",
           `${process.name} has ${process.pendingTimers} timers left after its disposal, expected 0`,

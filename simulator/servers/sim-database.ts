@@ -1,4 +1,6 @@
-import type { Pool, PoolClient } from "pg";
+import type { Pool } from "pg";
+import { type CancelStatement, SETTLE_LIMIT_MS } from "../../lib/stock/settle-statement";
+import { MIN_STATEMENT_MS } from "../../lib/stock/stock-store";
 import type { SimProcess } from "../world/process";
 import type { World } from "../world/world";
 
@@ -10,6 +12,10 @@ export interface DatabaseConditions {
   /** Per statement: the probability that it is delayed by up to `longestStallMs`. */
   readonly stallChance: number;
   readonly longestStallMs: number;
+  /** Per write without a fencing token: the probability that it takes effect only after the client's limit. */
+  readonly lateChance: number;
+  /** Half of the cancel requests for late writes are lost. Such a write takes effect at most this long after the client gave up. */
+  readonly longestInFlightMs: number;
 }
 
 /** Where the database checks the fencing token. `write`: at the write only, not at the read. */
@@ -26,6 +32,18 @@ export interface SimOrder {
   readonly buyerId: string;
   readonly opId: string;
   readonly quantity: number;
+}
+
+/** A connection runs one statement at a time. */
+interface SimClient {
+  /** Cancels the statement; without effect once it has been executed. False: the cancel request is lost. */
+  cancel: (() => void) | false;
+}
+
+/** A write that waits on the server longer than the client does. */
+interface Late {
+  readonly executedAfterMs: number;
+  readonly isCancelLost: boolean;
 }
 
 interface Row {
@@ -62,24 +80,52 @@ export class SimDatabase {
   }
 
   poolFor(process: SimProcess): Pool {
-    const client = {
-      query: (query: Query) => this.#query(process, query),
-      release: () => {},
-    } as unknown as PoolClient;
-    return { connect: async () => client } as unknown as Pool;
+    const connect = async () => {
+      const client: SimClient = { cancel: () => {} };
+      const query = (sent: Query) => this.#query(process, sent, client);
+      return Object.assign(client, { query, release: () => {} });
+    };
+    return { connect } as unknown as Pool;
   }
+
+  /** Takes the place of a cancel request on a second connection. */
+  readonly cancel: CancelStatement = async (client, clock, limitMs) => {
+    const connection = client as unknown as SimClient;
+    await clock.sleep(connection.cancel ? this.#delayMs() : limitMs);
+    if (connection.cancel) connection.cancel();
+  };
 
   ordersOf(opId: string): number {
     return this.orders.filter((order) => order.opId === opId).length;
   }
 
-  #query(process: SimProcess, { name, values, query_timeout: limitMs }: Query): Promise<{ rows: readonly Row[] }> {
+  #delayMs(): number {
+    const { random } = this.#world;
+    return random.chance(0.9) ? random.between(0.2, 2) : random.between(0.2, this.#conditions.slowestMs);
+  }
+
+  /** @returns null if the statement is not late */
+  #drawLate(name: string): Late | null {
+    const { random } = this.#world;
+    const { lateChance, longestInFlightMs } = this.#conditions;
+    if (name !== "product_writeAbsolute" || !random.chance(lateChance)) return null;
+    const isCancelLost = random.chance(0.5);
+    const givenUpMs = MIN_STATEMENT_MS + SETTLE_LIMIT_MS;
+    const executedAfterMs = isCancelLost
+      ? givenUpMs + random.between(-longestInFlightMs, longestInFlightMs)
+      : MIN_STATEMENT_MS + random.between(0, 2 * MIN_STATEMENT_MS);
+    return { executedAfterMs, isCancelLost };
+  }
+
+  #query(process: SimProcess, query: Query, client: SimClient): Promise<{ rows: readonly Row[] }> {
+    const { name, values, query_timeout: limitMs } = query;
     const world = this.#world;
     const { random } = world;
-    const { slowestMs, breakChance, stallChance, longestStallMs } = this.#conditions;
+    const { breakChance, stallChance, longestStallMs } = this.#conditions;
     const roll = random.fraction();
-    const delayMs = () => (random.chance(0.9) ? random.between(0.2, 2) : random.between(0.2, slowestMs));
-    const requestMs = delayMs() + (random.chance(stallChance) ? random.between(0, longestStallMs) : 0);
+    const late = this.#drawLate(name);
+    const stallMs = random.chance(stallChance) ? random.between(0, longestStallMs) : 0;
+    const requestMs = late ? late.executedAfterMs : this.#delayMs() + stallMs;
     return new Promise((resolve, reject) => {
       let isSettled = false;
       const settle = (afterMs: number, act: () => void) =>
@@ -93,14 +139,23 @@ export class SimDatabase {
           },
         });
       const fail = (afterMs: number, why: string) => settle(afterMs, () => reject(new Error(why)));
+      let isCancelled = false;
+      const cancel = () => {
+        isCancelled = true;
+        settle(this.#delayMs(), () => reject(cancelled()));
+      };
+      client.cancel = late?.isCancelLost ? false : cancel;
       if (roll < breakChance / 2) return fail(requestMs, "Connection terminated unexpectedly");
       if (requestMs > limitMs / 2) fail(limitMs, "Query read timeout");
       world.schedule({
         afterMs: requestMs,
         run: () => {
+          // No lock can order a write after the lease of its crashed holder. Here, the crash ends the statement.
+          if (isCancelled || (late && process.isCrashed)) return;
+          client.cancel = () => {};
           const row = this.#execute(name, values, process.name);
-          if (roll < breakChance) return fail(delayMs(), "Connection terminated unexpectedly");
-          settle(delayMs(), () => resolve({ rows: row ? [row] : [] }));
+          if (roll < breakChance) return fail(this.#delayMs(), "Connection terminated unexpectedly");
+          settle(this.#delayMs(), () => resolve({ rows: row ? [row] : [] }));
         },
       });
     });
@@ -149,4 +204,8 @@ export class SimDatabase {
     this.orders.push({ orderId, buyerId: String(buyerId), opId: String(opId), quantity: Number(quantity) });
     return { order_id: orderId };
   }
+}
+
+function cancelled(): Error {
+  return Object.assign(new Error("canceling statement due to user request"), { severity: "ERROR", code: "57014" });
 }

@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 
-/** A row, null for no row, or the error that the statement fails with. */
+/** A row, null for no row, the error that the statement fails with, or a promise of one of them for a late reply. */
 export type Reply = object | readonly object[] | null | Error;
 
 export interface SentStatement {
@@ -70,7 +70,7 @@ export class FakePostgres {
     this.#events.push(`postgres ${name}`);
     const replies = this.#replies.get(name) ?? DEFAULTS.get(name);
     if (!replies) throw new Error(`The test has no reply for the statement ${name}. Add one with reply().`);
-    const reply = replies.length > 1 ? replies.shift() : replies[0];
+    const reply = await (replies.length > 1 ? replies.shift() : replies[0]);
     if (reply instanceof Error) throw reply;
     const rows = Array.isArray(reply) ? reply : reply ? [reply] : [];
     return { rows, command: name };
