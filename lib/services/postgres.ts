@@ -13,6 +13,12 @@ export function postgresPool(): pg.Pool {
   return processSingleton("postgres.pool", () => openPostgresPool({ max: env().PG_POOL_SIZE, use: "" }));
 }
 
+/**
+ * Above every limit of a client. PostgreSQL itself ends a statement whose client is lost, so that its write cannot take effect
+ * minutes later. Sent when a connection opens, so it costs no round trip.
+ */
+const SERVER_STATEMENT_LIMIT_MS = 65_000;
+
 /** A separate pool, which the caller must end. `use` is visible in pg_stat_activity. */
 export function openPostgresPool({ max, use }: { readonly max: number; readonly use: string }): pg.Pool {
   const pool = new pg.Pool({
@@ -21,6 +27,7 @@ export function openPostgresPool({ max, use }: { readonly max: number; readonly 
     // If the server is lost, a request must fail with 503 within the wait limit.
     connectionTimeoutMillis: Math.max(env().WAIT_TIMEOUT_MS, 1_000),
     query_timeout: 15_000,
+    statement_timeout: SERVER_STATEMENT_LIMIT_MS,
     keepAlive: true,
     application_name: `flash-sale-lab ${env().STORE_NODE} ${use}`.trim(),
   });

@@ -129,3 +129,10 @@ for (const id of ["local-mutex", "redis-lock"])
       assert.ok(keptMs >= leastMs, `expected the hold to stay for ${leastMs} ms, found ${keptMs} ms`);
     });
   });
+
+describe("a statement whose client is lost", () => {
+  it("is ended by PostgreSQL after a limit above every limit of a client", async () => {
+    const { rows } = await postgresPool().query<{ statement_timeout: string }>("SHOW statement_timeout");
+    assert.deepEqual(rows, [{ statement_timeout: "65s" }]);
+  });
+});
