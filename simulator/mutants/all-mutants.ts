@@ -8,10 +8,12 @@ import { renewalAfterRelease } from "./renewal-after-release";
 import { validityFromReply } from "./validity-from-reply";
 import { watchAfterCheck } from "./watch-after-check";
 import { watchFromNow } from "./watch-from-now";
+import { writeNotCancelled } from "./write-not-cancelled";
 
 export const MUTANTS: readonly Mutant[] = [
   releaseWithoutOwner,
   releaseInFlight,
+  writeNotCancelled,
   noFence,
   fenceOnWriteOnly,
   watchAfterCheck,

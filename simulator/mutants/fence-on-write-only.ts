@@ -7,5 +7,5 @@ export const fenceOnWriteOnly: Mutant = {
   strategy: redisFenced,
   profile: "pause",
   breaks: "lost-update",
-  fence: "write",
+  mistake: { fence: "write" },
 };

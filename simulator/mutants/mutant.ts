@@ -1,5 +1,5 @@
+import type { SaleOptions } from "../sale/sale";
 import type { Profile, SimStrategy } from "../sale/scenario";
-import type { FenceCheck } from "../servers/sim-database";
 
 /** The production lock code with one deliberate mistake. The simulator must detect the mistake. */
 export interface Mutant {
@@ -10,5 +10,6 @@ export interface Mutant {
   readonly profile: Profile;
   /** The property that the simulator must report as violated. */
   readonly breaks: string;
-  readonly fence?: FenceCheck;
+  /** A mistake outside the lock. */
+  readonly mistake?: Pick<SaleOptions, "fence" | "cancelsWrites">;
 }

@@ -7,5 +7,5 @@ export const noFence: Mutant = {
   strategy: redisFenced,
   profile: "pause",
   breaks: "lost-update",
-  fence: "nowhere",
+  mistake: { fence: "nowhere" },
 };

@@ -18,7 +18,7 @@ export type SeedBatch = z.infer<typeof seedBatchSchema>;
 export function seedRangeOf({ name, stopAtViolation, ...seeds }: SeedBatch): SeedRange {
   const stop = stopAtViolation === undefined ? {} : { stopAtViolation };
   const mutant = MUTANTS.find((each) => each.name === name);
-  if (mutant) return { ...seeds, ...stop, strategy: mutant.strategy, ...(mutant.fence ? { fence: mutant.fence } : {}) };
+  if (mutant) return { ...mutant.mistake, ...seeds, ...stop, strategy: mutant.strategy };
   const strategy = SIM_STRATEGIES.find(({ id }) => id === name);
   if (!strategy) throw new Error(`There is no simulated strategy or mutant "${name}".`);
   return { ...seeds, ...stop, strategy };

@@ -1,15 +1,10 @@
 import { createHash } from "node:crypto";
-import type { FenceCheck } from "../servers/sim-database";
 import { withFastAborts } from "../world/fast-abort";
-import { Sale, type SaleResult } from "./sale";
-import type { Profile, SimStrategy } from "./scenario";
+import { Sale, type SaleOptions, type SaleResult } from "./sale";
 
-export interface SeedRange {
-  readonly strategy: SimStrategy;
-  readonly profile: Profile;
+export interface SeedRange extends Omit<SaleOptions, "seed" | "isTracing"> {
   readonly firstSeed: number;
   readonly seeds: number;
-  readonly fence?: FenceCheck;
   /** Stops at the first seed that violates this property. */
   readonly stopAtViolation?: string;
 }
@@ -44,7 +39,7 @@ export function hashOf(hashes: readonly string[]): string {
 }
 
 async function runEach(range: SeedRange): Promise<SeedRangeResult> {
-  const { strategy, profile, firstSeed, seeds, fence, stopAtViolation } = range;
+  const { firstSeed, seeds, stopAtViolation, ...options } = range;
   const before = process.cpuUsage();
   // Recording stack traces is the largest cost of errors and aborts. A replay records them.
   const stackTraceLimit = Error.stackTraceLimit;
@@ -52,7 +47,7 @@ async function runEach(range: SeedRange): Promise<SeedRangeResult> {
   const summary = new Summary();
   let stoppedBy: SaleResult | null = null;
   for (let seed = firstSeed; seed < firstSeed + seeds && stoppedBy === null; seed += 1) {
-    const result = await new Sale({ strategy, profile, seed, ...(fence ? { fence } : {}) }).run();
+    const result = await new Sale({ ...options, seed }).run();
     summary.add(result);
     if (result.violations.some(({ property }) => property === stopAtViolation)) stoppedBy = result;
     // A world runs in microtasks only. Yield here so that Node handles unhandled rejections, signals and messages.

@@ -17,6 +17,8 @@ export interface SaleOptions {
   readonly isTracing?: boolean;
   /** Where the database checks the fencing token. Only mutants deviate from `read-and-write`. */
   readonly fence?: FenceCheck;
+  /** False: the store does not cancel a write at its limit. Only mutants set it. */
+  readonly cancelsWrites?: boolean;
 }
 
 export interface SaleResult {
@@ -130,7 +132,7 @@ export class Sale {
     const opened = this.#cluster.open(process, { clock: process, random });
     const store = new StockStore(this.#database.poolFor(process), name, {
       clock: process,
-      cancel: this.#database.cancel,
+      cancel: this.#options.cancelsWrites === false ? async () => {} : this.#database.cancel,
     });
     const lock = this.#holds.watch(process, opened.lock);
     const stock = new LockedStock(lock, store, { work: (holdMs) => process.sleep(holdMs) });
