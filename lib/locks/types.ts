@@ -54,7 +54,7 @@ export interface LockRequest {
   readonly resource: string;
   /** How long to wait for the lock; 0 tries once. */
   readonly waitTimeoutMs: number;
-  /** Length of the lease, where the strategy has one. */
+  /** Length of the lease, where the strategy has one. A hold with an operation in flight (`mayBeInFlight`) also lasts this long. */
   readonly ttlMs: number;
   /** Stops the wait. Never passed to a release. */
   readonly signal?: AbortSignal;
@@ -107,7 +107,8 @@ export interface LockStrategy extends AsyncDisposable {
   readonly traits: StrategyTraits;
   /**
    * Waits for the lock, runs the critical section and releases the lock.
-   * Contention is a value. An error thrown by the critical section is rethrown after the release.
+   * Contention is a value. An error thrown by the critical section is rethrown after the release. If it has
+   * `mayBeInFlight`, it is rethrown at once, and the release follows after `ttlMs`.
    * @throws {LockError} `backend_unavailable`, `quorum_failed`, `config_invalid`, `outcome_unknown`
    */
   runGuarded<T>(request: LockRequest, criticalSection: (grant: Grant) => Promise<T>): Promise<LockOutcome<T>>;

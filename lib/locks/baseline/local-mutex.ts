@@ -76,7 +76,8 @@ class LocalMutexHandle implements LockHandle {
  * Guarantees mutual exclusion and arrival order within one process.
  * Broken by: a second process, because it has a separate queue. Nothing expires: a crash ends the process and its queue
  * together.
- * Fencing token: none. Clock: none; `ttlMs` does not apply. Times in milliseconds.
+ * Fencing token: none. Clock: none. `ttlMs` applies only to a hold whose section left an operation in flight: it is
+ * released after that time. Times in milliseconds.
  *
  * @throws {LockError} `config_invalid`, `aborted`
  * @see https://en.wikipedia.org/wiki/Lock_(computer_science)
