@@ -79,8 +79,10 @@ describe("memcached-cas", () => {
     client.before = (command, key) => {
       if (command === "cas" && key === KEY) client.store({ key, value: "5", expirySeconds: 900 });
     };
-    const outcome = await strategy.reduceStock(purchaseOf({ ...RUN, waitTimeoutMs: 5 }));
+    const request = purchaseOf({ ...RUN, waitTimeoutMs: 5 });
+    const outcome = await strategy.reduceStock(request);
     assert.ok(outcome.status === "contended" && outcome.attempts === 1, JSON.stringify(outcome));
+    assert.deepEqual([request.trace.writeAccepted, request.trace.writtenValue], [false, undefined]);
     assert.equal(await pending(), 0);
   });
 

@@ -26,6 +26,7 @@ import type {
   StockStrategy,
   StockTarget,
 } from "./types";
+import { clearWriteResult, recordLostWrite } from "./write-record";
 
 export const memcachedCasTraits: StrategyTraits = {
   id: "memcached-cas",
@@ -204,13 +205,16 @@ export class MemcachedCas implements StockStrategy {
 
     trace.writeNs = nowNs();
     trace.writtenValue = reading.stock - quantity;
-    // Absent when the reply is lost, because the outcome is then unknown.
-    delete trace.writeAccepted;
+    clearWriteResult(trace);
     const expirySeconds = runId === null ? SHOP_EXPIRY_SECONDS : RUN_EXPIRY_SECONDS;
     const outcome = await counter.replace(reading, { stock: trace.writtenValue, expirySeconds });
-    trace.writeAccepted = outcome === "replaced";
+    if (outcome === "replaced") {
+      trace.writeAccepted = true;
+      return "taken";
+    }
     // If the counter is gone, the next attempt creates it or fails.
-    return outcome === "replaced" ? "taken" : "changed";
+    recordLostWrite(trace);
+    return "changed";
   }
 
   /** Fails inside a run: a counter recreated from the row would sell units again whose orders are not written yet. */

@@ -41,14 +41,16 @@ describe("a purchase that is counted in Redis", () => {
     const request = purchaseOf({ quantity: 2 });
     assert.deepEqual(await strategy.reduceStock(request), { status: "sold_out" });
     assert.deepEqual(events, ["redis take"]);
-    assert.equal(request.trace.readValue, 1);
+    assert.deepEqual([request.trace.readValue, request.trace.writeAccepted], [1, false]);
   });
 
   it("keeps the unit and the entry when the reply to the order is lost", async () => {
     const { postgres, redis, strategy } = setUp();
     postgres.reply("takeGuarded", lostReply());
-    await assertLockError(strategy.reduceStock(purchaseOf()), "outcome_unknown", { isDefinite: false });
+    const request = purchaseOf();
+    await assertLockError(strategy.reduceStock(request), "outcome_unknown", { isDefinite: false });
     assert.deepEqual([redis.counter, [...redis.journal.keys()]], [4, ["op-1"]]);
+    assert.equal(request.trace.writeAccepted, undefined);
   });
 
   it("gives the unit back when PostgreSQL refuses the order", async () => {

@@ -24,6 +24,7 @@ import {
   type StockStrategy,
   type StockTarget,
 } from "./types";
+import { recordLostWrite } from "./write-record";
 
 /** The part that differs between strategies: how to take units off the counter. Fills in the trace. */
 export interface CounterTaker extends AsyncDisposable {
@@ -67,6 +68,7 @@ export class RedisCountedStock implements StockStrategy {
     const { trace, target, quantity } = request;
     const counter = this.counter(target);
     const taken = await this.take(request, counter);
+    if (taken.status !== "taken" && trace.writeNs !== undefined) recordLostWrite(trace);
     if (taken.status === "contended") return taken;
     if (taken.status === "at_limit") return { status: target.kind === "coupon" ? "already_claimed" : "limit_reached" };
     if (taken.status === "sold_out") {
@@ -181,9 +183,10 @@ export class RedisCountedStock implements StockStrategy {
     } catch (error) {
       const rejection = rowRejectionOf(error);
       if (rejection) return rejection;
-      request.trace.writeAccepted = false;
       // If the outcome is unknown, the order may exist. Leave the entry to `reconcile`.
-      if (!isLockError(error) || error.isDefinite) await this.returnUnits(request, counter, "remove_buyer");
+      if (isLockError(error) && !error.isDefinite) throw error;
+      request.trace.writeAccepted = false;
+      await this.returnUnits(request, counter, "remove_buyer");
       throw error;
     }
   }

@@ -48,9 +48,23 @@ describe("redis-watch", () => {
     redis.onSessionCommand = (command) => {
       if (command === "MULTI") redis.version += 1;
     };
-    const outcome = await strategy.reduceStock(purchaseOf({ waitTimeoutMs: 5 }));
+    const request = purchaseOf({ waitTimeoutMs: 5 });
+    const outcome = await strategy.reduceStock(request);
     assert.ok(outcome.status === "contended" && outcome.attempts === 1, JSON.stringify(outcome));
+    assert.equal(request.trace.writeAccepted, false);
     assert.deepEqual([redis.counter, postgres.sent.length], [5, 0]);
+  });
+
+  it("leaves writeAccepted open when the reply to the EXEC of a retry is lost", async () => {
+    const { redis, strategy } = setUp();
+    let attempts = 0;
+    redis.onSessionCommand = (command) => {
+      if (command === "MULTI" && attempts++ === 0) redis.version += 1;
+      if (command === "EXEC" && attempts === 2) throw new Error("Connection is closed.");
+    };
+    const request = purchaseOf({ waitTimeoutMs: 5_000 });
+    await assertLockError(strategy.reduceStock(request), "backend_unavailable", { isDefinite: true });
+    assert.deepEqual([request.trace.attempts, request.trace.writeAccepted], [2, undefined]);
   });
 
   it("ends the watch of a purchase that takes nothing, before the session is used again", async () => {

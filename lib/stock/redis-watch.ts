@@ -10,6 +10,7 @@ import { RedisSessionPool } from "./redis-session-pool";
 import { retryDelayMs } from "./retry-delay";
 import { sleepMs } from "./sleep";
 import { resourceOf, type StockRequest } from "./types";
+import { clearWriteResult, recordLostWrite } from "./write-record";
 
 export const redisWatchTraits: StrategyTraits = {
   id: "redis-watch",
@@ -119,6 +120,7 @@ async function tryOnce(
   }
   await sleepMs(request.holdMs);
   trace.writeNs = nowNs();
+  clearWriteResult(trace);
   const [seconds] = time as [string, string];
   const commands = counter.takeCommands(
     { opId: trace.opId, buyerId, quantity },
@@ -129,7 +131,9 @@ async function tryOnce(
     ...commands.map(([command = "", ...parameters]) => session.call(String(command), ...parameters)),
     session.call("EXEC"),
   ]);
-  return replies.at(-1) === null ? "conflict" : { status: "taken", left: left - quantity };
+  if (replies.at(-1) !== null) return { status: "taken", left: left - quantity };
+  recordLostWrite(trace);
+  return "conflict";
 }
 
 /**

@@ -72,6 +72,14 @@ describe("sql-buckets", () => {
       assert.equal(postgres.namesSent().at(-1), lost);
     });
 
+  it("records that a refused statement wrote nothing", async () => {
+    const { postgres, strategy } = setUp();
+    postgres.reply(FREE, null).reply(BUSY, sqlError("22021"));
+    const request = purchaseOf();
+    await assertLockError(strategy.reduceStock(request), "backend_unavailable", { isDefinite: true });
+    assert.equal(request.trace.writeAccepted, false);
+  });
+
   it("tries no other bucket for a rejected buyer", async () => {
     const { postgres, strategy } = setUp();
     postgres.reply(FREE, sqlError("23505", "orders_purchase_token"));

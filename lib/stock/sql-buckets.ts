@@ -16,6 +16,7 @@ import {
   type StockStrategy,
   type StockTarget,
 } from "./types";
+import { recordFailedWrite } from "./write-record";
 
 export const sqlBucketsTraits: StrategyTraits = {
   id: "sql-buckets",
@@ -89,9 +90,9 @@ export class SqlBuckets implements StockStrategy {
       if (typeof row.stock === "number") this.recordRow(request, row.stock);
       return { status: "sold", orderId: row.order_id };
     } catch (error) {
+      recordFailedWrite(trace, error);
       const rejection = rowRejectionOf(error);
       if (!rejection) throw error;
-      trace.writeAccepted = false;
       return rejection;
     }
   }

@@ -13,6 +13,7 @@ import type {
   StockRequest,
   StockStrategy,
 } from "./types";
+import { recordFailedWrite } from "./write-record";
 
 export const sqlDecrementTraits: StrategyTraits = {
   id: "sql-decrement",
@@ -77,6 +78,7 @@ export class SqlDecrement implements StockStrategy {
     try {
       return await this.store.run(request, { name: "takeUnguarded", values, strategyId: this.id });
     } catch (error) {
+      recordFailedWrite(request.trace, error);
       const rejection = rowRejectionOf(error);
       if (rejection) return rejection;
       throw error;

@@ -39,7 +39,20 @@ describe("sql-guarded", () => {
   it("reports an unknown outcome when the reply is lost", async () => {
     const { postgres, guarded } = setUp();
     postgres.reply("takeGuarded", lostReply());
-    await assertLockError(guarded.reduceStock(purchaseOf()), "outcome_unknown", { isDefinite: false });
+    const request = purchaseOf();
+    await assertLockError(guarded.reduceStock(request), "outcome_unknown", { isDefinite: false });
+    assert.equal(request.trace.writeAccepted, undefined);
+  });
+
+  it("records that a refused statement wrote nothing", async () => {
+    const { postgres, guarded, decrement } = setUp();
+    postgres.reply("takeGuarded", sqlError("22021"));
+    postgres.reply("read", { stock: 1 }).reply("takeUnguarded", sqlError("22021"));
+    for (const strategy of [guarded, decrement]) {
+      const request = purchaseOf();
+      await assertLockError(strategy.reduceStock(request), "backend_unavailable", { isDefinite: true });
+      assert.equal(request.trace.writeAccepted, false, strategy.id);
+    }
   });
 
   it("gives units back by adding to the stock", async () => {

@@ -5,6 +5,7 @@ import { rowRejectionOf } from "./row-rejection";
 import { sleepMs } from "./sleep";
 import type { StockStore } from "./stock-store";
 import type { GiveBackOutcome, GiveBackRequest, StockOutcome, StockRequest, StockStrategy } from "./types";
+import { recordFailedWrite } from "./write-record";
 
 export const sqlGuardedTraits: StrategyTraits = {
   id: "sql-guarded",
@@ -58,9 +59,9 @@ export class SqlGuarded implements StockStrategy {
       trace.writtenValue = row.stock;
       return { status: "sold", orderId: row.order_id };
     } catch (error) {
+      recordFailedWrite(trace, error);
       const rejection = rowRejectionOf(error);
       if (!rejection) throw error;
-      trace.writeAccepted = false;
       return rejection;
     }
   }

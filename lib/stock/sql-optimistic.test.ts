@@ -63,6 +63,22 @@ describe("sql-optimistic", () => {
     assert.deepEqual(postgres.namesSent(), ["read", "writeVersioned"]);
   });
 
+  it("records that a version miss wrote nothing", async () => {
+    const { postgres, strategy } = setUp(1);
+    postgres.reply("read", { stock: 5, version: 1 }).reply("writeVersioned", null);
+    const request = purchaseOf();
+    assert.equal((await strategy.reduceStock(request)).status, "contended");
+    assert.deepEqual([request.trace.writeAccepted, request.trace.writtenValue], [false, undefined]);
+  });
+
+  it("leaves writeAccepted open when the reply to the write of a retry is lost", async () => {
+    const { postgres, strategy } = setUp();
+    postgres.reply("read", { stock: 5, version: 1 }).reply("writeVersioned", null, lostReply());
+    const request = purchaseOf({ waitTimeoutMs: 5_000 });
+    await assertLockError(strategy.reduceStock(request), "outcome_unknown", { isDefinite: false });
+    assert.deepEqual([request.trace.attempts, request.trace.writeAccepted], [2, undefined]);
+  });
+
   it("does not retry a rejected buyer", async () => {
     const { postgres, strategy } = setUp();
     postgres.reply("read", { stock: 5, version: 1 });

@@ -14,6 +14,7 @@ import type {
   StockRequest,
   StockStrategy,
 } from "./types";
+import { clearWriteResult, recordFailedWrite, recordLostWrite } from "./write-record";
 
 export const sqlOptimisticTraits: StrategyTraits = {
   id: "sql-optimistic",
@@ -91,10 +92,14 @@ export class SqlOptimistic implements StockStrategy {
 
     trace.writeNs = nowNs();
     trace.writtenValue = read.stock - quantity;
+    clearWriteResult(trace);
     const written = await this.write(request, trace.writtenValue, read.version);
-    trace.writeAccepted = written !== undefined && !isRowRejection(written);
     if (isRowRejection(written)) return written;
-    if (written?.order_id === undefined) return "conflict";
+    if (written?.order_id === undefined) {
+      recordLostWrite(trace);
+      return "conflict";
+    }
+    trace.writeAccepted = true;
     trace.committedNs = nowNs();
     return { status: "sold", orderId: written.order_id };
   }
@@ -111,6 +116,7 @@ export class SqlOptimistic implements StockStrategy {
         strategyId: this.id,
       });
     } catch (error) {
+      recordFailedWrite(request.trace, error);
       const rejection = rowRejectionOf(error);
       if (rejection) return rejection;
       throw error;

@@ -45,6 +45,30 @@ describe("sql-serializable", () => {
       assert.equal(postgres.released.length, 2);
     });
 
+  for (const [at, replies] of [
+    ["write", { writeAbsolute: [sqlError("40001")] }],
+    ["commit", { writeAbsolute: [{ order_id: "42" }], COMMIT: [sqlError("40001")] }],
+  ] as const)
+    it(`records that a serialization failure at the ${at} wrote nothing`, async () => {
+      const { postgres, strategy } = setUp();
+      postgres.reply("read", { stock: 5 });
+      for (const [name, scripted] of Object.entries(replies)) postgres.reply(name, ...scripted);
+      const request = purchaseOf();
+      assert.equal((await strategy.reduceStock(request)).status, "contended");
+      assert.deepEqual([request.trace.writeAccepted, request.trace.writtenValue], [false, undefined]);
+    });
+
+  it("leaves writeAccepted open when the reply to the COMMIT of a retry is lost, even if the caller aborts", async () => {
+    const { postgres, strategy } = setUp();
+    const caller = new AbortController();
+    postgres.reply("read", { stock: 5 }, { stock: 4 });
+    postgres.reply("writeAbsolute", sqlError("40001"), { order_id: "42" }).reply("COMMIT", lostReply());
+    postgres.onStatement = (name) => name === "COMMIT" && caller.abort();
+    const request = purchaseOf({ waitTimeoutMs: 5_000, signal: caller.signal });
+    await assertLockError(strategy.reduceStock(request), "outcome_unknown", { isDefinite: false });
+    assert.deepEqual([request.trace.writeAccepted, request.trace.writtenValue], [undefined, 3]);
+  });
+
   it("rolls back before it returns the connection of a failed attempt", async () => {
     const { postgres, strategy } = setUp();
     postgres.reply("read", { stock: 5 }).reply("writeAbsolute", sqlError("40001"));

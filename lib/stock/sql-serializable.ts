@@ -3,7 +3,7 @@ import { createBackoff } from "../locks/backoff";
 import { isLockError, LockError } from "../locks/errors";
 import { PgTransaction } from "../locks/postgres/pg-transaction";
 import { type PinnedClient, pinClient } from "../locks/postgres/pinned-client";
-import { isBusy, isRefusal, SQL_STATE, sqlStateOf, unavailable } from "../locks/postgres/sql-state";
+import { isBusy, SQL_STATE, sqlStateOf, unavailable } from "../locks/postgres/sql-state";
 import type { RunnerDependencies } from "../locks/runner-context";
 import type { StrategyTraits } from "../locks/types";
 import { elapsedMs, nowNs } from "../services/monotonic";
@@ -20,6 +20,7 @@ import {
   type StockRequest,
   type StockStrategy,
 } from "./types";
+import { clearWriteResult, recordLostWrite } from "./write-record";
 
 export const sqlSerializableTraits: StrategyTraits = {
   id: "sql-serializable",
@@ -103,8 +104,10 @@ export class SqlSerializable implements StockStrategy {
     try {
       return await this.readModifyWrite(request, transaction, leftMs);
     } catch (error) {
+      if (isLockError(error) && !error.isDefinite) throw error;
+      // Every other failure rolls the transaction back.
+      if (request.trace.writeNs !== undefined) recordLostWrite(request.trace);
       this.throwIfAborted(request);
-      if (isRefusal(error)) request.trace.writeAccepted = false;
       const rejection = rowRejectionOf(error);
       if (rejection) return rejection;
       if (sqlStateOf(error) === SQL_STATE.serializationFailure || isBusy(error)) return "conflict";
@@ -144,6 +147,7 @@ export class SqlSerializable implements StockStrategy {
 
     trace.writeNs = nowNs();
     trace.writtenValue = read.stock - quantity;
+    clearWriteResult(trace);
     const values = [target.id, trace.writtenValue, ...this.parts.store.orderValues(request, this.id)];
     const written = await this.run(request, transaction, { name: "writeAbsolute", values });
     if (written?.order_id === undefined)

@@ -16,6 +16,10 @@ const unsafe = (violations: Partial<ViolationCounts>, sentence?: RegExp): Expect
   violations,
   ...(sentence ? { sentence } : {}),
 });
+const besideLoser = unsafe(
+  { lostUpdates: 1, ticketOrder: 1 },
+  /^node-3 sold to buyer-3 from 17 left, although node-1 had sold to buyer-1 and left 16 before buyer-3's request\.$/,
+);
 const safe: Expectation = { verdict: "safe" };
 const inconclusive = (doubts: readonly FindingKind[], sentence?: RegExp): Expectation => ({
   verdict: "inconclusive",
@@ -112,6 +116,18 @@ const PLANTED: Readonly<Record<string, Expectation>> = {
   "unknown-sold-twice": unsafe({ unknownRows: 1 }, /got no definite answer from .*, and the database has 2 orders\.$/),
   "refused-with-a-row": unsafe({ refusedRows: 1 }, /answered "contended" to .*, but the database has order o1\.$/),
   "error-with-a-row": unsafe({ refusedRows: 1 }),
+  // In each, one purchase fails as its strategy makes it fail; its lost write must not explain the violation.
+  "lost-update-beside-a-loser-of-sql-serializable": besideLoser,
+  "lost-update-beside-a-loser-of-sql-optimistic": besideLoser,
+  "lost-update-beside-a-loser-of-sql-guarded": besideLoser,
+  "lost-update-beside-a-loser-of-sql-decrement": besideLoser,
+  "lost-update-beside-a-loser-of-redis-decrement": besideLoser,
+  "lost-update-beside-a-loser-of-redis-watch": besideLoser,
+  "lost-update-beside-a-loser-of-memcached-cas": besideLoser,
+  "ticket-refused-too-early-beside-a-loser-of-sql-buckets": unsafe(
+    { ticketOrder: 1 },
+    /answered "sold out" to buyer-3 when at most 1 of 2 units could have been sold\.$/,
+  ),
   "row-without-a-purchase": unsafe({ strayRows: 1 }, /names purchase op-99, which is not in the history\.$/),
 };
 
