@@ -65,6 +65,18 @@ describe("ShopMaintenance", () => {
     assert.equal(fakes.warnings.length, 2);
   });
 
+  it("logs a new failure beside one that it has logged, and that one not again", async () => {
+    const reasons: string[] = [];
+    fakes.onWarning = ({ reason }) => void reasons.push(reason ?? "");
+    fakes.postgres.script(DUE, new Error("connection refused"));
+    fakes.postgres.script(DELETE_KEYS, new Error("disk full")).script(RUNNING_TARGETS, []);
+    maintenance.start();
+    await advance(0);
+    for (let round = 0; round < 6; round += 1) await advance(EVERY_MS);
+    const diskFull = "shop on idempotency key: PostgreSQL did not answer: disk full";
+    assert.deepEqual(reasons, [`connection refused; ${diskFull}`, diskFull]);
+  });
+
   it("starts no round after stop, which waits for the current one", async () => {
     let finishQuery = () => {};
     const query = new Promise<never[]>((resolve) => {

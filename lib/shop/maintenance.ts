@@ -17,7 +17,7 @@ export class ShopMaintenance {
   private isStopped = false;
   private round: Promise<void> = Promise.resolve();
   private reconciledAtMs = Number.NEGATIVE_INFINITY;
-  private lastFailure = "";
+  private lastFailures: ReadonlySet<string> = new Set();
 
   constructor(
     private readonly node: StoreNode,
@@ -44,7 +44,7 @@ export class ShopMaintenance {
     this.timer.unref();
   }
 
-  /** The next round retries failed jobs. The same failure is logged once. */
+  /** The next round retries failed jobs. A failure is logged again only after a round without it. */
   private async run(): Promise<void> {
     const failures: string[] = [];
     const now = performance.now();
@@ -57,9 +57,8 @@ export class ShopMaintenance {
       jobs.push(async () => failures.push(...(await reconcileCounters(this.node, { skipsRunningRuns: true })).failed));
     }
     for (const job of jobs) await job().catch((error: Error) => failures.push(error.message));
-    const failure = failures.join("; ");
-    if (failure !== "" && failure !== this.lastFailure)
-      log().warn({ reason: failure }, "shop maintenance failed; the next round retries");
-    this.lastFailure = failure;
+    const added = failures.filter((failure) => !this.lastFailures.has(failure));
+    if (added.length > 0) log().warn({ reason: added.join("; ") }, "shop maintenance failed; the next round retries");
+    this.lastFailures = new Set(failures);
   }
 }

@@ -6,6 +6,9 @@
  * -> due: number of orders that were still pending; released: the orders that were ended. If orders were due and none was
  * released, the condition on the product's row failed.
  *
+ * An allowance does not go below 0: a run resets it, so it may not count an order that was placed before. A negative number would
+ * fail the CHECK of buyer_allowances and with it the statement.
+ *
  * Lock order: orders by id, then the product's row, then allowances. A purchase inserts its new order last.
  */
 export interface ReleaseSql {
@@ -34,7 +37,7 @@ function release(stock: string, condition = ""): string {
         stock_taken = false
       FROM due, returned WHERE o.id = due.id RETURNING o.id, o.user_id, o.quantity),
     freed AS (
-      UPDATE buyer_allowances a SET units = a.units - had.units
+      UPDATE buyer_allowances a SET units = greatest(a.units - had.units, 0)
       FROM (SELECT user_id, sum(quantity)::int AS units FROM due, returned GROUP BY user_id) had
       WHERE a.product_id = $1::int AND a.user_id = had.user_id)
     SELECT (SELECT count(*)::int FROM due) AS due,
@@ -60,7 +63,7 @@ export const END_WITHOUT_STOCK = `WITH due AS MATERIALIZED (
       UPDATE orders o SET status = $2::text, end_reason = $3::text, ended_at = now(), ended_by = $5::text
       FROM due WHERE o.id = due.id RETURNING o.id, o.product_id, o.user_id, o.quantity),
     freed AS (
-      UPDATE buyer_allowances a SET units = a.units - had.units
+      UPDATE buyer_allowances a SET units = greatest(a.units - had.units, 0)
       FROM (SELECT product_id, user_id, sum(quantity)::int AS units FROM ended GROUP BY product_id, user_id) had
       WHERE a.product_id = had.product_id AND a.user_id = had.user_id)
     SELECT id::text AS order_id FROM ended`;

@@ -10,7 +10,7 @@ export class FakeStrategy implements StockStrategy {
   readonly purchases: StockRequest[] = [];
   readonly giveBacks: GiveBackRequest[] = [];
   purchaseOutcome: StockOutcome | Error = { status: "sold", orderId: "7" };
-  giveBackOutcome: GiveBackOutcome | Error | null = null;
+  giveBackOutcome: GiveBackOutcome | Error | ((request: GiveBackRequest) => GiveBackOutcome | Error) | null = null;
 
   async reduceStock(request: StockRequest): Promise<StockOutcome> {
     this.purchases.push(request);
@@ -20,8 +20,10 @@ export class FakeStrategy implements StockStrategy {
 
   async giveBack(request: GiveBackRequest): Promise<GiveBackOutcome> {
     this.giveBacks.push(request);
-    if (this.giveBackOutcome instanceof Error) throw this.giveBackOutcome;
-    return this.giveBackOutcome ?? { status: "released", orders: request.orders };
+    const scripted = this.giveBackOutcome;
+    const outcome = typeof scripted === "function" ? scripted(request) : scripted;
+    if (outcome instanceof Error) throw outcome;
+    return outcome ?? { status: "released", orders: request.orders };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}

@@ -8,20 +8,27 @@ export interface Fakes {
   postgres: FakePostgres;
   /** Messages that were logged as warnings. */
   warnings: string[];
+  /** Called with the fields of each warning. */
+  onWarning: (facts: { readonly reason?: string }) => void;
 }
 
 /** Call inside `describe`: during each of its tests, PostgreSQL, the environment and the log of this process are fakes. */
 export function useFakes(variables: Readonly<Record<string, string>> = {}): Fakes {
-  const fakes: Fakes = { postgres: new FakePostgres(), warnings: [] };
+  const fakes: Fakes = { postgres: new FakePostgres(), warnings: [], onWarning: () => {} };
   let restore: () => void = () => {};
   beforeEach(() => {
     const postgres = new FakePostgres();
     const warnings: string[] = [];
-    Object.assign(fakes, { postgres, warnings });
+    Object.assign(fakes, { postgres, warnings, onWarning: () => {} });
     restore = replaceSingletons({
       "postgres.pool": postgres,
       env: parseEnv({ DATABASE_URL: "postgresql://unused", ...variables }),
-      log: { warn: (_facts: object, message: string) => void warnings.push(message) },
+      log: {
+        warn: (facts: object, message: string) => {
+          warnings.push(message);
+          fakes.onWarning(facts);
+        },
+      },
     });
   });
   afterEach(() => {
