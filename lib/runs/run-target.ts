@@ -49,11 +49,17 @@ async function resetStock(target: StockTarget, stock: number): Promise<StockTarg
   return count === 1 ? target : null;
 }
 
-/** Load generators reuse buyer ids, so purchases in an earlier run must not count towards a buyer's limit in this one. */
+/**
+ * Load generators reuse buyer ids, so purchases in an earlier run must not count towards a buyer's limit in this one. Orders
+ * placed in the shop still count, because their release subtracts them.
+ */
 async function resetBuyerLimits(productId: number): Promise<void> {
   await postgresPool().query(
-    `DELETE FROM buyer_allowances a WHERE a.product_id = $1::int AND EXISTS (
-       SELECT 1 FROM orders o WHERE o.product_id = a.product_id AND o.user_id = a.user_id AND o.run_id IS NOT NULL)`,
+    `UPDATE buyer_allowances a SET units = shop.units
+     FROM (SELECT user_id,
+         coalesce(sum(quantity) FILTER (WHERE run_id IS NULL AND status IN ('pending', 'paid')), 0)::int AS units
+       FROM orders WHERE product_id = $1::int GROUP BY user_id HAVING bool_or(run_id IS NOT NULL)) shop
+     WHERE a.product_id = $1::int AND a.user_id = shop.user_id AND a.units > shop.units`,
     [productId],
   );
 }

@@ -55,6 +55,11 @@ async function countedUnits(productId: number): Promise<Record<string, number>> 
   return Object.fromEntries(rows.map(({ user_id, units }) => [user_id, units]));
 }
 
+function runOf(productId: number) {
+  const target = { kind: "product", id: productId };
+  return runRequestSchema.parse({ strategy: "sql-guarded", stock: 4, target });
+}
+
 function expireAll() {
   return expireDueOrders(currentNode(), { now: new Date(Date.now() + HOUR_MS) });
 }
@@ -74,18 +79,29 @@ describe("due orders that are difficult to settle", () => {
       ["b", 2],
     ] as const)
       await countUnits(productId, buyerId, units);
-    const request = runRequestSchema.parse({
-      strategy: "sql-guarded",
-      stock: 4,
-      target: { kind: "product", id: productId },
-    });
-    await prepareTarget("next-run", request);
+    await prepareTarget("next-run", runOf(productId));
     // Buyer a has bought again since, and cancelled: the allowance exists and counts nothing.
     await countUnits(productId, "a", 0);
 
     const { expired, failures } = await expireAll();
     assert.deepEqual({ expired, failures }, { expired: 3, failures: [] });
     assert.equal((await productFacts(productId)).stock, 4 + 5);
+    assert.deepEqual(await countedUnits(productId), { a: 0, b: 0 });
+  });
+
+  it("stay counted towards their buyer's limit when a run resets the units of earlier runs", async () => {
+    const productId = await makeProduct(10, { limitPerUser: 5 });
+    await insertOrders(productId, [
+      { buyerId: "a", quantity: 2, runId: "earlier-run" },
+      { buyerId: "a", quantity: 1 },
+      { buyerId: "a", quantity: 2, stockTaken: false },
+      { buyerId: "b", quantity: 4, runId: "earlier-run" },
+    ]);
+    await countUnits(productId, "a", 5);
+    await countUnits(productId, "b", 4);
+    await prepareTarget("next-run", runOf(productId));
+    assert.deepEqual(await countedUnits(productId), { a: 3, b: 0 });
+    assert.equal((await expireAll()).expired, 2);
     assert.deepEqual(await countedUnits(productId), { a: 0, b: 0 });
   });
 
