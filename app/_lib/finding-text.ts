@@ -22,6 +22,7 @@ const WORDS: Readonly<Record<FindingKind, readonly [one: string, many: string]>>
   droppedOperations: ["Dropped operations", "Dropped operations"],
   duplicateOpId: ["Repeated operation", "Repeated operations"],
   timesOutOfOrder: ["Times out of order", "Times out of order"],
+  unprovenViolation: ["Possible violation", "Possible violations"],
   noContention: ["No contention", "No contention"],
   unservedWaiters: ["Waiter not served", "Waiters not served"],
   fencedOverlap: ["Harmless overlap", "Harmless overlaps"],

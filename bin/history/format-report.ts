@@ -27,6 +27,7 @@ const LABELS: Readonly<Record<FindingKind, string>> = {
   droppedOperations: "recorder",
   duplicateOpId: "file",
   timesOutOfOrder: "file",
+  unprovenViolation: "unproven",
   noContention: "contention",
   unservedWaiters: "late waiter",
   fencedOverlap: "fenced overlap",

@@ -18,6 +18,7 @@ import {
   type CheckResult,
   type Finding,
   isViolation,
+  MAX_FINDINGS_PER_KIND,
   VIOLATION_KINDS,
   type ViolationCounts,
   type ViolationKind,
@@ -91,12 +92,19 @@ export const CHECK_STAGES: readonly HistoryStage[] = [
   measuresOf,
 ];
 
+interface Found {
+  readonly violations: ViolationCounts;
+  readonly findings: readonly Finding[];
+  readonly doubts: readonly Finding[];
+}
+
 /** Finds every violation. Missing operations can hide violations but cannot create any. */
-export function findViolations(history: History): { violations: ViolationCounts; findings: Finding[] } {
+export function findViolations(history: History): Found {
   const results = VIOLATION_KINDS.map((kind) => [kind, CHECKERS[kind](history)] as const);
   const violations = Object.fromEntries(results.map(([kind, { count }]) => [kind, count])) as ViolationCounts;
   const findings = results.flatMap(([, result]) => result.findings);
-  return { violations, findings: findings.sort(byTime) };
+  const doubts = results.flatMap(([, result]) => result.doubts ?? []).sort(byTime);
+  return { violations, findings: findings.sort(byTime), doubts: doubts.slice(0, MAX_FINDINGS_PER_KIND) };
 }
 
 /** Parses a history and checks it. Never throws: bad input gives an inconclusive report with doubts. */
@@ -106,10 +114,11 @@ export async function checkHistory(source: HistorySource): Promise<HistoryReport
 
 /** Counts the violations, collects the doubts and derives the verdict (see `verdictOf`). */
 export function checkParsedHistory({ history, doubts: fileDoubts }: ParsedHistory): HistoryReport {
-  const { violations, findings } = findViolations(history);
+  const { violations, findings, doubts: unproven } = findViolations(history);
   const measures = measuresOf(history);
   const doubts = [
     ...fileDoubts,
+    ...unproven,
     ...(history.isComplete ? contentionDoubts(measures) : []),
     ...livenessOf(history).findings,
   ];

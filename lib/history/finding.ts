@@ -27,6 +27,7 @@ export const DOUBT_KINDS = [
   "droppedOperations",
   "duplicateOpId",
   "timesOutOfOrder",
+  "unprovenViolation",
   "noContention",
   "unservedWaiters",
 ] as const;
@@ -59,9 +60,23 @@ export function isDoubt({ kind }: Finding): boolean {
 export interface CheckResult {
   readonly count: number;
   readonly findings: readonly Finding[];
+  /** Possible violations that a missing line or field could explain. They are not in `count`. */
+  readonly doubts?: readonly Finding[];
 }
 
 export const NOTHING_FOUND: CheckResult = { count: 0, findings: [] };
+
+export const LINE_MAY_BE_MISSING = "A missing line could explain this.";
+export const FIELD_MAY_BE_MISSING = "A missing field could explain this.";
+
+/** Adds the findings of `unproven` to `proven` as doubts. */
+export function withDoubts(proven: CheckResult, unproven: CheckResult, reason: string): CheckResult {
+  if (unproven.findings.length === 0) return proven;
+  const added = unproven.findings.map(
+    (finding): Finding => ({ ...finding, kind: "unprovenViolation", sentence: `${finding.sentence} ${reason}` }),
+  );
+  return { ...proven, doubts: [...(proven.doubts ?? []), ...added] };
+}
 
 /** A run without a lock can have one finding per operation, more than a reader needs. */
 export const MAX_FINDINGS_PER_KIND = 100;

@@ -9,11 +9,14 @@ import type { Operation } from "./operation";
  * write cannot be given back: it commits in the order's transaction or rolls back.
  */
 export class GiveBacks {
+  /** True if lines are missing that may be give-backs. No line of a lock's run is a give-back. */
+  readonly mayBeMissing: boolean;
   private readonly units: DemandPrefixSum;
   private readonly isOneHost: boolean;
 
   constructor(history: History) {
     this.units = new DemandPrefixSum(history.ops.filter((op) => mayGiveBack(history, op)));
+    this.mayBeMissing = !history.isComplete && history.ops.every(({ grantedNs }) => grantedNs === undefined);
     const [first] = history.ops;
     this.isOneHost = history.ops.every((op) => op.host === first?.host);
   }

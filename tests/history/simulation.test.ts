@@ -4,38 +4,12 @@ import fc from "fast-check";
 import { checkHistory, checkParsedHistory, type HistoryReport } from "../../lib/history/check-history";
 import { makeHistory } from "../../lib/history/history";
 import { readOperations, timesOutOfOrder } from "../../lib/history/operation";
-import { type CounterSaleOptions, simulateCounterSale } from "../../lib/history/testing/simulation/counter-sale";
-import { type LockSaleOptions, simulateLockSale } from "../../lib/history/testing/simulation/lock-sale";
+import { counterSales, lockSales, seeds } from "../../lib/history/testing/random-sales";
+import { simulateCounterSale } from "../../lib/history/testing/simulation/counter-sale";
+import { simulateLockSale } from "../../lib/history/testing/simulation/lock-sale";
 import { type Mutation, ROW_MUTATIONS } from "../../lib/history/testing/simulation/mutations";
 import { type Sale, SeededRandom, toNdjson } from "../../lib/history/testing/simulation/sale";
 import { HOLD_MUTATIONS, TICKET_MUTATIONS, TOKEN_MUTATIONS } from "../../lib/history/testing/simulation/time-mutations";
-
-const seed = fc.nat(2 ** 31 - 1);
-const buyers = fc.integer({ min: 4, max: 40 });
-const initial = fc.nat(25);
-const failureRate = fc.constantFrom(0, 0.1, 0.5);
-const maxQuantity = fc.integer({ min: 1, max: 3 });
-const scale = fc.constantFrom(1, 3, 1_000);
-
-const lockSales = fc.record<LockSaleOptions>({
-  seed,
-  buyers,
-  initial,
-  hosts: fc.integer({ min: 1, max: 3 }),
-  fenced: fc.boolean(),
-  failureRate,
-  maxQuantity,
-  scale,
-});
-const counterSales = fc.record<CounterSaleOptions>({
-  seed,
-  buyers,
-  initial,
-  failureRate,
-  recordsValues: fc.boolean(),
-  maxQuantity,
-  maxDelay: fc.constantFrom(3, 20, 1_000),
-});
 
 /** Without parsing, which takes most of the time of a check. The torn-line test covers the text form. */
 function check({ run, ops, end }: Sale): HistoryReport {
@@ -88,7 +62,7 @@ describe("a correct sale", () => {
 function assertUnsafe<O>(mutation: Mutation, sales: { options: fc.Arbitrary<O>; simulate: (options: O) => Sale }) {
   let applied = 0;
   fc.assert(
-    fc.property(sales.options, seed, (options, mutationSeed) => {
+    fc.property(sales.options, seeds, (options, mutationSeed) => {
       const sale = sales.simulate(options);
       if (!mutation.apply(sale, new SeededRandom(mutationSeed))) return;
       applied += 1;

@@ -1,9 +1,10 @@
-import { type CheckResult, type Finding, NOTHING_FOUND, plural } from "../finding";
+import { type CheckResult, type Finding, LINE_MAY_BE_MISSING, NOTHING_FOUND, plural, withDoubts } from "../finding";
 import { firstFindings } from "../first-findings";
-import type { History } from "../history";
+import { type History, operationsById } from "../history";
 import { memoize } from "../memoize";
 import { clockReading, type Operation } from "../operation";
 import { answerTime, type PurchaseGroup, purchaseGroups } from "../purchase-groups";
+import type { HistoryOrder } from "../types";
 
 /** Every purchase answered "sold" must have exactly one row: the order that the answer named. O(n). */
 export function checkAcknowledgedRows(history: History): CheckResult {
@@ -14,7 +15,21 @@ export function checkAcknowledgedRows(history: History): CheckResult {
     const problem = group.answer === "sold" ? problemOf(group, end) : null;
     if (problem) found.push({ group, problem });
   }
-  return firstFindings(found, { timeOf: ({ group }) => answerTime(soldCallOf(group)), toFinding: findingOf });
+  const options = { timeOf: ({ group }: WrongRows) => answerTime(soldCallOf(group)), toFinding: findingOf };
+  const unproven = new Set(found.filter(({ group }) => mayRepeatMissingCall(history, group)));
+  const proven = found.filter((wrong) => !unproven.has(wrong));
+  return withDoubts(firstFindings(proven, options), firstFindings([...unproven], options), LINE_MAY_BE_MISSING);
+}
+
+/** True if the order may belong to the first call of this purchase and that call's line is missing. */
+function mayRepeatMissingCall(history: History, group: PurchaseGroup): boolean {
+  if (history.isComplete || !history.end || group.rows.length > 0 || group.first.idempotencyKey === undefined) {
+    return false;
+  }
+  const { orderId } = soldCallOf(group);
+  return (ordersByBuyer(history.end).get(group.first.buyerId) ?? []).some(
+    (row) => (orderId === undefined || row.orderId === orderId) && !operationsById(history).has(row.opId),
+  );
 }
 
 interface WrongRows {
@@ -25,6 +40,16 @@ interface WrongRows {
 type End = NonNullable<History["end"]>;
 
 const ordersById = memoize(({ orders }: End) => new Map(orders.map((order) => [order.orderId, order])));
+
+const ordersByBuyer = memoize(({ orders }: End) => {
+  const buyers = new Map<string, HistoryOrder[]>();
+  for (const order of orders) {
+    const known = buyers.get(order.buyerId);
+    if (known) known.push(order);
+    else buyers.set(order.buyerId, [order]);
+  }
+  return buyers;
+});
 
 function problemOf({ ops, rows }: PurchaseGroup, end: End): string | null {
   const soldCalls = ops.length === 1 ? ops : ops.filter((op) => op.outcome === "sold");

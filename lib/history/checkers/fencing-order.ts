@@ -1,5 +1,5 @@
 import { actorNames } from "../describe";
-import type { CheckResult, Finding } from "../finding";
+import { type CheckResult, type Finding, LINE_MAY_BE_MISSING, withDoubts } from "../finding";
 import { firstFindings } from "../first-findings";
 import type { History } from "../history";
 import { type Hold, holdsOf } from "../holds";
@@ -13,7 +13,18 @@ import { clockReading, type Operation } from "../operation";
 export function checkFencingOrder(history: History): CheckResult {
   const hosts = [...byHost(history.ops).values()].map(fencedHolds);
   const found = [...hosts.flatMap(notIncreasing), ...(hosts.length > 1 ? repeatedOnAnotherHost(hosts) : [])];
-  return firstFindings(found, { timeOf: ({ later }) => ({ op: later.op, ns: later.fromNs }), toFinding: findingOf });
+  const options = {
+    timeOf: ({ later }: TokenDisorder) => ({ op: later.op, ns: later.fromNs }),
+    toFinding: findingOf,
+  };
+  const unproven = new Set(found.filter((disorder) => mayBeNested(history, disorder)));
+  const proven = found.filter((disorder) => !unproven.has(disorder));
+  return withDoubts(firstFindings(proven, options), firstFindings([...unproven], options), LINE_MAY_BE_MISSING);
+}
+
+/** True if the later grant may be a nested entry of a hold whose first line is missing. */
+function mayBeNested({ isComplete }: History, { earlier, later }: TokenDisorder): boolean {
+  return !isComplete && later.op.holderId !== undefined && tokenOf(later) < tokenOf(earlier);
 }
 
 interface TokenDisorder {

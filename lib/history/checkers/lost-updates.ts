@@ -1,5 +1,5 @@
 import { describeReadsAndWrites } from "../describe";
-import { type CheckResult, type Finding, plural } from "../finding";
+import { type CheckResult, type Finding, LINE_MAY_BE_MISSING, NOTHING_FOUND, plural, withDoubts } from "../finding";
 import { firstFindings } from "../first-findings";
 import { giveBacksOf } from "../give-backs";
 import type { History } from "../history";
@@ -23,11 +23,13 @@ export function checkLostUpdates(history: History): CheckResult {
   const pairs = lostUpdatesIn(history);
   const giveBacks = giveBacksOf(history);
   const proven = missing > 0 ? pairs : pairs.filter(({ second }) => giveBacks.unitsBefore(second) === 0);
-  const { findings } = firstFindings(proven, {
+  const result = firstFindings(proven, {
     timeOf: ({ second }) => ({ op: second, ns: writtenNs(second) }),
     toFinding: findingOf,
   });
-  return { count: Math.max(missing, proven.length), findings: proven.length > 0 ? findings : totalsFinding(missing) };
+  if (missing === 0 && giveBacks.mayBeMissing) return withDoubts(NOTHING_FOUND, result, LINE_MAY_BE_MISSING);
+  const findings = proven.length > 0 ? result.findings : totalsFinding(missing);
+  return { count: Math.max(missing, proven.length), findings };
 }
 
 function totalsFinding(missing: number): Finding[] {

@@ -1,4 +1,4 @@
-import { type CheckResult, type Finding, NOTHING_FOUND } from "../finding";
+import { type CheckResult, type Finding, LINE_MAY_BE_MISSING, NOTHING_FOUND, withDoubts } from "../finding";
 import { firstFindings } from "../first-findings";
 import type { History } from "../history";
 import { clockReading } from "../operation";
@@ -8,7 +8,12 @@ import { answerTime, type PurchaseGroup, purchaseGroups } from "../purchase-grou
 export function checkRefusedRows(history: History): CheckResult {
   if (!history.end) return NOTHING_FOUND;
   const found = purchaseGroups(history).filter(({ rows, answer }) => answer === "refused" && rows.length > 0);
-  return firstFindings(found, { timeOf: ({ first }) => answerTime(first), toFinding: findingOf });
+  const options = { timeOf: ({ first }: PurchaseGroup) => answerTime(first), toFinding: findingOf };
+  if (history.isComplete) return firstFindings(found, options);
+  // A repeat whose line is missing may have been answered "sold".
+  const isKeyed = ({ first }: PurchaseGroup) => first.idempotencyKey !== undefined;
+  const proven = found.filter((group) => !isKeyed(group));
+  return withDoubts(firstFindings(proven, options), firstFindings(found.filter(isKeyed), options), LINE_MAY_BE_MISSING);
 }
 
 function findingOf({ first, ops, rows }: PurchaseGroup): Finding {

@@ -1,8 +1,8 @@
 import { DemandPrefixSum } from "../demand-prefix-sum";
-import { type CheckResult, type Finding, plural } from "../finding";
+import { type CheckResult, type Finding, LINE_MAY_BE_MISSING, NOTHING_FOUND, plural, withDoubts } from "../finding";
 import { firstFindings } from "../first-findings";
 import { type GiveBacks, giveBacksOf, mayGiveBack } from "../give-backs";
-import type { History, HistoryStage } from "../history";
+import { type History, type HistoryStage, rowsOf } from "../history";
 import { byHost } from "../intervals";
 import { memoize } from "../memoize";
 import { clockReading, type Operation } from "../operation";
@@ -22,10 +22,11 @@ export function checkTicketOrder(history: History): CheckResult {
   const reported = new Set(rises.flatMap(({ before, seen }) => (before ? [before.op, seen.op] : [seen.op])));
   const found = [...rises, ...shortfallsIn(history).filter(({ seen }) => !reported.has(seen.op))];
   const initial = history.run?.initial ?? 0;
-  return firstFindings(found, {
+  const result = firstFindings(found, {
     timeOf: ({ seen }) => ({ op: seen.op, ns: answerNs(seen) }),
     toFinding: (disorder) => findingOf(disorder, initial),
   });
+  return giveBacksOf(history).mayBeMissing ? withDoubts(NOTHING_FOUND, result, LINE_MAY_BE_MISSING) : result;
 }
 
 /**
@@ -98,6 +99,7 @@ function observe(history: History, op: Operation): Observation | null {
   const doneNs = op.outcome === "sold" || op.outcome === "sold_out" ? op.answeredNs : undefined;
   if (history.soldOps.has(op)) {
     const ticket = ticketOf(op);
+    if (ticket === undefined && mayRepeatMissingCall(history, op)) return null;
     if (ticket === undefined) return { op, doneNs, atLeast: op.quantity, atMost: Infinity, leftAtMost: Infinity };
     return { op, doneNs, atLeast: ticket, atMost: ticket, leftAtMost: ticket - op.quantity };
   }
@@ -105,6 +107,11 @@ function observe(history: History, op: Operation): Observation | null {
   const seen = op.readValue !== undefined && op.readValue < op.quantity ? op.readValue : undefined;
   const atMost = seen ?? op.quantity - 1;
   return { op, doneNs, atLeast: seen ?? 0, atMost, leftAtMost: atMost };
+}
+
+/** True if the first call of this purchase may be missing: it may have sold the unit long before this repeat. */
+function mayRepeatMissingCall(history: History, op: Operation): boolean {
+  return !history.isComplete && op.idempotencyKey !== undefined && rowsOf(history, op).length === 0;
 }
 
 /** The counter before the purchase. The written value is more exact than the read if the write was relative. */
