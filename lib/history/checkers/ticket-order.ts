@@ -1,11 +1,12 @@
 import { DemandPrefixSum } from "../demand-prefix-sum";
-import { type CheckResult, type Finding, LINE_MAY_BE_MISSING, NOTHING_FOUND, plural, withDoubts } from "../finding";
+import { type CheckResult, type Finding, LINE_MAY_BE_MISSING, plural, withDoubts } from "../finding";
 import { firstFindings } from "../first-findings";
 import { type GiveBacks, giveBacksOf, mayGiveBack } from "../give-backs";
 import { type History, type HistoryStage, rowsOf } from "../history";
 import { byHost } from "../intervals";
 import { memoize } from "../memoize";
 import { clockReading, type Operation } from "../operation";
+import { impossibleSalesIn, impossibleValuesIn } from "./impossible-values";
 
 /**
  * Checks linearizability: can a counter that falls from `initial` have given these answers in some order that respects
@@ -14,7 +15,8 @@ import { clockReading, type Operation } from "../operation";
  * purchase saw.
  *
  * Exact for purchases of one unit without recorded values, together with the check for oversold. For other histories
- * every finding is proof, but some violations are missed. O(n log n).
+ * every finding is proof, but some violations are missed. Values that give-backs cannot explain are proof in incomplete
+ * histories too. O(n log n).
  */
 export function checkTicketOrder(history: History): CheckResult {
   const rises = risesIn(history);
@@ -26,7 +28,24 @@ export function checkTicketOrder(history: History): CheckResult {
     timeOf: ({ seen }) => ({ op: seen.op, ns: answerNs(seen) }),
     toFinding: (disorder) => findingOf(disorder, initial),
   });
-  return giveBacksOf(history).mayBeMissing ? withDoubts(NOTHING_FOUND, result, LINE_MAY_BE_MISSING) : result;
+  const hasGaps = giveBacksOf(history).mayBeMissing;
+  const impossible = impossibleResult(history, hasGaps ? new Set() : new Set(found.map(({ seen }) => seen.op)));
+  if (hasGaps) return withDoubts(impossible, result, LINE_MAY_BE_MISSING);
+  return { count: result.count + impossible.count, findings: [...result.findings, ...impossible.findings] };
+}
+
+function impossibleResult(history: History, reported: ReadonlySet<Operation>): CheckResult {
+  const values = impossibleValuesIn(history).filter(({ op }) => op === null || !reported.has(op));
+  const isUnreported = values.length === 0 && reported.size === 0;
+  return firstFindings(isUnreported ? impossibleSalesIn(history) : values, {
+    timeOf: ({ op }) => (op ? { op, ns: op.answeredNs ?? op.invokedNs } : undefined),
+    toFinding: ({ op, sentence }): Finding => ({
+      kind: "ticketOrder",
+      opIds: op ? [op.opId] : [],
+      atNs: op ? clockReading(op, op.answeredNs ?? op.invokedNs) : null,
+      sentence,
+    }),
+  });
 }
 
 /**
@@ -70,6 +89,7 @@ export const TICKET_ORDER_STAGES: readonly HistoryStage[] = [
   byEndIn,
   risesIn,
   shortfallsIn,
+  impossibleValuesIn,
 ];
 
 /** The counter as one purchase saw it, at some time between its request and its answer. */

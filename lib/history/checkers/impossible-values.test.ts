@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { checkHistory } from "../check-history";
+import { type CounterCall, explainable } from "../testing/decrement-object";
+import { history, type OpFields, op, rowOf, sentencesOf } from "../testing/make-history";
+import type { HistoryOpLine } from "../types";
+import { checkTicketOrder } from "./ticket-order";
+
+/** A sale by an atomic decrement: `value` is the counter before it. */
+const sale = (from: number, value: number, fields: OpFields = {}) =>
+  op({
+    invokedNs: from,
+    answeredNs: from + 2,
+    readNs: from,
+    readValue: value,
+    writeNs: from,
+    writtenValue: value - (typeof fields.quantity === "number" ? fields.quantity : 1),
+    writeAccepted: true,
+    ...fields,
+  });
+/** Took a unit, failed, and gave the unit back. */
+const giveBack = (from: number) => op({ invokedNs: from, writeNs: from, answeredNs: from + 2, outcome: "error" });
+const check = (ops: readonly HistoryOpLine[], initial: number, isComplete = true) =>
+  checkTicketOrder(history({ ops, run: { initial }, isComplete }));
+
+describe("impossible values are violations", () => {
+  it("if a purchase read more than the initial stock", () => {
+    const found = check([op({ outcome: "error", readValue: 6, answeredNs: 3 })], 5);
+    assert.deepEqual(sentencesOf(found), ["node-1 read 6, but the run started with 5 units."]);
+  });
+
+  it("if a unit was given back twice, so that a value repeats after a sale", () => {
+    const ops = [giveBack(0), sale(5, 3), sale(10, 3)];
+    assert.equal(check(ops, 3).count, 1);
+    assert.equal(check([giveBack(0), sale(5, 3), sale(10, 2)], 3).count, 0);
+  });
+
+  it("if two orders left the same stock and one value belongs to no write", () => {
+    const ops = [sale(0, 4), sale(0, 3), sale(0, 3), sale(0, 1), giveBack(0)];
+    assert.match(
+      sentencesOf(check(ops, 4))[0] ?? "",
+      /^Sales of 3 units left 2 or more of 4 in stock; node-1 sold to buyer-\d+ and left 2\.$/,
+    );
+    assert.equal(check([sale(0, 4), sale(0, 3), sale(0, 2), sale(0, 1), giveBack(0)], 4).count, 0);
+  });
+
+  it("if no other purchase can have taken the units above a value", () => {
+    const ops = [sale(0, 5), sale(0, 3, { quantity: 2 }), sale(0, 2)];
+    assert.match(
+      sentencesOf(check(ops, 5))[0] ?? "",
+      /from 3 left, but other purchases can have taken at most 1 of 5 units before\.$/,
+    );
+    assert.equal(check([...ops, giveBack(0)], 5).count, 0);
+  });
+
+  it("if the counter ended above its start", () => {
+    const ops = [sale(0, 3)];
+    const endAt = (counter: number) => ({ final: 2, counter, orders: ops.map((line) => rowOf(line)) });
+    const count = (counter: number) =>
+      checkTicketOrder(history({ ops, run: { initial: 3 }, end: endAt(counter) })).count;
+    assert.deepEqual([count(4), count(3), count(2), count(1)], [1, 0, 0, 0]);
+  });
+
+  it("in an incomplete history too, because give-backs cannot explain them", () => {
+    assert.equal(check([sale(5, 3), sale(10, 3)], 3, false).count, 1);
+    assert.equal(check([sale(5, 3), sale(10, 4)], 3, false).count, 1);
+  });
+});
+
+/** Few calls and few instants, so that all orders of events occur, with ties. */
+const calls = fc.tuple(
+  fc.integer({ min: 1, max: 4 }),
+  fc.array(
+    fc.record<CounterCall>({
+      from: fc.nat(8),
+      length: fc.nat(3),
+      outcome: fc.constantFrom("sold", "sold", "sold_out", "failed", "unknown"),
+      quantity: fc.integer({ min: 1, max: 2 }),
+      value: fc.option(fc.integer({ min: 0, max: 5 })),
+    }),
+    { minLength: 1, maxLength: 5 },
+  ),
+);
+
+function toOp({ from, length, outcome, quantity, value }: CounterCall): HistoryOpLine {
+  const took = outcome === "sold_out" || value === null ? {} : { writtenValue: value - quantity };
+  return op({
+    invokedNs: from,
+    writeNs: from,
+    answeredNs: from + length,
+    outcome: outcome === "failed" ? "error" : outcome,
+    quantity,
+    ...(value === null ? {} : { readNs: from, readValue: value }),
+    ...took,
+    ...(outcome === "sold" ? { writeAccepted: true } : {}),
+    ...(outcome === "sold_out" ? { writeAccepted: false } : {}),
+  });
+}
+
+/** The report of a sale whose totals match, so that only the answers can be wrong. */
+async function reportOf(all: readonly CounterCall[], initial: number) {
+  const ops = all.map(toOp);
+  const orders = ops.filter(({ outcome }) => outcome === "sold").map((line) => rowOf(line));
+  const final = initial - orders.reduce((sum, { quantity }) => sum + quantity, 0);
+  const run = { type: "run", runId: "r", strategy: "redis-decrement", resource: "p", initial } as const;
+  const end = { type: "end", final, orders, dropped: 0 } as const;
+  return checkHistory([{ ...run, limitPerBuyer: null, hosts: 1 }, ...ops, end]);
+}
+
+describe("the checks of values compared with a decrement object that has give-backs", () => {
+  it("find no violation if some order of decrements and give-backs explains the answers", async () => {
+    let explained = 0;
+    await fc.assert(
+      fc.asyncProperty(calls, async ([initial, all]) => {
+        if (!explainable(all, initial)) return;
+        explained += 1;
+        const { verdict, findings } = await reportOf(all, initial);
+        assert.notEqual(verdict, "unsafe", findings.map(({ sentence }) => sentence).join("\n"));
+      }),
+      { numRuns: 4_000 },
+    );
+    assert.ok(explained > 100, `expected more than 100 explainable histories, found ${explained}`);
+  });
+
+  it("find a violation in every unexplainable history of sales that all recorded values", async () => {
+    const sales = calls.map(([initial, all]): [number, CounterCall[]] => [
+      initial,
+      all.map((call) => ({ ...call, from: 0, outcome: "sold", value: call.value ?? initial, quantity: 1 })),
+    ]);
+    await fc.assert(
+      fc.asyncProperty(sales, async ([initial, all]) => {
+        const { verdict, findings } = await reportOf(all, initial);
+        const sentences = findings.map(({ sentence }) => sentence).join("\n");
+        assert.equal(verdict === "unsafe", !explainable(all, initial), sentences);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
