@@ -20,6 +20,7 @@ const WORDS: Readonly<Record<FindingKind, readonly [one: string, many: string]>>
   missingEnd: ["Incomplete history", "Incomplete history"],
   misplacedLine: ["Misplaced line", "Misplaced lines"],
   droppedOperations: ["Dropped operations", "Dropped operations"],
+  missingOperations: ["Missing operations", "Missing operations"],
   duplicateOpId: ["Repeated operation", "Repeated operations"],
   timesOutOfOrder: ["Times out of order", "Times out of order"],
   unprovenViolation: ["Possible violation", "Possible violations"],

@@ -25,6 +25,7 @@ const LABELS: Readonly<Record<FindingKind, string>> = {
   missingEnd: "file",
   misplacedLine: "file",
   droppedOperations: "recorder",
+  missingOperations: "file",
   duplicateOpId: "file",
   timesOutOfOrder: "file",
   unprovenViolation: "unproven",

@@ -25,6 +25,7 @@ export const DOUBT_KINDS = [
   "missingEnd",
   "misplacedLine",
   "droppedOperations",
+  "missingOperations",
   "duplicateOpId",
   "timesOutOfOrder",
   "unprovenViolation",

@@ -60,6 +60,16 @@ describe("parseHistory", () => {
     });
   }
 
+  it("is incomplete if the file has fewer operations than the end line says", async () => {
+    const parsed = await parseHistory([text(run, first, { ...end, operations: 2 })]);
+    assert.deepEqual(
+      parsed.doubts.map(({ kind, sentence }) => [kind, sentence]),
+      [["missingOperations", "1 line of 2 operations is missing."]],
+    );
+    assert.equal(parsed.history.isComplete, false);
+    assert.deepEqual(await kindsOf([text(run, first, second, { ...end, operations: 2 })]), []);
+  });
+
   it("drops both lines that have the same opId", async () => {
     const parsed = await parseHistory([text(run, first, { ...first, outcome: "sold_out" }, second, end)]);
     assert.deepEqual(

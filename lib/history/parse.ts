@@ -97,6 +97,7 @@ class HistoryReader {
   private end: HistoryEndLine | null = null;
   private isMixed = false;
   private lines = 0;
+  private opLines = 0;
 
   readAll(lines: readonly NumberedLine[]): void {
     for (const line of lines) this.read(line);
@@ -126,6 +127,13 @@ class HistoryReader {
       );
     if (end && end.dropped > 0) {
       this.addDoubt("droppedOperations", `The recorder dropped ${plural(end.dropped, "operation")}.`);
+    }
+    const missing = (end?.operations ?? 0) - this.opLines;
+    if (missing > 0) {
+      this.addDoubt(
+        "missingOperations",
+        `${plural(missing, "line")} of ${plural(end?.operations ?? 0, "operation")} ${missing === 1 ? "is" : "are"} missing.`,
+      );
     }
     this.addOmittedCounts();
     const isComplete = this.doubts.length === 0;
@@ -178,6 +186,7 @@ class HistoryReader {
   }
 
   private keepOp(line: HistoryOpLine): Problem | null {
+    this.opLines += 1;
     const op = this.operations.read(line);
     if (this.ops.has(op.opId) || this.unusable.has(op.opId)) {
       this.unusable.add(op.opId);

@@ -127,6 +127,7 @@ const endLine = z.object({
   counter: z.int().nullable().optional(),
   orders: z.array(order),
   dropped: z.int().min(0),
+  operations: z.int().min(0).optional(),
 });
 
 export const historyLineSchema = z.discriminatedUnion("type", [runLine, opLine, faultLine, endLine]);

@@ -78,6 +78,8 @@ export interface HistoryEndLine {
   /** In the order in which the database inserted them. */
   readonly orders: readonly HistoryOrder[];
   readonly dropped: number;
+  /** How many op lines the file must have. Absent: not known. */
+  readonly operations?: number;
 }
 
 export type HistoryLine = HistoryRunLine | HistoryOpLine | HistoryFaultLine | HistoryEndLine;

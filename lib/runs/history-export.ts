@@ -40,7 +40,8 @@ export function* piecesOf(document: RunDocument, records: RunRecords): Generator
   }
   for (const { ndjson } of nodes) yield ndjson;
   const dropped = nodes.reduce((sum, node) => sum + node.dropped, 0);
-  yield { type: "end", final, ...(counter === undefined ? {} : { counter }), orders: [...orders], dropped };
+  const operations = nodes.reduce((sum, node) => sum + node.operations, 0);
+  yield { type: "end", final, ...(counter === undefined ? {} : { counter }), operations, orders: [...orders], dropped };
 }
 
 function runLine(document: RunDocument): HistoryRunLine {
