@@ -23,6 +23,8 @@ const WORDS: Readonly<Record<FindingKind, readonly [one: string, many: string]>>
   missingOperations: ["Missing operations", "Missing operations"],
   duplicateOpId: ["Repeated operation", "Repeated operations"],
   timesOutOfOrder: ["Times out of order", "Times out of order"],
+  unknownField: ["Unknown field", "Unknown fields"],
+  contradictoryFields: ["Contradictory line", "Contradictory lines"],
   unprovenViolation: ["Possible violation", "Possible violations"],
   noContention: ["No contention", "No contention"],
   unservedWaiters: ["Waiter not served", "Waiters not served"],

@@ -28,6 +28,8 @@ const LABELS: Readonly<Record<FindingKind, string>> = {
   missingOperations: "file",
   duplicateOpId: "file",
   timesOutOfOrder: "file",
+  unknownField: "file",
+  contradictoryFields: "file",
   unprovenViolation: "unproven",
   noContention: "contention",
   unservedWaiters: "late waiter",

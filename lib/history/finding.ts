@@ -28,6 +28,8 @@ export const DOUBT_KINDS = [
   "missingOperations",
   "duplicateOpId",
   "timesOutOfOrder",
+  "unknownField",
+  "contradictoryFields",
   "unprovenViolation",
   "noContention",
   "unservedWaiters",

@@ -33,8 +33,30 @@ describe("parseHistory", () => {
     }
   });
 
-  it("ignores unknown fields", async () => {
-    assert.deepEqual(await kindsOf([text({ ...run, more: 1 }, { ...first, pod: "x" }, second, end)]), []);
+  it("keeps a line with an unknown field and reports the field", async () => {
+    const order = { ...rowOf(first), pod: "x" };
+    const ends = { ...end, orders: [rowOf(second), order] };
+    const parsed = await parseHistory([text({ ...run, more: 1 }, { ...first, readValu: 3 }, second, ends)]);
+    assert.deepEqual(
+      parsed.doubts.map(({ kind, sentence }) => [kind, sentence]),
+      [
+        ["unknownField", "Line 1 has the unknown field more."],
+        ["unknownField", "Line 2 has the unknown field readValu."],
+        ["unknownField", "Line 4 has the unknown field orders.1.pod."],
+      ],
+    );
+    assert.equal(parsed.history.ops.length, 2);
+  });
+
+  it("uses no line whose outcome contradicts its order", async () => {
+    const refused = { ...first, outcome: "sold_out", orderId: "7" };
+    const parsed = await parseHistory([text(run, refused, second, end)]);
+    assert.deepEqual(
+      parsed.doubts.map(({ kind }) => kind),
+      ["contradictoryFields"],
+    );
+    assert.match(parsed.doubts[0]?.sentence ?? "", /^Line 2 gives op-\d+ the outcome sold_out and the order 7\.$/);
+    assert.equal(parsed.history.ops.length, 1);
   });
 
   for (const [defect, change] of [

@@ -59,7 +59,13 @@ function stripByteOrderMark(text: string): string {
   return text.replace(/^\uFEFF/, "");
 }
 
-function parseLine(text: string): HistoryLine | Problem {
+/** `unknownField` is the first field that the format does not have; null if there is none. */
+interface ParsedLine {
+  readonly line: HistoryLine;
+  readonly unknownField: string | null;
+}
+
+function parseLine(text: string): ParsedLine | Problem {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -67,10 +73,29 @@ function parseLine(text: string): HistoryLine | Problem {
     return unreadable("is not JSON");
   }
   const parsed = historyLineSchema.safeParse(value);
-  if (parsed.success) return parsed.data as HistoryLine;
+  if (parsed.success) {
+    const line = parsed.data as HistoryLine;
+    return { line, unknownField: unknownFieldOf(value as HistoryLine, line) };
+  }
   const [issue] = parsed.error.issues;
   const where = issue?.path.length ? `${issue.path.join(".")}: ` : "";
   return unreadable(`is not a valid history line: ${where}${issue?.message ?? "unknown shape"}`);
+}
+
+function unknownFieldOf(value: HistoryLine, known: HistoryLine): string | null {
+  const own = Object.keys(value).find((field) => !Object.hasOwn(known, field));
+  if (own !== undefined || value.type !== "end" || known.type !== "end") return own ?? null;
+  for (const [index, order] of value.orders.entries()) {
+    const inOrder = Object.keys(order).find((field) => !Object.hasOwn(known.orders[index] ?? {}, field));
+    if (inOrder !== undefined) return `orders.${index}.${inOrder}`;
+  }
+  return null;
+}
+
+/** A refused purchase has no order, so one of the two fields is wrong. */
+function contradictionIn({ opId, outcome, orderId }: Operation): Problem | null {
+  if (orderId === undefined || outcome === "sold" || outcome === "unknown" || outcome === "error") return null;
+  return { kind: "contradictoryFields", what: `gives ${opId} the outcome ${outcome} and the order ${orderId}` };
 }
 
 function problemWithTimes(op: Operation): Problem | null {
@@ -153,7 +178,10 @@ class HistoryReader {
   private parse(text: string): Problem | null {
     if (text.trim() === "") return null;
     const parsed = parseLine(text);
-    return "kind" in parsed ? parsed : this.keep(parsed);
+    if ("kind" in parsed) return parsed;
+    const problem = this.keep(parsed.line);
+    if (problem || parsed.unknownField === null) return problem;
+    return { kind: "unknownField", what: `has the unknown field ${parsed.unknownField}` };
   }
 
   private keep(line: HistoryLine): Problem | null {
@@ -192,7 +220,7 @@ class HistoryReader {
       this.unusable.add(op.opId);
       return { kind: "duplicateOpId", what: `repeats the opId ${op.opId}` };
     }
-    const problem = problemWithTimes(op);
+    const problem = problemWithTimes(op) ?? contradictionIn(op);
     if (problem) this.unusable.add(op.opId);
     else this.ops.set(op.opId, op);
     return problem;

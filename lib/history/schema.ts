@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The lines of a history; docs/history-format.md explains the fields. Unknown fields are ignored. */
+/** The lines of a history; docs/history-format.md explains the fields. Parsing drops unknown fields. */
 
 /** A decimal string, because nanoseconds exceed the integers that a JSON number holds exactly. */
 const NS_EXPECTED = "expected nanoseconds as a decimal string";
