@@ -1,4 +1,12 @@
-import { type CheckResult, type Finding, LINE_MAY_BE_MISSING, NOTHING_FOUND, plural, withDoubts } from "../finding";
+import {
+  type CheckResult,
+  FIELD_MAY_BE_MISSING,
+  type Finding,
+  LINE_MAY_BE_MISSING,
+  NOTHING_FOUND,
+  plural,
+  withDoubts,
+} from "../finding";
 import { firstFindings } from "../first-findings";
 import { type History, operationsById } from "../history";
 import { memoize } from "../memoize";
@@ -17,8 +25,10 @@ export function checkAcknowledgedRows(history: History): CheckResult {
   }
   const options = { timeOf: ({ group }: WrongRows) => answerTime(soldCallOf(group)), toFinding: findingOf };
   const unproven = new Set(found.filter(({ group }) => mayRepeatMissingCall(history, group)));
-  const proven = found.filter((wrong) => !unproven.has(wrong));
-  return withDoubts(firstFindings(proven, options), firstFindings([...unproven], options), LINE_MAY_BE_MISSING);
+  const lacking = new Set(found.filter((wrong) => !unproven.has(wrong) && mayLackField(history, wrong.group)));
+  const proven = found.filter((wrong) => !unproven.has(wrong) && !lacking.has(wrong));
+  const known = withDoubts(firstFindings(proven, options), firstFindings([...lacking], options), FIELD_MAY_BE_MISSING);
+  return withDoubts(known, firstFindings([...unproven], options), LINE_MAY_BE_MISSING);
 }
 
 /** True if the order may belong to the first call of this purchase and that call's line is missing. */
@@ -35,6 +45,21 @@ function mayRepeatMissingCall(history: History, group: PurchaseGroup): boolean {
 interface WrongRows {
   readonly group: PurchaseGroup;
   readonly problem: string;
+}
+
+/**
+ * True if the order may belong to this purchase and one field is missing: the idempotency key of one of two calls, or the
+ * order of an answer whose row does not name its purchase.
+ */
+function mayLackField(history: History, group: PurchaseGroup): boolean {
+  if (!history.end || group.rows.length > 0) return false;
+  const { orderId, idempotencyKey } = soldCallOf(group);
+  return (ordersByBuyer(history.end).get(group.first.buyerId) ?? []).some((row) => {
+    if (orderId === undefined && row.opId === "") return true;
+    const owner = operationsById(history).get(row.opId);
+    if (!owner || (orderId !== undefined && row.orderId !== orderId)) return false;
+    return (owner.idempotencyKey === undefined) !== (idempotencyKey === undefined);
+  });
 }
 
 type End = NonNullable<History["end"]>;

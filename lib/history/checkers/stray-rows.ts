@@ -1,4 +1,4 @@
-import { type CheckResult, type Finding, NOTHING_FOUND } from "../finding";
+import { type CheckResult, FIELD_MAY_BE_MISSING, type Finding, NOTHING_FOUND, withDoubts } from "../finding";
 import { firstFindings } from "../first-findings";
 import { type History, rowsOf } from "../history";
 import type { HistoryOrder } from "../types";
@@ -10,7 +10,14 @@ export function checkStrayRows(history: History): CheckResult {
   if (claimedCount === history.end.orders.length) return NOTHING_FOUND;
   const claimed = new Set(history.ops.flatMap((op) => rowsOf(history, op)));
   const strays = history.end.orders.filter((row) => !claimed.has(row));
-  return firstFindings(strays, { timeOf: () => undefined, toFinding: findingOf });
+  const options = { timeOf: () => undefined, toFinding: findingOf };
+  const unnamed = new Set(history.ops.filter(({ orderId }) => orderId === undefined).map(({ buyerId }) => buyerId));
+  const isUnproven = (row: HistoryOrder) => row.opId === "" && unnamed.has(row.buyerId);
+  const proven = firstFindings(
+    strays.filter((row) => !isUnproven(row)),
+    options,
+  );
+  return withDoubts(proven, firstFindings(strays.filter(isUnproven), options), FIELD_MAY_BE_MISSING);
 }
 
 function findingOf({ orderId, opId, buyerId }: HistoryOrder): Finding {
