@@ -8,7 +8,7 @@ import { simulateCounterSale } from "../../lib/history/testing/simulation/counte
 import { simulateLockSale } from "../../lib/history/testing/simulation/lock-sale";
 import type { Sale } from "../../lib/history/testing/simulation/sale";
 
-const CASES = new URL("./cases/", import.meta.url);
+const CASES = new URL("../history/cases/", import.meta.url);
 const SAFE_CASES = readdirSync(CASES).filter((file) => file.startsWith("clean-"));
 const linesOf = (file: string) => readFileSync(new URL(file, CASES), "utf8").trimEnd().split("\n");
 
