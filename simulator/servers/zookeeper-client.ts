@@ -59,7 +59,8 @@ class SimZkConnection implements ZkConnection {
   #session: string | null = null;
   #timer: TimerHandle | null = null;
   #isUp = false;
-  #isReconnecting = false;
+  /** Set from the decision to connect until the answer: two attempts at once would open two sessions. */
+  #isConnecting = false;
   #lastHeardMs = Number.POSITIVE_INFINITY;
 
   constructor(parts: ZkClientParts) {
@@ -119,13 +120,20 @@ class SimZkConnection implements ZkConnection {
     const { link, server, process, sessionTimeoutMs: timeoutMs } = this.#parts;
     const session = this.#session;
     const sentAtMs = process.nowMs();
+    this.#isConnecting = true;
     link
       .request(() =>
         server.connect({ session, timeoutMs, closeConnection: () => this.#parts.link.reset("closed by the server") }),
       )
       .then(
-        (granted) => this.#onConnected(granted, sentAtMs),
-        () => this.#reconnectSoon(),
+        (granted) => {
+          this.#isConnecting = false;
+          this.#onConnected(granted, sentAtMs);
+        },
+        () => {
+          this.#isConnecting = false;
+          this.#reconnectSoon();
+        },
       );
   }
 
@@ -146,13 +154,12 @@ class SimZkConnection implements ZkConnection {
     this.#reconnectSoon();
   }
 
-  /** Schedules one reconnect; further calls are ignored until it runs. */
+  /** Schedules one reconnect; further calls are ignored until it is answered. */
   #reconnectSoon(): void {
-    if (this.#isReconnecting || this.#ended.signal.aborted) return;
-    this.#isReconnecting = true;
+    if (this.#isConnecting || this.#ended.signal.aborted) return;
+    this.#isConnecting = true;
     this.#later(this.#parts.world.random.between(1, RECONNECT_SPREAD_MS), () => {
-      this.#isReconnecting = false;
-      if (!this.#ended.signal.aborted && !this.#isUp) this.#connect();
+      if (!this.#ended.signal.aborted) this.#connect();
     });
   }
 
