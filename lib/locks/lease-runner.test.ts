@@ -172,4 +172,13 @@ describe("disposal", () => {
     );
     assert.equal(clock.pendingTimers, 0);
   });
+
+  it("waits for the answer to a renewal that was given up, so that the renewal leaves no timer", async () => {
+    server.extraDelayMs = (kind) => (kind === "renew" ? 200 : 0);
+    const lock = runner();
+    // The renewal is sent at 100 ms and given up at 200 ms. Its answer arrives at 300 ms.
+    await clock.settle(lock.runGuarded(request, () => clock.sleep(220)));
+    await clock.settle(lock[Symbol.asyncDispose]());
+    assert.equal(clock.pendingTimers, 0);
+  });
 });

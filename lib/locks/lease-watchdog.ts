@@ -81,6 +81,7 @@ export class LeaseWatchdog {
       this.#lose(new Error("the lease expired before a renewal succeeded")),
     );
     const settled = await withDeadline(clock, work, { limitMs });
+    if (settled.status === "late") this.#context.trackCleanUp(endOf(work));
     this.#disarm();
     if (this.#stopped) return;
     if (settled.status === "value" && settled.value === "lost") {
@@ -111,4 +112,8 @@ export class LeaseWatchdog {
     const { resource, holderId } = this.#acquired.managed;
     this.#context.report({ kind, resource, holderId, cause });
   }
+}
+
+async function endOf(work: Promise<unknown>): Promise<void> {
+  await Promise.allSettled([work]);
 }

@@ -21,6 +21,12 @@ const LAST_SEED_TO_FIND_VIOLATION = 4_000;
 /** Every mutant must be caught within these seeds. The slowest needs 333. */
 const MUTANT_SEEDS = 1_000;
 
+/** Worlds beyond the seeds above that have violated a property. Each replays a defect that has been fixed. */
+const REGRESSIONS = [
+  { id: "zk-fenced", profile: "amnesia", seed: 1540, defect: "the simulated client opened two sessions at once" },
+  { id: "redlock", profile: "pause", seed: 1498, defect: "a disposal did not wait for a renewal that was given up" },
+] as const;
+
 let runners: RunnerPool;
 before(async () => {
   runners = await RunnerPool.start();
@@ -65,6 +71,12 @@ describe("the simulator", { concurrency: true }, () => {
       }
     });
   }
+
+  for (const { id, profile, seed, defect } of REGRESSIONS)
+    it(`${id} violates no property in seed ${seed} of profile ${profile}, in which ${defect}`, async () => {
+      const { failed } = await runners.run({ name: id, profile, firstSeed: seed, seeds: 1 });
+      assert.deepEqual(failed, []);
+    });
 
   for (const { name, strategy, profile, breaks, mistake, control } of MUTANTS)
     it(`catches the mutant "${name}" of ${strategy.id} as a violation of ${breaks}, and replays it`, async () => {
