@@ -32,6 +32,8 @@ export class Coordinator {
   private readonly keys = new Map<string, string>();
   /** Runs whose load is over: every later call uses the same result. */
   private readonly closed = new Map<string, Promise<ClosedRun>>();
+  /** Runs that are being stopped: their load generator also finishes them, and must get the same document. */
+  private readonly stopping = new Map<string, Promise<RunDocument>>();
   private readonly faults: RunFaults;
   private readonly checks: CheckedRuns;
   private opening = false;
@@ -73,8 +75,9 @@ export class Coordinator {
    * @throws LabError `run_not_found`
    */
   async finish(id: string, { client = null, awaitClientReport }: FinishInput): Promise<RunDocument> {
-    const stored = await store.readStoredRun(id);
-    if (!stored) throw new LabError("run_not_found", `There is no run ${id}.`);
+    const stopping = this.stopping.get(id);
+    if (stopping) return stopping;
+    const stored = await this.knownRun(id);
     if (stored.document.status !== "running") return stored.document;
     const closed = await this.closedRun(stored.document);
     const document = withVerdict(closed, client);
@@ -82,8 +85,22 @@ export class Coordinator {
     return this.end({ ...document, status: "finished" });
   }
 
+  /**
+   * Ends a run before its load is complete. What was recorded until then is checked; the verdict is `unsafe` or `inconclusive`.
+   * A run that has ended does not change. @throws LabError `run_not_found`
+   */
+  stopRun(id: string): Promise<RunDocument> {
+    const known = this.stopping.get(id);
+    if (known) return known;
+    const stopping = this.endEarly(id).finally(() => this.stopping.delete(id));
+    this.stopping.set(id, stopping);
+    return stopping;
+  }
+
   /** Ends a run as failed, for example because its load generator died. */
   async fail(id: string, reason: string): Promise<void> {
+    // Stopping a run also ends its load generator, which is then no failure.
+    await this.stopping.get(id)?.catch(() => {});
     const stored = await store.readStoredRun(id);
     if (stored?.document.status !== "running") return;
     const document = withVerdict(await this.closedRun(stored.document), null);
@@ -110,6 +127,19 @@ export class Coordinator {
     this.deadlines.clearAll();
     this.faults.stop();
     await Promise.allSettled(samplers.map((sampler) => sampler.stop()));
+  }
+
+  private async endEarly(id: string): Promise<RunDocument> {
+    const { document } = await this.knownRun(id);
+    if (document.status !== "running") return document;
+    const closed = await this.closedRun(document);
+    return this.end(withVerdict({ ...closed, document: { ...closed.document, status: "stopped" } }, null));
+  }
+
+  private async knownRun(id: string): Promise<store.StoredRun> {
+    const stored = await store.readStoredRun(id);
+    if (!stored) throw new LabError("run_not_found", `There is no run ${id}.`);
+    return stored;
   }
 
   private async rejectWhileRunning(): Promise<void> {

@@ -120,7 +120,8 @@ export const runDocumentSchema = z.object({
   clock: z.object({ host: z.string(), startedNs: z.string() }).optional(),
   /** From the first purchase to the last answer; null while running. */
   durationMs: millis,
-  status: z.enum(["running", "finished", "failed"]),
+  /** `stopped`: a person ended the load early. `failed`: the load could not be sent. */
+  status: z.enum(["running", "finished", "stopped", "failed"]),
   counts: countsSchema,
   /** How many of them people sent from the shop's pages, which no load generator counts; absent: none. */
   visitors: count.optional(),

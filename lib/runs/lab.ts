@@ -56,10 +56,22 @@ export async function openRun(request: RunRequest): Promise<RunDocument> {
   return document;
 }
 
+/** The engines that send load now, by run. */
+const loads = () => processSingleton("loads", () => new Map<string, AbortController>());
+
+/** Ends a run early, and its load if this process sends it. @throws LabError `run_not_found` */
+export async function stopRun(id: string): Promise<RunDocument> {
+  const stopped = coordinator().stopRun(id);
+  loads().get(id)?.abort();
+  return stopped;
+}
+
 /** Waits for the engine. If it fails, the run fails with the engine's reason. */
 async function drive(document: RunDocument, engine: Awaited<ReturnType<typeof chooseEngine>>["engine"]): Promise<void> {
   const token = env().LAB_ADMIN_TOKEN;
   const runKey = coordinator().runKey(document.id);
+  const load = new AbortController();
+  loads().set(document.id, load);
   try {
     const result = await engine.start({
       runId: document.id,
@@ -67,6 +79,7 @@ async function drive(document: RunDocument, engine: Awaited<ReturnType<typeof ch
       dashboardUrl: `http://127.0.0.1:${env().PORT}`,
       ...(token ? { adminToken: token } : {}),
       ...(runKey ? { runKey } : {}),
+      signal: load.signal,
       logFile: join(process.cwd(), ".lab", "logs", `run-${document.id}.log`),
     });
     if (!result.ok) await coordinator().fail(document.id, result.reason ?? "The load generator failed.");
@@ -75,5 +88,7 @@ async function drive(document: RunDocument, engine: Awaited<ReturnType<typeof ch
     await coordinator()
       .fail(document.id, "The load generator could not be started.")
       .catch((failure: Error) => log().error({ runId: document.id, err: failure }, "could not end the run as failed"));
+  } finally {
+    loads().delete(document.id);
   }
 }

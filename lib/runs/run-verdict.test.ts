@@ -67,6 +67,24 @@ describe("the verdict on a run", () => {
     assert.deepEqual(sentences, ["The fault pause-holder was not seen to take effect: node-1 has no record of it."]);
   });
 
+  it("is inconclusive for a stopped run without violations, and says how much of the load was sent", () => {
+    const counts = { ...cleanRun().counts, requests: 120 };
+    const { verdict, sentences } = verdictOn({ run: { status: "stopped", counts }, report: null });
+    assert.equal(verdict, "inconclusive");
+    assert.deepEqual(sentences, [
+      "The run was stopped after 120 of 500 purchases, so the rest of the sale is not tested.",
+    ]);
+  });
+
+  it("is unsafe for a stopped run with a violation", () => {
+    const { verdict, sentences } = verdictOn({
+      run: { status: "stopped", ...withViolations({ oversold: 3 }) },
+      report: null,
+    });
+    assert.equal(verdict, "unsafe");
+    assert.match(sentences.at(-1) ?? "", /^The run was stopped after/);
+  });
+
   it("does not count a visitor's purchase as one of the load generator's", () => {
     const { counts } = cleanRun();
     const joined = verdictOn({ run: { counts: { ...counts, requests: 501 }, visitors: 1 } });

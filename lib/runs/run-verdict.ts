@@ -12,6 +12,7 @@ const MAX_HISTORY_DOUBTS = 3;
 export function withVerdict(closed: ClosedRun, client: ClientReport | null): RunDocument {
   const document = client ? withReport(closed.document, client) : closed.document;
   const doubts = [
+    ...stopDoubts(document),
     ...historyDoubts(closed),
     ...clientDoubts(document, client),
     ...caveatDoubts(closed.caveats),
@@ -51,6 +52,8 @@ function historyDoubts({ doubts, unservedWaiters }: ClosedRun): string[] {
 }
 
 function clientDoubts(document: RunDocument, client: ClientReport | null): string[] {
+  // A stopped load generator does not report.
+  if (document.status === "stopped") return [];
   if (!client) {
     return ["The load generator did not report, so dropped requests and the buyers' latency are not known."];
   }
@@ -65,6 +68,15 @@ function clientDoubts(document: RunDocument, client: ClientReport | null): strin
   const counted = countedOfLoad(document);
   if (client.iterations - client.failedRequests > counted) doubts.push(countMismatch(client, counted));
   return doubts;
+}
+
+function stopDoubts({ status, counts, config }: RunDocument): string[] {
+  if (status !== "stopped") return [];
+  const planned =
+    config.vus === null
+      ? plural(counts.requests, "purchase")
+      : `${counts.requests} of ${plural(config.vus, "purchase")}`;
+  return [`The run was stopped after ${planned}, so the rest of the sale is not tested.`];
 }
 
 function caveatDoubts({ dropped, silentNodes, stillRunning, counterUnread }: Caveats): string[] {

@@ -8,7 +8,7 @@ export type SweepPlan = Readonly<Omit<SweepMark, "repeat" | "strategies">> & { r
 export interface SweepCell {
   readonly strategy: string;
   readonly repeat: number;
-  /** The finished run, else the running one, else the last failed one. Null: not started. */
+  /** The finished run, else the running one, else the last stopped or failed one. Null: not started. */
   readonly run: RunDocument | null;
 }
 
@@ -25,7 +25,7 @@ export interface SweepDocument extends SweepPlan {
 /** An entry of `GET /api/sweeps`, newest first. */
 export type SweepSummary = Omit<SweepDocument, "cells">;
 
-const RANK: Record<RunDocument["status"], number> = { finished: 2, running: 1, failed: 0 };
+const RANK: Record<RunDocument["status"], number> = { finished: 2, running: 1, stopped: 0, failed: 0 };
 
 /** Every cell with its run, in the order in which they run. */
 export function sweepCells({ strategies, repeats }: SweepPlan, runs: readonly RunDocument[]): SweepCell[] {

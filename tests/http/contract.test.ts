@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { OpenApiDocument } from "../../lib/http/openapi";
 import { Contract } from "../support/contract";
@@ -197,6 +199,33 @@ describe("the OpenAPI document", () => {
     for (const path of ["/api/runs", "/api/runs/latest", "/api/sweeps"]) await call({ method: "GET", path });
     assert.equal(codeOf(await call({ method: "GET", path: "/api/runs", query: "?limit=0" })), "invalid_request");
     assert.equal(codeOf(await call({ method: "GET", path: "/api/sweeps/{id}", params: { id: "none" } })), "not_found");
+  });
+
+  it("stops a run and its load generator long before the load is complete", async () => {
+    const request = {
+      strategy: "sql-guarded",
+      stock: 1_000,
+      rate: 20,
+      durationMs: 300_000,
+      engine: "builtin",
+      launch: true,
+    };
+    const { id } = json<{ id: string }>(
+      await call({ method: "POST", path: "/api/runs", headers: admin, body: request }),
+    );
+    const params = { id };
+    const hasSold = async () =>
+      json<{ samples: { orders: number }[] }>(
+        await call({ method: "GET", path: "/api/runs/{id}/samples", params }),
+      ).samples.some(({ orders }) => orders > 0);
+    await waitUntil(hasSold, { what: "the first order", withinMs: 60_000 });
+    const stop = { method: "POST", path: "/api/runs/{id}/stop", params, headers: admin };
+    const stopped = json<{ status: string; verdict: string }>(await call(stop));
+    assert.deepEqual([stopped.status, stopped.verdict], ["stopped", "inconclusive"]);
+    const generatorLog = join(".lab", "logs", `run-${id}.log`);
+    const hasEnded = async () => /stopped before it was complete/.test(await readFile(generatorLog, "utf8"));
+    await waitUntil(hasEnded, { what: "the load generator to end", withinMs: 30_000 });
+    assert.equal(codeOf(await call({ ...stop, params: { id: "no-run" } })), "run_not_found");
   });
 
   it("describes the answers of a sweep", async () => {

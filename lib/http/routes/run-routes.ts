@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { runDocumentSchema } from "../../runs/document";
 import { withGeneratorCpu } from "../../runs/engines/cpu-watch";
-import { coordinator, openRun } from "../../runs/lab";
+import { coordinator, openRun, stopRun } from "../../runs/lab";
 import { latestRunPerStrategy, listRuns, listSweeps, readSamples, readSweep } from "../../runs/queries";
 import { finishRequestSchema, runRequestSchema } from "../../runs/run-request";
 import { json } from "../answer";
@@ -91,6 +91,17 @@ export const runRoutes: readonly Route[] = [
     errors: ["run_not_found", "node_unavailable"],
     handler: async ({ params: { id }, body: { client, ...finish } }) =>
       json(await coordinator().finish(id, { ...finish, ...(client ? { client: withGeneratorCpu(id, client) } : {}) })),
+  }),
+  route({
+    method: "post",
+    path: "/api/runs/{id}/stop",
+    summary: "Stops a run before its load is complete, and checks what was recorded. An ended run does not change.",
+    tag: "runs",
+    access: "admin",
+    params: { id: runId },
+    answers: { 200: document },
+    errors: ["run_not_found", "node_unavailable"],
+    handler: async ({ params: { id } }) => json(await stopRun(id)),
   }),
   route({
     ...read,

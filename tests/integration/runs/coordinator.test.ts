@@ -179,6 +179,25 @@ describe("the coordinator", () => {
     assert.match(document?.sentences[0] ?? "", /exit code 107/);
   });
 
+  it("stops a run with the evidence recorded until then, and gives its load generator the same document", async () => {
+    const opened = await open({ vus: 40 });
+    const limited = await buy(opened.target.id, 1, opened.id);
+    assert.equal(limited.status, 201);
+    const stopping = lab.stopRun(opened.id);
+    const [stopped, finished] = await Promise.all([
+      stopping,
+      lab.finish(opened.id, { client, awaitClientReport: false }),
+      lab.fail(opened.id, "The load generator ended with exit code 105."),
+    ]);
+    assert.deepEqual([stopped.status, stopped.verdict], ["stopped", "inconclusive"]);
+    assert.match(stopped.sentences[0] ?? "", /^The run was stopped after 1 of 40 purchases,/);
+    assert.deepEqual(stopped.stock, { initial: 5, final: 4, orders: 1 });
+    assert.deepEqual(finished, stopped);
+    assert.deepEqual(await readRun(opened.id), stopped);
+    assert.equal((await buy(opened.target.id, 2, opened.id)).status, 409, "expected the stopped run to sell no more");
+    assert.deepEqual(await lab.stopRun(opened.id), stopped, "expected a second stop to change nothing");
+  });
+
   it("fails the runs that an earlier coordinator left running, but not those that it opened", async () => {
     const left = await open();
     assert.equal((await buy(left.target.id, 1, left.id)).status, 201);
