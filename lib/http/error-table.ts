@@ -76,6 +76,7 @@ export const errorTable = {
   lease_lost: { status: 503, message: "The lease expired before the write. Retry.", retryAfterSeconds: 1 },
   node_unavailable: { status: 503, message: "A store node does not respond. Retry.", retryAfterSeconds: 1 },
   overloaded: { status: 503, message: "Too many purchases are in flight. Retry.", retryAfterSeconds: 1 },
+  too_many_streams: { status: 503, message: "Too many event streams are open. Retry.", retryAfterSeconds: 10 },
   shutting_down: {
     status: 503,
     message: "This node is shutting down. Retry: another node serves the request.",

@@ -79,7 +79,8 @@ class NodeRequest implements RawRequest {
 
   closeSignal(): AbortSignal {
     const controller = new AbortController();
-    this.#response.once("close", () => controller.abort());
+    if (this.#response.destroyed) controller.abort();
+    else this.#response.once("close", () => controller.abort());
     return controller.signal;
   }
 }
@@ -100,12 +101,16 @@ async function sendCompressed(request: IncomingMessage, response: ServerResponse
 
 const GZIP_HEADERS = { "content-encoding": "gzip", vary: "accept-encoding" };
 
-interface Streamed {
+export interface Streamed {
   readonly answer: Extract<Answer, { readonly chunks: unknown }>;
   readonly isCompressed: boolean;
 }
 
-async function sendChunks(request: IncomingMessage, response: ServerResponse, streamed: Streamed): Promise<void> {
+export async function sendChunks(
+  request: IncomingMessage,
+  response: ServerResponse,
+  streamed: Streamed,
+): Promise<void> {
   const { answer, isCompressed } = streamed;
   const headers = isCompressed ? { ...answer.headers, ...GZIP_HEADERS } : answer.headers;
   response.writeHead(answer.status, headersOf(request, headers));
@@ -115,7 +120,7 @@ async function sendChunks(request: IncomingMessage, response: ServerResponse, st
   }
   response.flushHeaders();
   const steps: Transform[] = isCompressed ? [createGzip()] : [];
-  await pipeline([Readable.from(answer.chunks), ...steps, response]);
+  await pipeline([Readable.from(answer.chunks), ...steps, response], answer.cutOff ? { signal: answer.cutOff } : {});
 }
 
 function headersOf({ headers }: IncomingMessage, answer: Readonly<Record<string, string>>): Record<string, string> {

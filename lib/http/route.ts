@@ -33,7 +33,7 @@ export interface Route {
   /** Its duration depends on the client or the run, so it is never logged as a slow request. */
   readonly isStream?: true;
   /** May be megabytes, so it is compressed if the client accepts gzip. */
-  readonly isLarge?: true;
+  readonly isLarge?: boolean;
   /** Headers of its error answers. */
   errorHeaders?(): Readonly<Record<string, string>>;
   handler(request: ApiRequest<unknown, unknown, unknown>): Answer | Promise<Answer>;

@@ -1,5 +1,6 @@
 import { processSingleton } from "../services/singleton";
 import type { StreamedAnswer } from "./answer";
+import { HttpError } from "./errors";
 
 export interface ServerSentEvent {
   readonly event: string;
@@ -7,6 +8,22 @@ export interface ServerSentEvent {
   /** Without line breaks. */
   readonly data: string;
 }
+
+export interface EventStreamOptions {
+  readonly clientClosed: AbortSignal;
+  /** Text of the events. Ends soon after the signal aborts. */
+  readonly events: (signal: AbortSignal) => AsyncIterable<string>;
+  /** Called once, when the stream is over. */
+  readonly end?: () => void;
+  readonly stallLimitMs?: number;
+}
+
+/** Open streams in one process. Each costs a socket, and a write for every event. */
+export const MAX_STREAMS = 250;
+/** A stream ends after this long. The browser's EventSource then reconnects and resumes. */
+const MAX_STREAM_MS = 15 * 60_000;
+/** A client that takes no bytes for this long is cut off. */
+const STALL_LIMIT_MS = 30_000;
 
 /** Open streams would keep the process alive, so the shutdown ends them. */
 function openStreams(): Set<AbortController> {
@@ -17,11 +34,43 @@ export function endAllStreams(): void {
   for (const controller of openStreams()) controller.abort();
 }
 
-/** Streams events until they end, the client closes the connection, or the process shuts down. */
-export function eventStream(
-  clientClosed: AbortSignal,
-  events: (signal: AbortSignal) => AsyncIterable<ServerSentEvent>,
-): StreamedAnswer {
+export function renderEvent({ event, id, data }: ServerSentEvent): string {
+  return `event: ${event}\n${id === null ? "" : `id: ${id}\n`}data: ${data}\n\n`;
+}
+
+/** @throws HttpError `too_many_streams` */
+export function requireFreeStream(): void {
+  if (openStreams().size >= MAX_STREAMS) {
+    const message = `This process already serves ${MAX_STREAMS} event streams. Retry, or poll the run's samples.`;
+    throw new HttpError({ code: "too_many_streams", message });
+  }
+}
+
+/**
+ * Streams events until they end, the client closes the connection or takes no bytes, or the process shuts down.
+ * @throws HttpError `too_many_streams`
+ */
+export function eventStream(options: EventStreamOptions): StreamedAnswer {
+  requireFreeStream();
+  const ending = new AbortController();
+  const stalled = new AbortController();
+  const abort = () => ending.abort();
+  const limit = setTimeout(abort, MAX_STREAM_MS);
+  limit.unref();
+  openStreams().add(ending);
+  let isOver = false;
+  const end = () => {
+    if (isOver) return;
+    isOver = true;
+    clearTimeout(limit);
+    openStreams().delete(ending);
+    options.clientClosed.removeEventListener("abort", end);
+    ending.abort();
+    options.end?.();
+  };
+  // Also covers an answer whose body is never read, such as that of a HEAD request.
+  options.clientClosed.addEventListener("abort", end);
+  if (options.clientClosed.aborted) queueMicrotask(end);
   return {
     status: 200,
     headers: {
@@ -29,26 +78,31 @@ export function eventStream(
       "cache-control": "no-cache, no-transform",
       "x-accel-buffering": "no",
     },
-    chunks: frames(clientClosed, events),
+    chunks: chunks(options, { ending: ending.signal, stalled, end }),
+    cutOff: stalled.signal,
     code: null,
   };
 }
 
-async function* frames(
-  clientClosed: AbortSignal,
-  events: (signal: AbortSignal) => AsyncIterable<ServerSentEvent>,
-): AsyncGenerator<string> {
-  const controller = new AbortController();
-  openStreams().add(controller);
-  clientClosed.addEventListener("abort", () => controller.abort(), { once: true });
-  if (clientClosed.aborted) controller.abort();
+interface Stream {
+  readonly ending: AbortSignal;
+  readonly stalled: AbortController;
+  readonly end: () => void;
+}
+
+async function* chunks(options: EventStreamOptions, { ending, stalled, end }: Stream): AsyncGenerator<string> {
+  const { events, stallLimitMs = STALL_LIMIT_MS } = options;
   try {
-    for await (const { event, id, data } of events(controller.signal)) {
-      if (controller.signal.aborted) return;
-      yield `event: ${event}\n${id === null ? "" : `id: ${id}\n`}data: ${data}\n\n`;
+    for await (const text of events(ending)) {
+      if (ending.aborted) return;
+      const stall = setTimeout(() => stalled.abort(), stallLimitMs);
+      try {
+        yield text;
+      } finally {
+        clearTimeout(stall);
+      }
     }
   } finally {
-    openStreams().delete(controller);
-    controller.abort();
+    end();
   }
 }

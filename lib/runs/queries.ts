@@ -26,6 +26,20 @@ export async function readSamples(id: string): Promise<RunSample[]> {
   return readSamplesAfter(id, 0);
 }
 
+/** A run and its samples after a number, from one statement and so from one snapshot; null if there is no such run. */
+export async function readFeed(
+  id: string,
+  afterSeq: number,
+): Promise<{ readonly document: RunDocument; readonly samples: readonly RunSample[] } | null> {
+  const result = await postgresPool().query({
+    name: "run_feed",
+    text: `SELECT document, coalesce((SELECT json_agg(data ORDER BY seq) FROM run_samples
+      WHERE run_id = runs.id AND seq > $2), '[]') AS samples FROM runs WHERE id = $1`,
+    values: [id, afterSeq],
+  });
+  return (result.rows[0] as { document: RunDocument; samples: RunSample[] } | undefined) ?? null;
+}
+
 /** The runs with these ids, in this order; ids without a run are left out. */
 export async function readRuns(ids: readonly string[]): Promise<RunDocument[]> {
   const rows = await prisma().run.findMany({ where: { id: { in: [...ids] } }, select: { id: true, document: true } });

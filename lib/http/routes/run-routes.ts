@@ -9,8 +9,7 @@ import { notFound } from "../errors";
 import { findRun } from "../find-run";
 import { headerOf } from "../raw-request";
 import { type Route, route } from "../route";
-import { runFeed } from "../run-feed";
-import { eventStream } from "../sse";
+import { runFeeds } from "../run-feeds";
 import { runsSchema, samplesSchema, sweepSchema, sweepsSchema } from "./answer-schemas";
 import { runId, sweepId } from "./fields";
 import { runsQuerySchema, sweepsQuerySchema } from "./request-schemas";
@@ -105,6 +104,8 @@ export const runRoutes: readonly Route[] = [
   }),
   route({
     ...read,
+    // Compression would hold small events back.
+    isLarge: false,
     path: "/api/runs/{id}/events",
     summary:
       "Streams the run as server-sent events: `run`, then `sample`s, then `finished`. A late client gets past samples too.",
@@ -113,13 +114,12 @@ export const runRoutes: readonly Route[] = [
       "last-event-id": { schema: z.string().max(32), description: "The client has the samples up to this number." },
     },
     answers: { 200: { description: "The live feed.", contentType: "text/event-stream" } },
-    errors: [],
+    errors: ["too_many_streams"],
     isStream: true,
-    handler: async ({ params, raw }) => {
-      const { id } = await findRun(params.id);
+    handler: async ({ params: { id }, raw }) => {
       const lastId = Number.parseInt(headerOf(raw.headers, "last-event-id") ?? "0", 10);
       const afterSeq = Number.isNaN(lastId) ? 0 : lastId;
-      return eventStream(raw.closeSignal(), (signal) => runFeed({ id, afterSeq, signal }));
+      return runFeeds().watch({ id, afterSeq, clientClosed: raw.closeSignal() });
     },
   }),
   route({
