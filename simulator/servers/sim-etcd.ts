@@ -74,7 +74,10 @@ export class SimEtcd extends SimServer {
 
   findPosition(folder: string, key: string, { createRevision, predecessor }: QueuePosition): QueuePosition | null {
     if (!this.#keys.has(key)) return null;
-    if (this.#keys.has(predecessor ?? key)) return { createRevision, predecessor, revision: this.#revision };
+    const lastSeen = this.#keys.get(predecessor ?? key);
+    // A key that was deleted and created again under the same name stands behind this one.
+    if (lastSeen && lastSeen.createRevision <= createRevision)
+      return { createRevision, predecessor, revision: this.#revision };
     return this.#positionOf(folder, createRevision);
   }
 

@@ -90,7 +90,10 @@ class GatewayCommands implements EtcdCommands {
     return this.#readPosition({ folder, key, createRevision, lastSeen: predecessor ?? key });
   }
 
-  /** Reads the queue only if `lastSeen` is gone: the predecessor, or the key itself if it had none. */
+  /**
+   * Reads the queue only if `lastSeen` is no longer in front: the predecessor, or the key itself if it had none. A
+   * client with a long session unlocks and locks again under the same key, which then stands behind this one.
+   */
   async #readPosition(query: {
     folder: string;
     key: string;
@@ -98,13 +101,13 @@ class GatewayCommands implements EtcdCommands {
     lastSeen?: string;
   }): Promise<QueuePosition | null> {
     const { folder, key, createRevision, lastSeen } = query;
-    const isLastSeenThere = { target: "CREATE", result: "GREATER", create_revision: "0" };
+    const isThere = { target: "CREATE", result: "GREATER", create_revision: "0" };
+    const isNotBehind = { target: "CREATE", result: "LESS", create_revision: String(createRevision + 1n) };
+    const compare = [isThere, isNotBehind].map((condition) => ({ key: base64(lastSeen ?? key), ...condition }));
     const read = [readKey(key), lastOf(folder, createRevision - 1n)];
     const answer = await this.#gateway.post<TxnAnswer>(
       "/v3/kv/txn",
-      lastSeen === undefined
-        ? { success: read }
-        : { compare: [{ key: base64(lastSeen), ...isLastSeenThere }], success: [readKey(key)], failure: read },
+      lastSeen === undefined ? { success: read } : { compare, success: [readKey(key)], failure: read },
     );
     if (firstKey(answer, 0) === null) return null;
     const isUnchanged = lastSeen !== undefined && answer.succeeded === true;

@@ -12,6 +12,7 @@ import type { EtcdCommands } from "../../../lib/locks/etcd/etcd-port";
 import type { LockRequest, LockStrategy } from "../../../lib/locks/types";
 import { type EtcdProbe, probeEtcd } from "../../support/etcd-probe";
 import { withWatch } from "../../support/etcd-with-watch";
+import { makeGate } from "../../support/gate";
 import { type LockClients, lockServers, openLockClients } from "../../support/lock-clients";
 import { waitUntil } from "../../support/wait-until";
 
@@ -85,6 +86,35 @@ describe("etcd-lock", () => {
     });
     await Promise.all(waiting);
     assert.deepEqual(served, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
+  it("does not wait for a client that unlocks and queues again under the same key, and vice versa", async () => {
+    const etcd = clients.etcd();
+    const folder = `locks/${request.resource}`;
+    const leaseId = BigInt(`0x${randomUUID().replaceAll("-", "").slice(0, 15)}`) | 1n;
+    const theirs = { folder, key: `${folder}/${leaseId.toString(16)}`, leaseId };
+    // The event of the unlock arrives after the other client has queued again.
+    const hasQueuedAgain = makeGate();
+    const lateWatch = withWatch(etcd, () => hasQueuedAgain.pass().then(() => true));
+    await using waiter = createEtcdLock(lateWatch, clients);
+    await etcd.grantLease({ leaseId, ttlSeconds: 60 });
+    try {
+      await etcd.enqueue(theirs);
+      const ours = waiter.runGuarded({ ...request, waitTimeoutMs: 3_000 }, queue);
+      await untilQueued(2);
+      await etcd.removeKey(theirs.key);
+      const { predecessor } = await etcd.enqueue(theirs);
+      hasQueuedAgain.open();
+      assert.notEqual(predecessor, null, "expected the other client to queue behind our waiter, found it in front");
+      const outcome = await ours;
+      assert.ok(outcome.status === "completed", "our lock waited for a key that stands behind its own");
+      assert.deepEqual(
+        outcome.value.map(({ key }) => key),
+        [predecessor, theirs.key],
+      );
+    } finally {
+      await etcd.revokeLease(leaseId);
+    }
   });
 
   it("skips a waiter in the middle that aborted, and removes its key and its lease", async () => {
