@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { LockStrategy } from "../../lib/locks/types";
 import { type LockClients, lockServers } from "../support/lock-clients";
 import { waitUntil } from "../support/wait-until";
-import { findPrograms, OtherClient, type OtherClientName, type WitnessedHold } from "./other-client";
+import { type Launch, launchInstalled, OtherClient, type OtherClientName, type WitnessedHold } from "./other-client";
 
 /** Grants that each side must get while all sides contend. */
 export const WANTED_GRANTS = 500;
@@ -26,6 +26,8 @@ export interface ContentionRun {
   /** Our resource as a lock name of the other clients: a key or a path. */
   readonly lockName: (resource: string) => string;
   readonly wantedGrants?: number;
+  /** Default: the installed clients in Python and Java. */
+  readonly launch?: Launch;
 }
 
 export interface ContentionResult {
@@ -41,14 +43,15 @@ export interface ContentionResult {
  * incremented on entry and decremented on exit, and the host's monotonic clock.
  */
 export async function contend(run: ContentionRun): Promise<ContentionResult> {
-  const programs = await findPrograms();
-  const { redis: redisUrl, zookeeper: zookeeperHosts } = lockServers();
+  const { redis: redisUrl, zookeeper: zookeeperHosts, etcd: etcdUrl } = lockServers();
   const resource = `interop:${randomUUID()}`;
   const witnessKey = `witness:${resource}`;
   const lockName = run.lockName(resource);
   const timing = { callers: CALLERS_EACH, holdMs: HOLD_MS, longestPauseMs: MAX_PAUSE_MS, ttlMs: TTL_MS };
-  const order = { lockName, witnessKey, redisUrl, zookeeperHosts, ...timing };
-  const others = run.others.map((name) => new OtherClient(name, order, programs));
+  const order = { lockName, witnessKey, redisUrl, zookeeperHosts, etcdUrl, ...timing };
+  const { launch = launchInstalled } = run;
+  const commands = await Promise.all(run.others.map(async (name) => [name, await launch(name, order)] as const));
+  const others = commands.map(([name, command]) => new OtherClient(name, command));
   try {
     const ready = () => others.every(({ isReady, failures }) => isReady || failures.length > 0);
     await waitUntil(ready, { what: "the other clients to connect", withinMs: START_LIMIT_MS });

@@ -5,7 +5,7 @@ import { createLock } from "../../lib/locks/create-lock";
 import { lockServers, openLockClients } from "../support/lock-clients";
 import { waitUntil } from "../support/wait-until";
 import { contend } from "./contention-run";
-import { findPrograms, OtherClient } from "./other-client";
+import { launchInstalled, OtherClient } from "./other-client";
 
 const lockName = (resource: string) => `/locks/${resource}`;
 
@@ -38,10 +38,11 @@ describe("kazoo's own node names", () => {
     const path = lockName(request.resource);
     const kazoo = await connection.create(`${path}/${"f".repeat(32)}__lock__`, "ephemeral-sequential");
     assert.equal((await ours.runGuarded(request, async () => "entered")).status, "contended");
-    const { redis: redisUrl, zookeeper: zookeeperHosts } = lockServers();
-    const order = { lockName: path, witnessKey: `witness:${request.resource}`, redisUrl, zookeeperHosts };
+    const { redis: redisUrl, zookeeper: zookeeperHosts, etcd: etcdUrl } = lockServers();
+    const order = { lockName: path, witnessKey: `witness:${request.resource}`, redisUrl, zookeeperHosts, etcdUrl };
     const timing = { callers: 1, holdMs: 1, longestPauseMs: 1, ttlMs: 5_000 };
-    await using curator = new OtherClient("curator", { ...order, ...timing }, await findPrograms());
+    const command = await launchInstalled("curator", { ...order, ...timing });
+    await using curator = new OtherClient("curator", command);
     await waitUntil(() => curator.isReady, { what: "Curator to connect", withinMs: 30_000 });
     curator.go();
     await waitUntil(() => curator.holds.length > 0, { what: "Curator to enter beside kazoo's node" });

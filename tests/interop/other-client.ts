@@ -17,11 +17,12 @@ export interface WitnessedHold {
 }
 
 export interface ContentionOrder {
-  /** Key in Redis, or path in ZooKeeper. */
+  /** Key in Redis, path in ZooKeeper, or prefix of the keys in etcd. */
   readonly lockName: string;
   readonly witnessKey: string;
   readonly redisUrl: string;
   readonly zookeeperHosts: string;
+  readonly etcdUrl: string;
   /** Threads that contend for the lock. */
   readonly callers: number;
   readonly holdMs: number;
@@ -41,23 +42,27 @@ type Message =
       readonly left: number;
     };
 
-export type OtherClientName = "redis-py" | "kazoo" | "kazoo-curator-names" | "curator";
+export type OtherClientName = "redis-py" | "kazoo" | "kazoo-curator-names" | "curator" | "etcd-go";
 
-export interface LockPrograms {
-  readonly python: string;
-  readonly java: string;
-  readonly classPath: string;
-}
+/** The program and its arguments. */
+export type Command = readonly [program: string, ...args: string[]];
 
-/** Installs what is missing, for tests that are started by hand; `npm test` does it before. */
-export async function findPrograms(): Promise<LockPrograms> {
+/** How to start a client for an order. */
+export type Launch = (name: OtherClientName, order: ContentionOrder) => Promise<Command>;
+
+/**
+ * Starts the clients in Python and Java. Installs what is missing, for tests that are started by hand; `npm test` does
+ * it before.
+ */
+export const launchInstalled: Launch = async (name, order) => {
   await ensureOtherClients();
   const [python, java] = await Promise.all([findPythonWithLocks(), findJavaWithCompiler()]);
   const curator = findCurator();
   assert.ok(python && java && curator);
   console.log(`against ${python.versions}, ${curator.versions}, ${java.versions}`);
-  return { python: python.binary, java: java.binary, classPath: curator.classPath };
-}
+  if (name === "curator") return curatorCommand(order, java.binary, curator.classPath);
+  return [python.binary, clientProgram("contend.py"), JSON.stringify({ client: name, ...order })];
+};
 
 /** A client of another project in a separate process. It acquires the lock repeatedly until it is stopped. */
 export class OtherClient implements AsyncDisposable {
@@ -69,10 +74,8 @@ export class OtherClient implements AsyncDisposable {
 
   constructor(
     readonly name: OtherClientName,
-    order: ContentionOrder,
-    programs: LockPrograms,
+    [command, ...args]: Command,
   ) {
-    const [command, args] = name === "curator" ? curator(order, programs) : python(name, order, programs);
     this.#child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"] });
     let stderrTail = "";
     this.#child.stderr?.on("data", (chunk: Buffer) => {
@@ -122,13 +125,10 @@ export class OtherClient implements AsyncDisposable {
   }
 }
 
-const program = (name: string) => fileURLToPath(new URL(`./clients/${name}`, import.meta.url));
+/** A file or folder in `tests/interop/clients`. */
+export const clientProgram = (name: string) => fileURLToPath(new URL(`./clients/${name}`, import.meta.url));
 
-function python(client: OtherClientName, order: ContentionOrder, programs: LockPrograms): [string, string[]] {
-  return [programs.python, [program("contend.py"), JSON.stringify({ client, ...order })]];
-}
-
-function curator(order: ContentionOrder, programs: LockPrograms): [string, string[]] {
+function curatorCommand(order: ContentionOrder, java: string, classPath: string): Command {
   const { host, port } = parseHostPort(order.redisUrl, 6_379);
   const jvm = [
     "-Xmx128m",
@@ -138,5 +138,5 @@ function curator(order: ContentionOrder, programs: LockPrograms): [string, strin
   ];
   const args = [order.zookeeperHosts, order.lockName, host, String(port), order.witnessKey];
   const counts = [String(order.callers), String(order.holdMs), String(order.longestPauseMs)];
-  return [programs.java, [...jvm, "-cp", programs.classPath, program("Contend.java"), ...args, ...counts]];
+  return [java, ...jvm, "-cp", classPath, clientProgram("Contend.java"), ...args, ...counts];
 }

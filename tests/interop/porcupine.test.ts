@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { after, before, describe, it, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -12,7 +11,8 @@ import { simulateLockSale } from "../../lib/history/testing/simulation/lock-sale
 import { type Sale, SeededRandom, toNdjson } from "../../lib/history/testing/simulation/sale";
 import { HOLD_MUTATIONS } from "../../lib/history/testing/simulation/time-mutations";
 import type { HistoryOpLine } from "../../lib/history/types";
-import { findExecutable, runCommand } from "../../servers/commands";
+import { runCommand } from "../../servers/commands";
+import { buildGoProgram, type GoProgram, skipWithoutGo } from "./go-program";
 
 /**
  * Compares our checker with Porcupine, a linearizability checker of another project, on the same holds. Runs Porcupine through
@@ -21,40 +21,29 @@ import { findExecutable, runCommand } from "../../servers/commands";
 
 const READER = fileURLToPath(new URL("../../docs/history-examples/porcupine-reader/", import.meta.url));
 const EXAMPLES = path.dirname(path.normalize(READER));
-const BUILD_TIMEOUT_MS = 5 * 60_000;
 const HISTORIES = 200;
 
 /** Runs both checkers: could a mutex have granted the holds? */
 type Ask = (histories: readonly Sale[]) => Promise<{ readonly porcupine: boolean; readonly ours: boolean }[]>;
 
-const go = findExecutable("go", ["/usr/local/go/bin/go"]);
-// In CI a missing Go fails the test. On a developer's machine the test is skipped.
-const skip = go === null && !process.env.CI ? "Go is not installed" : false;
-
-describe("Porcupine and the checker of overlapping holds", { skip }, () => {
-  let folder: string;
-  let reader: string;
+describe("Porcupine and the checker of overlapping holds", { skip: skipWithoutGo }, () => {
+  let reader: GoProgram;
 
   before(async () => {
-    assert.ok(go, "Go is needed to build Porcupine: https://go.dev/dl/");
-    folder = await mkdtemp(path.join(tmpdir(), "porcupine-test-"));
-    reader = path.join(folder, "reader");
-    const env = { GOFLAGS: "-mod=readonly" };
-    const built = await runCommand(go, ["build", "-o", reader, "."], { cwd: READER, timeoutMs: BUILD_TIMEOUT_MS, env });
-    assert.equal(built.code, 0, built.stderr);
+    reader = await buildGoProgram(READER);
   });
-  after(() => rm(folder, { recursive: true, force: true }));
+  after(() => reader[Symbol.asyncDispose]());
 
   const ask: Ask = async (histories) => {
     const parsed = await Promise.all(histories.map((sale) => parseHistory([toNdjson(sale)])));
     const files = await Promise.all(
       parsed.map(async (each, index) => {
-        const file = path.join(folder, `${index}.json`);
+        const file = path.join(reader.folder, `${index}.json`);
         await writeFile(file, toPorcupine(each));
         return file;
       }),
     );
-    const { stdout, stderr } = await runCommand(reader, files, { timeoutMs: 120_000 });
+    const { stdout, stderr } = await runCommand(reader.binary, files, { timeoutMs: 120_000 });
     const output = stdout.trimEnd().split("\n");
     assert.equal(output.length, files.length, stderr);
     return parsed.map(({ history }, index) => ({
@@ -65,7 +54,7 @@ describe("Porcupine and the checker of overlapping holds", { skip }, () => {
 
   it("agree on the two examples of the documentation", async () => {
     const files = ["one-holder", "two-holders"].map((name) => path.join(EXAMPLES, `${name}.porcupine.json`));
-    const { stdout, code } = await runCommand(reader, files, { timeoutMs: 60_000 });
+    const { stdout, code } = await runCommand(reader.binary, files, { timeoutMs: 60_000 });
     assert.match(stdout, /^a mutex could have .*\nno mutex grants .*\n$/);
     assert.equal(code, 1);
   });
