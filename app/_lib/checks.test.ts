@@ -2,7 +2,16 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { VIOLATION_KINDS } from "../../lib/history/finding";
 import { runDocument } from "../../lib/runs/testing/run-fixture";
-import { CHECK_COUNT, type CheckEvidence, type CheckRow, checkGroups, checksOf } from "./checks";
+import {
+  CHECK_COUNT,
+  type CheckEvidence,
+  type CheckRow,
+  checkGroups,
+  checkSummary,
+  checksOf,
+  violationSummary,
+} from "./checks";
+import type { Tone } from "./verdict";
 
 const { violations } = runDocument();
 const none = Object.fromEntries(VIOLATION_KINDS.map((kind) => [kind, 0])) as typeof violations;
@@ -35,6 +44,26 @@ describe("short list of checks", () => {
   });
 });
 
+describe("summary of the checks", () => {
+  it("says that there is no violation only of a safe run", () => {
+    const summaryOf = (tone: Tone, found = 0) => violationSummary({ found, of: 13, tone });
+    assert.equal(summaryOf("safe"), "no violations");
+    assert.equal(summaryOf("inconclusive"), "no violations in what was recorded");
+    assert.equal(summaryOf("failed"), "not judged: the run failed");
+    assert.equal(summaryOf("failed", 2), "2 of 13 found violations");
+  });
+
+  it("counts no measurement and no sum of other checks as a violation", () => {
+    const document = runDocument({
+      verdict: "unsafe",
+      violations: { ...none, lostUpdates: 31 },
+      stock: { initial: 100, final: 0, orders: 131 },
+    });
+    const findings = [{ name: "unservedWaiters-1", kind: "unservedWaiters", atUs: 5 }];
+    assert.equal(checkSummary(checkGroups(document, { ...nothing, findings }), "unsafe"), "1 of 13 found violations");
+  });
+});
+
 describe("full list of checks", () => {
   const rowsOf = (document: Parameters<typeof runDocument>[0], evidence: CheckEvidence | null = nothing) =>
     new Map(
@@ -50,14 +79,14 @@ describe("full list of checks", () => {
     assert.equal(CHECK_COUNT, VIOLATION_KINDS.length);
   });
 
-  it("links a violation to its first finding", () => {
+  it("links a violation to its first finding and gives its time", () => {
     const findings = [
-      { name: "oversold-1", kind: "oversold" },
-      { name: "staleWrites-1", kind: "staleWrites" },
-      { name: "staleWrites-2", kind: "staleWrites" },
+      { name: "oversold-1", kind: "oversold", atUs: 1 },
+      { name: "staleWrites-1", kind: "staleWrites", atUs: 2_000 },
+      { name: "staleWrites-2", kind: "staleWrites", atUs: 3_000 },
     ];
     const row = rowsOf({ violations: { ...none, staleWrites: 2 } }, { ...nothing, findings }).get("staleWrites");
-    assert.deepEqual([row?.result, row?.isAlarm, row?.finding], ["2", true, "staleWrites-1"]);
+    assert.deepEqual([row?.result, row?.isAlarm, row?.first], ["2", true, { name: "staleWrites-1", atUs: 2_000 }]);
   });
 
   it("says why a check does not apply, but always shows a violation", () => {
@@ -83,10 +112,17 @@ describe("full list of checks", () => {
     assert.equal(rowsOf({ stock: { initial: 100, final: 0, orders: 100 } }).get("conservation")?.isAlarm, false);
   });
 
+  it("gives no result for a failed run, except for violations that it recorded", () => {
+    const rows = rowsOf({ status: "failed", violations: { ...none, staleWrites: 1 } });
+    const lost = rows.get("lostUpdates");
+    assert.deepEqual([lost?.result, lost?.absence, lost?.isAlarm], [null, "not judged", false]);
+    assert.deepEqual([rows.get("staleWrites")?.result, rows.get("staleWrites")?.isAlarm], ["1", true]);
+  });
+
   it("counts waiters that were served late after a fault", () => {
-    const findings = [{ name: "unservedWaiters-1", kind: "unservedWaiters" }];
+    const findings = [{ name: "unservedWaiters-1", kind: "unservedWaiters", atUs: 5 }];
     const row = rowsOf({}, { ...nothing, findings }).get("liveness");
-    assert.deepEqual([row?.result, row?.isAlarm, row?.finding], ["1 late", true, "unservedWaiters-1"]);
+    assert.deepEqual([row?.result, row?.isAlarm, row?.first?.name], ["1 late", true, "unservedWaiters-1"]);
     assert.equal(rowsOf({}).get("liveness")?.result, "all");
   });
 });

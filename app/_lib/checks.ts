@@ -1,6 +1,7 @@
 import type { CheckName } from "@/lib/history/applicability";
 import type { RunDocument, RunViolations } from "@/lib/runs/document";
-import { durationText, formatCount, plural } from "./format";
+import { durationText, formatCount, formatJain, plural } from "./format";
+import type { Tone } from "./verdict";
 
 /** The checks as the pages list them. */
 
@@ -95,14 +96,26 @@ export function checksOf({ violations }: Pick<RunDocument, "violations">): Check
 export interface CheckRow {
   readonly id: string;
   readonly label: string;
-  /** What the check counts, or why it does not apply. */
+  /** What the check counts, or why it has no result. */
   readonly note: string;
-  /** Null: not applicable. */
+  /** Null: the check does not apply, or the run was not judged. */
   readonly result: string | null;
+  /** Shown in place of a result. */
+  readonly absence: string;
   readonly isAlarm: boolean;
-  /** Name of its first finding, which links to it (`lostUpdates-1`). */
-  readonly finding: string | null;
+  /** The check counts violations. Others measure, or restate the violations of several checks. */
+  readonly isViolation: boolean;
+  readonly first: FirstFinding | null;
 }
+
+/** The first finding of a check; its name links to it (`lostUpdates-1`). */
+export interface FirstFinding {
+  readonly name: string;
+  /** When the check first found a violation; null for a sum over the whole run. */
+  readonly atUs: number | null;
+}
+
+const NOT_APPLICABLE = "not applicable";
 
 export interface CheckGroup {
   readonly title: string;
@@ -113,7 +126,7 @@ export interface CheckGroup {
 export interface CheckEvidence {
   readonly violations: Readonly<Record<string, number>>;
   readonly notApplicable: Partial<Readonly<Record<CheckName, string>>>;
-  readonly findings: readonly { readonly name: string; readonly kind: string }[];
+  readonly findings: readonly { readonly name: string; readonly kind: string; readonly atUs: number | null }[];
   readonly measures: { readonly handOff: NonNullable<RunDocument["handOff"]> };
 }
 
@@ -134,19 +147,38 @@ export function checkGroups(document: RunDocument, evidence: CheckEvidence | nul
   ];
 }
 
-function violationRow({ id, label, meaning }: Kind, { violations }: RunDocument, evidence: CheckEvidence | null) {
+/** The result of all checks in one line. */
+export function checkSummary(groups: readonly CheckGroup[], tone: Tone): string {
+  const rows = groups.flatMap((group) => group.rows);
+  const checks = rows.filter(({ isViolation }) => isViolation);
+  const skipped = rows.filter(({ absence, result }) => result === null && absence === NOT_APPLICABLE).length;
+  const found = checks.filter(({ isAlarm }) => isAlarm).length;
+  return `${violationSummary({ found, of: checks.length, tone })}${skipped > 0 ? `, ${skipped} not applicable` : ""}`;
+}
+
+/** Only a safe run is known to have no violation. */
+export function violationSummary({ found, of, tone }: { found: number; of: number; tone: Tone }): string {
+  if (found > 0) return `${found} of ${of} found violations`;
+  if (tone === "failed") return "not judged: the run failed";
+  return tone === "safe" ? "no violations" : "no violations in what was recorded";
+}
+
+function violationRow(
+  { id, label, meaning }: Kind,
+  { violations, status }: RunDocument,
+  evidence: CheckEvidence | null,
+): CheckRow {
   // An older document lacks some counts; its history has all of them.
   const count = violations[id] ?? evidence?.violations[id];
   const reason = count === undefined ? "this run is older than the check" : evidence?.notApplicable[id];
-  if (reason !== undefined && (count ?? 0) === 0) return notApplicableRow(id, label, reason);
-  return {
-    ...plainRow(id, label, meaning),
-    result: formatCount(count),
-    isAlarm: (count ?? 0) > 0,
-    finding: firstOf(id, evidence),
-  };
+  if (reason !== undefined && (count ?? 0) === 0) return { ...notApplicableRow(id, label, reason), isViolation: true };
+  const row = { ...plainRow(id, label, meaning), isViolation: true };
+  // Zero violations in a part of a run say nothing about the rest.
+  if (status === "failed" && count === 0) return { ...row, result: null, absence: "not judged" };
+  return { ...row, result: formatCount(count), isAlarm: (count ?? 0) > 0, first: firstOf(id, evidence) };
 }
 
+/** Restates the lost updates and the undersold units, so it is no violation of its own. */
 function conservation({ stock }: RunDocument): CheckRow {
   const { initial, final, orders } = stock;
   const isKept = initial - final === orders;
@@ -167,7 +199,7 @@ function liveness(evidence: CheckEvidence | null): CheckRow {
     ...plainRow(id, label, "each waiter is served within a time limit after the fault ends"),
     result: late === 0 ? "all" : `${formatCount(late)} late`,
     isAlarm: late > 0,
-    finding: firstOf("unservedWaiters", evidence),
+    first: firstOf("unservedWaiters", evidence),
   };
 }
 
@@ -177,7 +209,7 @@ function fairness({ fairness }: RunDocument, evidence: CheckEvidence | null): Ch
   const note = longestWaitMs === null ? "" : `longest wait ${durationText(longestWaitMs)}; `;
   if (jain === null)
     return notApplicableRow(id, label, evidence?.notApplicable.fairness ?? "no purchase waited and was served");
-  return { ...plainRow(id, label, `${note}1 means that all waited equally long`), result: `Jain ${jain.toFixed(3)}` };
+  return { ...plainRow(id, label, `${note}1 means that all waited equally long`), result: `Jain ${formatJain(jain)}` };
 }
 
 function handOff(document: RunDocument, evidence: CheckEvidence | null): CheckRow {
@@ -192,13 +224,23 @@ function handOff(document: RunDocument, evidence: CheckEvidence | null): CheckRo
 }
 
 function plainRow(id: string, label: string, note: string): CheckRow {
-  return { id, label, note, result: "–", isAlarm: false, finding: null };
+  return {
+    id,
+    label,
+    note,
+    result: "–",
+    absence: NOT_APPLICABLE,
+    isAlarm: false,
+    isViolation: false,
+    first: null,
+  };
 }
 
 function notApplicableRow(id: string, label: string, reason: string): CheckRow {
   return { ...plainRow(id, label, reason), result: null };
 }
 
-function firstOf(kind: string, evidence: CheckEvidence | null): string | null {
-  return evidence?.findings.find((finding) => finding.kind === kind)?.name ?? null;
+function firstOf(kind: string, evidence: CheckEvidence | null): FirstFinding | null {
+  const first = evidence?.findings.find((finding) => finding.kind === kind);
+  return first ? { name: first.name, atUs: first.atUs } : null;
 }

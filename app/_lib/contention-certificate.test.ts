@@ -29,6 +29,8 @@ describe("certificateOf", () => {
     assert.equal(isCertified, false);
     assert.match(sentences.join(" "), /At most 1 purchase of 500 in flight at once\. Without contention/);
     assert.equal(factsOf({ ...some, contention })["All buyers started within"], "–");
+    const many = certificateOf({ ...some, contention: { ...contention, peakInFlight: 90 } });
+    assert.match(many.sentences.join(" "), /^Up to 90 of 500 purchases were in flight at once, but/);
   });
 
   it("gives the load generator's lag and CPU, or says that they are unknown", () => {

@@ -5,9 +5,9 @@ import {
   durationText,
   formatCount,
   formatDuration,
+  formatJain,
   formatMsCell,
   formatRate,
-  formatSeconds,
   formatTick,
   formatWhen,
   NO_VALUE,
@@ -84,8 +84,8 @@ describe("cells and settings", () => {
     assert.equal(settingText(10_000), "10 s");
   });
 
-  it("show seconds and plurals", () => {
-    assert.equal(formatSeconds(410), "0.41 s");
+  it("show an index and plurals", () => {
+    assert.deepEqual([formatJain(0.65), formatJain(null)], ["0.650", NO_VALUE]);
     assert.equal(plural(1, "order"), "1 order");
     assert.equal(plural(1_200, "order"), "1,200 orders");
   });

@@ -43,9 +43,9 @@ export function formatRate(perSecond: number | null | undefined): string {
   return perSecond > 0 && perSecond < 9.95 ? perSecond.toFixed(1) : grouped.format(Math.round(perSecond));
 }
 
-/** A point in a run, in seconds: 0.41 s. */
-export function formatSeconds(ms: number | null | undefined): string {
-  return ms === null || ms === undefined ? NO_VALUE : `${(ms / 1000).toFixed(2)} s`;
+/** Jain's index of fairness, from 0 to 1. */
+export function formatJain(jain: number | null): string {
+  return jain === null ? NO_VALUE : jain.toFixed(3);
 }
 
 /** A duration with its unit as text: "3.2 s". */

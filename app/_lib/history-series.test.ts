@@ -9,16 +9,21 @@ const MS = 1_000_000;
 const sold = (atMs: number) =>
   op({ invokedNs: 0, writeNs: (atMs - 1) * MS, writeAccepted: true, committedNs: atMs * MS, answeredNs: atMs * MS });
 
-function chartsOf(endMs: number) {
+function chartsOf(endMs: number, orderedUnits = 3) {
   const ops = [sold(2), sold(3), sold(endMs)];
   const series = seriesOf(history({ ops, run: { initial: 2 } }));
   assert.ok(series);
-  return seriesOfHistory(series, [{ faultId: "kill-holder", fromUs: 1_000, toUs: 1_500, proof: "ended" }]);
+  return seriesOfHistory(
+    series,
+    [{ faultId: "kill-holder", fromUs: 1_000, toUs: 1_500, proof: "ended" }],
+    orderedUnits,
+  );
 }
 
 describe("time series of a history", () => {
   it("names its data source and step length", () => {
     assert.equal(chartsOf(400).source, "from 3 recorded purchases in 5 ms steps");
+    assert.match(chartsOf(400, 4).source, /; 1 ordered unit has no recorded purchase$/);
     assert.equal(chartsOf(80).source, "from 3 recorded purchases in 1 ms steps");
     assert.equal(chartsOf(20).source, "from 3 recorded purchases in 0.2 ms steps");
     assert.equal(chartsOf(200_000).source, "from 3 recorded purchases in 2 s steps");

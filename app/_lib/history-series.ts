@@ -4,9 +4,10 @@ import { plural } from "./format";
 import { type Columns, type RunSeries, STACK_ORDER } from "./run-series";
 import { timeAxis } from "./time-axis";
 
-/** Time series from the history. Purchases and faults share one time axis. */
-export function seriesOfHistory(series: Series, faults: readonly TimelineFault[]): RunSeries {
+/** Time series from the history. Purchases and faults share one time axis. @param orderedUnits units ordered, by the rows */
+export function seriesOfHistory(series: Series, faults: readonly TimelineFault[], orderedUnits: number): RunSeries {
   const { stepUs, operations, steps } = series;
+  const recorded = steps.ordered.reduce((sum, units) => sum + units, 0);
   const stepS = stepUs / 1e6;
   // Multiplied, not summed: a running sum would accumulate floating-point error.
   const x = steps.answered.map((_, index) => ((index + 1) * stepUs) / 1e6);
@@ -14,7 +15,7 @@ export function seriesOfHistory(series: Series, faults: readonly TimelineFault[]
   const perSecond = (counts: readonly number[]) => counts.map((count) => count / stepS);
   const step = stepText(stepUs);
   return {
-    source: `from ${plural(operations, "recorded purchase")} in ${step} steps`,
+    source: `from ${plural(operations, "recorded purchase")} in ${step} steps${unrecordedText(orderedUnits - recorded)}`,
     latencySpan: `${step} steps`,
     inFlightUnit: `peak in ${step} steps`,
     axis: timeAxis(x.at(-1) ?? stepS, stepS),
@@ -44,6 +45,12 @@ function stockColumns({ initial, steps }: Series, x: readonly number[]): Columns
       [initial === null ? null : 0, ...beyond],
     ],
   };
+}
+
+/** Rows without a recorded purchase are not in the charts. */
+function unrecordedText(units: number): string {
+  if (units <= 0) return "";
+  return `; ${plural(units, "ordered unit")} ${units === 1 ? "has" : "have"} no recorded purchase`;
 }
 
 /** "5 ms", "0.2 ms", "2 s". */

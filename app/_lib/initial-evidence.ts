@@ -7,6 +7,8 @@ import { clampRange, rangeAround, type TimeRange } from "./timeline-view";
 /** Evidence that comes with the page. The browser fetches the spans afterwards, and further findings on selection. */
 export interface InitialEvidence {
   readonly verdict: Evidence["verdict"];
+  /** The run failed: its history may lack purchases that the failure prevented. */
+  readonly isFailed: boolean;
   readonly violations: Readonly<Record<string, number>>;
   readonly lanes: readonly string[];
   readonly depths: readonly number[];
@@ -30,5 +32,19 @@ export async function loadInitialEvidence(document: RunDocument, link: EvidenceP
   const whole = { fromUs: 0, toUs: Math.max(1, endUs) };
   const around = rangeAround(spans, (first ?? ordinary).spans, endUs) ?? whole;
   const firstRange = link.range ? clampRange(link.range, endUs) : around;
-  return { verdict, violations, lanes, depths, hasHolds, endUs, faults, findings, first, ordinary, firstRange };
+  const isFailed = document.status === "failed";
+  return {
+    verdict,
+    isFailed,
+    violations,
+    lanes,
+    depths,
+    hasHolds,
+    endUs,
+    faults,
+    findings,
+    first,
+    ordinary,
+    firstRange,
+  };
 }

@@ -67,7 +67,7 @@ export function openingModel(config: SaleConfig): RunModel {
       orders: 0,
       oversold: 0,
       sold: 0,
-      buyers: config.arrival === "rate" ? null : config.buyers,
+      purchases: config.arrival === "rate" ? null : config.buyers,
       lostUpdates: 0,
       soldPerSecond: null,
       latencyMs: NO_PERCENTILES,

@@ -71,7 +71,8 @@ export interface Figures {
   readonly orders: number;
   readonly oversold: number;
   readonly sold: number;
-  readonly buyers: number | null;
+  /** All purchases that `sold` is a part of: those expected while the run is active, those received afterwards; null if not known. */
+  readonly purchases: number | null;
   readonly lostUpdates: number;
   readonly soldPerSecond: number | null;
   readonly latencyMs: Percentiles;
@@ -92,7 +93,7 @@ export function figuresOf(document: RunDocument, samples: readonly RunSample[]):
     orders: last.orders,
     oversold: last.oversold,
     sold: last.counts.sold,
-    buyers: document.config.vus,
+    purchases: expectedPurchases(document, last),
     lostUpdates: Math.max(0, last.orders - (initial - last.stockLeft)),
     soldPerSecond: last.soldPerSecond,
     latencyMs: last.latencyMs,
@@ -103,6 +104,11 @@ export function figuresOf(document: RunDocument, samples: readonly RunSample[]):
   };
 }
 
+/** Buyers that buy in a loop, or that arrive at a rate, send a number of purchases that is known only at the end. */
+function expectedPurchases({ config }: RunDocument, { counts }: RunSample): number | null {
+  return config.vus === null || counts.requests > config.vus ? null : config.vus;
+}
+
 function finalFigures(document: RunDocument): Figures {
   return {
     tone: toneOf(document),
@@ -110,7 +116,7 @@ function finalFigures(document: RunDocument): Figures {
     orders: document.stock.orders,
     oversold: document.violations.oversold,
     sold: document.counts.sold,
-    buyers: document.config.vus,
+    purchases: document.counts.requests,
     lostUpdates: document.violations.lostUpdates,
     soldPerSecond: document.throughput.soldPerSecond,
     latencyMs: document.latencyMs,

@@ -17,11 +17,6 @@ describe("verdict text", () => {
     assert.deepEqual(words, { lead: "131 orders for 100 units.", rest: ["More."] });
   });
 
-  it("adds the time of the first violation if the document has it", () => {
-    const words = verdictText(runDocument({ verdict: "unsafe", sentences: ["Lost.", "More."], firstViolationMs: 410 }));
-    assert.deepEqual(words, { lead: "Lost. First violation at 0.41 s.", rest: ["More."] });
-  });
-
   it("has a sentence for a document without sentences", () => {
     for (const verdict of ["safe", "unsafe", "inconclusive"] as const) {
       assert.match(verdictText(runDocument({ verdict, sentences: [] })).lead, /^100 orders for 100 units/);
@@ -37,9 +32,9 @@ describe("verdict text", () => {
 
 describe("facts that support the verdict", () => {
   it("name missing contention and purchases that were not sent", () => {
-    const contention = { ...runDocument().contention, certified: false, droppedIterations: 3 };
+    const contention = { ...runDocument().contention, certified: false, peakInFlight: 1, droppedIterations: 3 };
     const evidence = evidenceOf(runDocument({ contention })).join(" · ");
-    assert.match(evidence, /no two purchases in flight at once/);
+    assert.match(evidence, /^up to 1 purchase in flight at once · 100 units ordered/);
     assert.match(evidence, /3 purchases the load generator did not send/);
   });
 

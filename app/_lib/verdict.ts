@@ -1,5 +1,5 @@
 import type { RunDocument } from "@/lib/runs/document";
-import { formatCount, formatSeconds, plural } from "./format";
+import { formatCount, plural } from "./format";
 
 /** State of a run that selects its colour and word on the page. */
 export type Tone = "idle" | "opening" | "running" | "safe" | "unsafe" | "inconclusive" | "failed";
@@ -54,23 +54,16 @@ export function verdictText(document: RunDocument): VerdictText {
     )
     .filter((sentence) => sentence !== "");
   const [lead = fallbackSentence(document), ...rest] = sentences;
-  return { lead: `${lead}${firstSeenText(document)}`, rest };
-}
-
-/** A point in time, so always in seconds, as on the charts. */
-function firstSeenText({ firstViolationMs }: RunDocument): string {
-  return firstViolationMs === undefined ? "" : ` First violation at ${formatSeconds(firstViolationMs)}.`;
+  return { lead, rest };
 }
 
 /** Facts of the document that support the verdict. */
 export function evidenceOf(document: RunDocument): string[] {
   const { contention, counts, stock } = document;
   const evidence = [
-    contention.certified
-      ? `up to ${formatCount(contention.peakInFlight)} purchases in flight at once`
-      : "no two purchases in flight at once",
-    `${plural(stock.orders, "order row")} in PostgreSQL`,
-    `${plural(counts.requests, "request")} answered`,
+    `up to ${plural(contention.peakInFlight, "purchase")} in flight at once`,
+    `${plural(stock.orders, "unit")} ordered, by the rows in PostgreSQL`,
+    `${plural(counts.requests, "purchase")} received by the nodes`,
   ];
   if (contention.droppedIterations !== null && contention.droppedIterations > 0) {
     evidence.push(`${plural(contention.droppedIterations, "purchase")} the load generator did not send`);

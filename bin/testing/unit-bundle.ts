@@ -63,7 +63,7 @@ function writeGroup(groupFile: string, files: readonly string[]): string {
 }
 
 /** Tests find files by their place in the sources, so `import.meta` must name the source file in a bundle too. */
-const sourceUrls: Plugin = {
+export const sourceUrls: Plugin = {
   name: "source-urls",
   setup(build) {
     build.onLoad({ filter: /\.(ts|tsx|mjs)$/ }, ({ path: file }) => {

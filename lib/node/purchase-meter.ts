@@ -18,7 +18,7 @@ export interface NodeRunStats {
   readonly histograms: { readonly latency: string } & { readonly [phase in Phase]: string };
 }
 
-const COUNT_OF: Record<OperationOutcome, keyof RunCounts> = {
+export const COUNT_OF: Record<OperationOutcome, keyof RunCounts> = {
   sold: "sold",
   sold_out: "soldOut",
   contended: "contended",

@@ -89,7 +89,8 @@ export async function restoreClosedRun(document: RunDocument, checks: CheckedRun
   return closedRun(document, caveats, checked);
 }
 
-function closedRun(document: RunDocument, caveats: Caveats, { parsed, report }: CheckedRun): ClosedRun {
+/** Adds what the checks of the history say against a safe verdict. */
+export function closedRun(document: RunDocument, caveats: Caveats, { parsed, report }: CheckedRun): ClosedRun {
   const doubts = report.findings.filter(isDoubt);
   return { document, caveats, doubts, unservedWaiters: livenessOf(parsed.history).count };
 }

@@ -1,11 +1,19 @@
-import { CHECK_COUNT, type Check } from "@/app/_lib/checks";
+import { CHECK_COUNT, type Check, violationSummary } from "@/app/_lib/checks";
 import { formatCount, NO_VALUE } from "@/app/_lib/format";
+import type { Tone } from "@/app/_lib/verdict";
 import styles from "./tables.module.css";
 
+interface CheckListProps {
+  readonly checks: readonly Check[];
+  readonly pending: boolean;
+  readonly tone: Tone;
+}
+
 /** The checks and how many violations each one found; no counts while the sale runs. */
-export function CheckList({ checks, pending }: { checks: readonly Check[]; pending: boolean }) {
+export function CheckList({ checks, pending, tone }: CheckListProps) {
   const found = checks.filter(({ count }) => (count ?? 0) > 0).length;
-  const summary = found === 0 ? "no violations" : `${found} of ${CHECK_COUNT} found violations`;
+  const summary = violationSummary({ found, of: CHECK_COUNT, tone });
+  const isBlank = (count: number | null) => pending || (tone === "failed" && count === 0);
   return (
     <section className={styles.block} aria-label="The checks">
       <header className={styles.head}>
@@ -28,7 +36,7 @@ export function CheckList({ checks, pending }: { checks: readonly Check[]; pendi
                   {check.label}
                 </th>
                 <td className={alarm ? `num ${styles.alarmCell}` : "num"}>
-                  {pending ? NO_VALUE : formatCount(check.count)}
+                  {isBlank(check.count) ? NO_VALUE : formatCount(check.count)}
                 </td>
               </tr>
             );

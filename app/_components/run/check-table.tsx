@@ -1,27 +1,23 @@
-import { type CheckGroup, type CheckRow, checkGroups } from "@/app/_lib/checks";
+import { type CheckGroup, type CheckRow, checkGroups, checkSummary } from "@/app/_lib/checks";
+import { findingTimeText } from "@/app/_lib/finding-text";
 import { readEvidence } from "@/app/_lib/lab-data";
+import { type Tone, toneOf } from "@/app/_lib/verdict";
 import type { RunDocument } from "@/lib/runs/document";
 import { FindingLink } from "../timeline/finding-selection";
 import styles from "./check-table.module.css";
 
 /** Every check of a run, completed with the findings of its history. */
 export async function CheckSection({ document }: { document: RunDocument }) {
-  return <CheckTable groups={checkGroups(document, await readEvidence(document))} />;
+  return <CheckTable groups={checkGroups(document, await readEvidence(document))} tone={toneOf(document)} />;
 }
 
 /** Every check with its result, or the reason why it does not apply. */
-export function CheckTable({ groups }: { groups: readonly CheckGroup[] }) {
-  const rows = groups.flatMap((group) => group.rows);
-  const found = rows.filter(({ isAlarm }) => isAlarm).length;
-  const skipped = rows.filter(({ result }) => result === null).length;
+export function CheckTable({ groups, tone }: { groups: readonly CheckGroup[]; tone: Tone }) {
   return (
     <section aria-label="The checks" data-testid="checks">
       <header className={styles.head}>
         <h2>The checks</h2>
-        <p className={styles.aside}>
-          {found === 0 ? "no violations" : `${found} of ${rows.length} found violations`}
-          {skipped > 0 ? `, ${skipped} not applicable` : ""}
-        </p>
+        <p className={styles.aside}>{checkSummary(groups, tone)}</p>
       </header>
       <div className={styles.groups}>
         {groups.map(({ title, rows: members }) => (
@@ -45,18 +41,18 @@ export function CheckTable({ groups }: { groups: readonly CheckGroup[] }) {
   );
 }
 
-function Row({ row: { id, label, note, result, isAlarm, finding } }: { row: CheckRow }) {
+function Row({ row: { id, label, note, result, absence, isAlarm, first } }: { row: CheckRow }) {
   return (
     <tr className={isAlarm ? styles.alarm : undefined} data-check={id}>
       <th scope="row">
         {label} <span className={styles.note}>{note}</span>
       </th>
       <td className={result === null ? styles.none : "num"}>
-        {result ?? "not applicable"}
-        {finding === null ? null : (
+        {result ?? absence}
+        {first === null ? null : (
           <span className={styles.first}>
-            <FindingLink name={finding} label={`${label}: show the first finding`}>
-              show first
+            <FindingLink name={first.name} label={`${label}: show the first finding`}>
+              {first.atUs === null ? "show" : `first at ${findingTimeText(first.atUs)}`}
             </FindingLink>
           </span>
         )}

@@ -30,7 +30,7 @@ export function RunBody({ model, evidence, charts, checks, chartsFirst = false }
       {chartsFirst ? evidence : null}
       <div className={checks ? undefined : styles.tables}>
         <NodeTable rows={model.nodeRows} running={model.pending} answers={model.answers} />
-        {checks ? null : <CheckList checks={model.checks} pending={model.pending} />}
+        {checks ? null : <CheckList checks={model.checks} pending={model.pending} tone={figures.tone} />}
       </div>
       {checks}
       {model.rest.length > 0 ? (

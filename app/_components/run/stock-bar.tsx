@@ -3,10 +3,16 @@ import { formatCount } from "@/app/_lib/format";
 import { stockBarShares } from "@/app/_lib/stock-bar";
 import styles from "./stock-bar.module.css";
 
-/** Orders against stock as a bar; orders beyond the stock are hatched. */
-export function StockBar({ initial, orders, oversold }: { initial: number; orders: number; oversold: number }) {
+interface StockBarProps {
+  readonly initial: number;
+  readonly orders: number;
+  /** Null: not judged. */
+  readonly oversold: number | null;
+}
+
+/** Ordered units against stock as a bar; those beyond the stock are hatched. */
+export function StockBar({ initial, orders, oversold }: StockBarProps) {
   const shares = stockBarShares(initial, orders);
-  const alarm = oversold > 0;
   return (
     <div>
       <div className={styles.bar} aria-hidden="true">
@@ -25,16 +31,16 @@ export function StockBar({ initial, orders, oversold }: { initial: number; order
             <b>{formatCount(initial)}</b> in stock
           </span>
           <span>
-            <b>{formatCount(orders)}</b> {orders === 1 ? "order" : "orders"}
+            <b>{formatCount(orders)}</b> ordered
           </span>
         </span>
-        {alarm ? (
-          <span className={styles.alarm}>
-            <b>+{formatCount(oversold)}</b> beyond the stock
-          </span>
-        ) : (
-          <span>
-            <b>0</b> beyond the stock
+        {oversold === null ? null : (
+          <span className={oversold > 0 ? styles.alarm : undefined}>
+            <b>
+              {oversold > 0 ? "+" : ""}
+              {formatCount(oversold)}
+            </b>{" "}
+            beyond the stock
           </span>
         )}
       </p>

@@ -13,7 +13,9 @@ interface VerdictHeadProps {
 /** The oversold count, the verdict sentence and the stock bar, at a fixed height while the sale runs. */
 export function VerdictHead({ figures, lead, evidence }: VerdictHeadProps) {
   const { tone, oversold } = figures;
-  const shown = tone === "failed" ? NO_VALUE : formatCount(oversold);
+  // A failed run was not judged, but what it oversold is still oversold.
+  const isJudged = tone !== "failed" || oversold > 0;
+  const shown = isJudged ? formatCount(oversold) : NO_VALUE;
   return (
     <section className={styles.head} data-tone={tone} data-alarm={oversold > 0} aria-label="Verdict">
       <div className={styles.figure}>
@@ -36,7 +38,7 @@ export function VerdictHead({ figures, lead, evidence }: VerdictHeadProps) {
             <strong>{TONE_TEXT[tone]}.</strong> {lead}
           </span>
         </p>
-        <StockBar initial={figures.initial} orders={figures.orders} oversold={oversold} />
+        <StockBar initial={figures.initial} orders={figures.orders} oversold={isJudged ? oversold : null} />
         <p className={styles.evidence}>{evidence.join(" · ")}</p>
       </div>
     </section>

@@ -27,5 +27,5 @@ export function OverTime({ document, sampled, children }: OverTimeProps) {
 
 async function Recorded({ document, sampled, children }: OverTimeProps) {
   const { series, faults } = await readEvidence(document);
-  return children(series === null ? sampled : seriesOfHistory(series, faults));
+  return children(series === null ? sampled : seriesOfHistory(series, faults, document.stock.orders));
 }

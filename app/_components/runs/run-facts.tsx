@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { durationText, formatCount, NO_VALUE, settingText } from "@/app/_lib/format";
+import { durationText, formatCount, formatJain, NO_VALUE, settingText } from "@/app/_lib/format";
 import { formatFault } from "@/lib/faults/fault-text";
 import type { RunDocument } from "@/lib/runs/document";
 import styles from "./run-facts.module.css";
@@ -48,7 +48,7 @@ export function outcomeFacts({ fairness, throughput, counts, latencySource, expe
     ["Expected verdict", expected],
     ["Requests", formatCount(counts.requests)],
     ["Responses", rate(throughput.completedPerSecond)],
-    ["Fairness of waits (Jain)", fairness.jain === null ? NO_VALUE : fairness.jain.toFixed(3)],
+    ["Fairness of waits (Jain)", formatJain(fairness.jain)],
     ["Longest wait", durationText(fairness.longestWaitMs)],
     ["Latency measured by", latencySource === "client" ? "the load generator" : "the store nodes"],
   ];

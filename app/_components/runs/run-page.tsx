@@ -6,6 +6,7 @@ import type { EvidenceParams } from "@/app/_lib/evidence-url";
 import { durationText } from "@/app/_lib/format";
 import { configOfRun, queryOf } from "@/app/_lib/run-config";
 import { modelOf } from "@/app/_lib/run-model";
+import { toneOf } from "@/app/_lib/verdict";
 import type { RunDocument } from "@/lib/runs/document";
 import type { RunSample } from "@/lib/runs/run-sample";
 import { ChartGrid, InsideChart, LatencyChart, PhaseChart, RateChart, StockChart } from "../chart/run-charts";
@@ -76,7 +77,7 @@ export function RunPage({ document, samples, link }: RunPageProps) {
           model={model}
           checks={
             document.status === "running" ? null : (
-              <Suspense fallback={<CheckTable groups={checkGroups(document, null)} />}>
+              <Suspense fallback={<CheckTable groups={checkGroups(document, null)} tone={toneOf(document)} />}>
                 <CheckSection document={document} />
               </Suspense>
             )

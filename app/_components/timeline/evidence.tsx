@@ -70,9 +70,11 @@ function Stepper({ findings, chosen, counts, onChoose }: StepperProps) {
   );
 }
 
-function noViolationText({ verdict, hasHolds, ordinary }: InitialEvidence): string {
+/** Without a violation to show: what the history proves, and what the page shows in its place. */
+function noViolationText({ isFailed, verdict, hasHolds, ordinary }: InitialEvidence): string {
   const { actors } = ordinary.interleaving;
-  const found = verdict === "safe" ? "No violation was found." : "The history contains no violation.";
+  const unproven = isFailed ? "The run failed, so its history is not judged." : "The history contains no violation.";
+  const found = verdict === "safe" && !isFailed ? "No violation was found." : unproven;
   if (actors.length === 0) return `${found} No purchase entered the critical section.`;
   if (actors.length === 1) return `${found} The first purchase in the critical section:`;
   return `${found} The first ${actors.length} purchases in the critical section${hasHolds ? ", one after the other" : ""}:`;
@@ -149,7 +151,7 @@ export function Evidence({ runId, opening, isOwnPage }: EvidenceProps) {
       </div>
       <section className={styles.lines} aria-label="Interleaving" data-testid="interleaving">
         <header className={styles.head}>
-          <h2>{name === null ? "Interleaving without a violation" : "Interleaving"}</h2>
+          <h2>{name === null ? "How purchases took turns" : "Interleaving"}</h2>
           {finding ? <Stepper findings={findings} chosen={finding} counts={violations} onChoose={choose} /> : null}
         </header>
         <p className={styles.sentence}>{problem ?? caption}</p>

@@ -3,6 +3,7 @@ import type { RunDocument } from "@/lib/runs/document";
 import { type Evidence, type ExplainedFinding, evidenceOf } from "@/lib/runs/evidence";
 import { historyLines } from "@/lib/runs/history-export";
 import { readSamples } from "@/lib/runs/queries";
+import type { RunSample } from "@/lib/runs/run-sample";
 import { seriesOfHistory } from "../history-series";
 import { latencyCurves } from "../latency-curves";
 import { seriesOfSamples } from "../samples-series";
@@ -49,7 +50,11 @@ export async function exportRun(
       return body === null ? null : { name: `${name}-${of}.hgrm`, contentType: "text/plain; charset=utf-8", body };
     }
     case "html":
-      return { name: `${name}.html`, contentType: "text/html; charset=utf-8", body: await htmlOf(document) };
+      return {
+        name: `${name}.html`,
+        contentType: "text/html; charset=utf-8",
+        body: await exportedHtml(document, await readSamples(document.id)),
+      };
   }
 }
 
@@ -59,13 +64,15 @@ async function csvOf(document: RunDocument, rows: ExportOrder["rows"]): Promise<
   return percentilesCsv(latencyCurves(document));
 }
 
-async function htmlOf(document: RunDocument): Promise<string> {
-  const [samples, evidence] = await Promise.all([readSamples(document.id), evidenceOf(document)]);
+/** The run as one HTML file. The samples replace the series of a run without a recorded one. */
+export async function exportedHtml(document: RunDocument, samples: readonly RunSample[]): Promise<string> {
+  const evidence = await evidenceOf(document);
   const { findings, faults, series } = evidence;
   const first = findings[0] === undefined ? null : evidence.explain(findings[0].name);
   return runHtml({
     document,
-    series: series === null ? seriesOfSamples(document, samples) : seriesOfHistory(series, faults),
+    series:
+      series === null ? seriesOfSamples(document, samples) : seriesOfHistory(series, faults, document.stock.orders),
     evidence,
     curves: latencyCurves(document),
     ...distinctFindings(findings.map(({ sentence }) => sentence)),

@@ -2,9 +2,11 @@ import type { Interleaving } from "@/lib/history/interleaving";
 import type { Percentiles } from "@/lib/node/figures";
 import type { RunDocument } from "@/lib/runs/document";
 import { type CheckEvidence, checkGroups } from "../checks";
-import { durationText, formatCount, formatDuration, formatMsCell, formatRate, formatWhen, NO_VALUE } from "../format";
+import { durationText, formatCount, formatDuration, formatJain, formatMsCell, formatWhen, NO_VALUE } from "../format";
 import type { LatencyCurve } from "../latency-curves";
+import { mainFiguresOf } from "../main-figures";
 import { PHASE_LABELS, type RunSeries, STACK_ORDER } from "../run-series";
+import { figuresOf } from "../run-view";
 import { stockBarShares } from "../stock-bar";
 import { timeText } from "../time-axis";
 import { answersOf, evidenceOf, TONE_TEXT, toneOf, verdictText } from "../verdict";
@@ -80,40 +82,40 @@ function verdict(document: RunDocument): Markup {
   const { initial, orders } = document.stock;
   const { oversold } = document.violations;
   const { sold, beyond, end } = stockBarShares(initial, orders);
-  const bar = markup`<svg class="stock" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label="${initial} in stock, ${orders} orders">
+  const isJudged = tone !== "failed" || oversold > 0;
+  const excess = isJudged
+    ? markup`<span${oversold > 0 ? markup` class="alarm"` : null}><b>${oversold > 0 ? "+" : ""}${formatCount(oversold)}</b> beyond the stock</span>`
+    : null;
+  const bar = markup`<svg class="stock" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label="${initial} in stock, ${orders} ordered">
 <rect class="track" width="${end}" height="4"/><rect class="ink" width="${sold}" height="4"/><rect class="alarm" x="${end}" width="${beyond}" height="4"/></svg>`;
   return markup`<section class="verdict ${tone}" aria-label="Verdict">
-<div><p class="label">Oversold</p><p class="number${oversold > 0 ? " alarm" : ""}" id="oversold">${tone === "failed" ? NO_VALUE : formatCount(oversold)}</p></div>
+<div><p class="label">Oversold</p><p class="number${oversold > 0 ? " alarm" : ""}" id="oversold">${isJudged ? formatCount(oversold) : NO_VALUE}</p></div>
 <div><p class="sentence" id="verdict"><strong>${TONE_TEXT[tone]}.</strong> ${lead}</p>${bar}
-<p class="words"><span><b>${formatCount(initial)}</b> in stock</span><span><b>${formatCount(orders)}</b> orders</span><span${oversold > 0 ? markup` class="alarm"` : null}><b>${oversold > 0 ? "+" : ""}${formatCount(oversold)}</b> beyond the stock</span></p>
+<p class="words"><span><b>${formatCount(initial)}</b> in stock</span><span><b>${formatCount(orders)}</b> ordered</span>${excess}</p>
 ${rest.map((sentence) => markup`<p>${sentence}</p>`)}<p class="muted">${evidenceOf(document).join(" · ")}</p></div></section>`;
 }
 
 function tiles(document: RunDocument): Markup {
-  const { counts, violations, throughput, latencyMs, latencySource, contention, config } = document;
-  const view = latencySource === "client" ? "buyers" : "nodes";
-  const p50 = formatDuration(latencyMs.p50);
-  const p99 = formatDuration(latencyMs.p99);
-  const all: readonly (readonly [string, string, string])[] = [
-    ["Sold", formatCount(counts.sold), config.vus === null ? "" : `/ ${formatCount(config.vus)}`],
-    ["Lost updates", formatCount(violations.lostUpdates), ""],
-    ["Sold per second", formatRate(throughput.soldPerSecond), ""],
-    [`p50, ${view}`, p50.text, p50.unit],
-    [`p99, ${view}`, p99.text, p99.unit],
-    ["Peak in flight", formatCount(contention.peakInFlight), contention.certified ? "certified" : "not certified"],
-  ];
-  const entries = all.map(
-    ([name, value, unit]) => markup`<div><dt>${name}</dt><dd>${value} <small>${unit}</small></dd></div>`,
+  const entries = mainFiguresOf(figuresOf(document, [])).map(
+    ({ label, text, unit }) => markup`<div><dt>${label}</dt><dd>${text} <small>${unit}</small></dd></div>`,
   );
   return markup`<dl class="tiles">${entries}</dl>`;
 }
 
-function findings({ findings: sentences, findingCount, first }: ExportedRun): Markup {
+function findings({ document, findings: sentences, findingCount, first }: ExportedRun): Markup {
   if (sentences.length === 0)
-    return markup`<section><h2>Findings</h2><p class="muted">No violations: every check of the recorded history passed.</p></section>`;
+    return markup`<section><h2>Findings</h2><p class="muted">${noFindingText(document)}</p></section>`;
   const more =
     findingCount > sentences.length ? markup`<p class="muted">and ${findingCount - sentences.length} more</p>` : null;
   return markup`<section><h2>Findings</h2><ol class="findings">${sentences.map((sentence) => markup`<li>${sentence}</li>`)}</ol>${more}${first === null ? null : interleaving(first)}</section>`;
+}
+
+function noFindingText(document: RunDocument): string {
+  const tone = toneOf(document);
+  if (tone === "failed") return "The run failed, so its history is not judged.";
+  return tone === "safe"
+    ? "No violations: every check of the recorded history passed."
+    : "The recorded history contains no violation.";
 }
 
 /** The steps in time order; the steps that caused the violation are marked. */
@@ -157,7 +159,7 @@ function tables({ document, evidence }: ExportedRun): Markup {
     formatMsCell(latencyMs.p99),
   ]);
   const checks = checkGroups(document, evidence).flatMap(({ rows }) =>
-    rows.map(({ label, result, note }) => [label, result ?? "not applicable", note]),
+    rows.map(({ label, result, absence, note }) => [label, result ?? absence, note]),
   );
   return markup`<div class="charts">
 <section><h2>The phases of a purchase, ms</h2>${table(["phase", "p50", "p90", "p95", "p99", "p99.9", "max"], [...phases, whole])}</section>
@@ -172,7 +174,7 @@ function facts({ config, versions, machine, contention, fairness }: RunDocument)
     ["Wait timeout", `${config.waitTimeoutMs} ms`],
     ["Seed", String(config.seed)],
     ["Purchases not sent", formatCount(contention.droppedIterations)],
-    ["Fairness of waits (Jain)", fairness.jain === null ? NO_VALUE : String(fairness.jain)],
+    ["Fairness of waits (Jain)", formatJain(fairness.jain)],
     ["Longest wait", durationText(fairness.longestWaitMs)],
     ...Object.entries(versions),
     ["Processors", `${machine.cpus} × ${machine.cpuModel}`],

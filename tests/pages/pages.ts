@@ -1,0 +1,2 @@
+export * from "./corpus";
+export * from "./render";

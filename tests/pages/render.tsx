@@ -1,0 +1,48 @@
+import { text } from "node:stream/consumers";
+import { AppRouterContext, type AppRouterInstance } from "next/dist/shared/lib/app-router-context.shared-runtime";
+import type { ReactNode } from "react";
+import { prerenderToNodeStream } from "react-dom/static";
+import { RunPage } from "../../app/_components/runs/run-page";
+import { RunsTable } from "../../app/_components/runs/runs-table";
+import { exportedHtml } from "../../app/_lib/export/run-export";
+import type { RunDocument } from "../../lib/runs/document";
+
+/** Renders pages as the server does, with every suspended part. */
+
+/** A page rendered on the server must not navigate. */
+const navigate = () => {
+  throw new Error("a page navigated while it was rendered");
+};
+const ROUTER: AppRouterInstance = {
+  back: navigate,
+  forward: navigate,
+  refresh: navigate,
+  push: navigate,
+  replace: navigate,
+  prefetch: () => undefined,
+  bfcacheId: "",
+} as unknown as AppRouterInstance;
+
+async function rendered(page: ReactNode): Promise<string> {
+  const errors: unknown[] = [];
+  const { prelude } = await prerenderToNodeStream(<AppRouterContext value={ROUTER}>{page}</AppRouterContext>, {
+    onError: (error: unknown) => void errors.push(error),
+    // A long part stays in its place instead of being sent after the page.
+    progressiveChunkSize: Number.POSITIVE_INFINITY,
+  });
+  const html = await text(prelude);
+  if (errors.length > 0) throw errors[0];
+  return html;
+}
+
+export function runPage(document: RunDocument): Promise<string> {
+  return rendered(<RunPage document={document} samples={[]} link={{ finding: null, range: null }} />);
+}
+
+export function runsList(documents: readonly RunDocument[]): Promise<string> {
+  return rendered(<RunsTable runs={documents} picked={[]} />);
+}
+
+export function exportedPage(document: RunDocument): Promise<string> {
+  return exportedHtml(document, []);
+}
