@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { code, type RunnerBench, request, resource, setUpBench, USABLE_LEASE_MS } from "./testing/runner-bench";
+import type { HandleContext, LockHandle } from "./lease-backend";
+import {
+  code,
+  type RunnerBench,
+  request,
+  resource,
+  settlingInTurn,
+  setUpBench,
+  USABLE_LEASE_MS,
+} from "./testing/runner-bench";
 
 let clock: RunnerBench["clock"];
 let server: RunnerBench["server"];
@@ -134,6 +143,16 @@ describe("a lease", () => {
     assert.ok(outcome.status === "completed" && outcome.lease === "lost");
   });
 
+  it("is reported lost if the section ended after the usable part, although the server still had the lock", async () => {
+    // The section may have written after this time, so the reply to the release alone does not prove the hold.
+    const call = runner().runGuarded(request, async () => clock.freeze(USABLE_LEASE_MS + 1 - clock.nowMs()));
+    const outcome = await clock.settle(call);
+    assert.equal(server.callsOf("release").length, 1);
+    assert.equal(server.holderOf(resource), null);
+    assert.ok(outcome.status === "completed");
+    assert.equal(outcome.lease, "lost");
+  });
+
   it("is never renewed after its release", async () => {
     // The section ends while the first renewal is pending, so a release sent at once would overtake it.
     server.extraDelayMs = (kind) => (kind === "renew" ? 40 : 0);
@@ -167,5 +186,20 @@ describe("a lease", () => {
     const outcome = await clock.settle(call);
     assert.ok(outcome.status === "completed" && outcome.value && outcome.lease === "lost");
     assert.equal(server.callsOf("renew").length, 0);
+  });
+
+  it("bound to a session that ends between the grant and the section is released, and the lock is acquired again", async () => {
+    const backend = server.backend({ leaseKind: "session" });
+    const createHandle = (context: HandleContext): LockHandle => {
+      const handle = backend.createHandle(context);
+      const isFirst = server.trySignals.length === 0;
+      const onGrant = () => isFirst && context.declareLost(new Error("session expired"));
+      return { ...handle, tryAcquire: (limits) => settlingInTurn(handle.tryAcquire(limits), onGrant) };
+    };
+    const call = runner({}, { ...backend, createHandle }).runGuarded(request, async ({ signal }) => signal.aborted);
+    const outcome = await clock.settle(call);
+    assert.ok(outcome.status === "completed");
+    assert.equal(outcome.value, false, "expected a section whose hold is not lost");
+    assert.deepEqual([outcome.timings.attempts, server.callsOf("release").length], [2, 2]);
   });
 });

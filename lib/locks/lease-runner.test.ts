@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { code, occupy, type RunnerBench, request, resource, setUpBench } from "./testing/runner-bench";
+import type { HandleContext, LockHandle } from "./lease-backend";
+import { code, occupy, type RunnerBench, request, resource, settlingInTurn, setUpBench } from "./testing/runner-bench";
 
 let clock: RunnerBench["clock"];
 let server: RunnerBench["server"];
@@ -133,6 +134,19 @@ describe("an abort", () => {
     assert.equal(server.callsOf("try").length, 1);
     assert.equal(server.holderOf(resource), null);
     assert.ok(server.trySignals.every((signal) => signal.aborted));
+  });
+
+  it("in the same turn as the grant releases the lock and does not start the section", async () => {
+    const caller = new AbortController();
+    const backend = server.backend();
+    const createHandle = (context: HandleContext): LockHandle => {
+      const handle = backend.createHandle(context);
+      return { ...handle, tryAcquire: (limits) => settlingInTurn(handle.tryAcquire(limits), () => caller.abort()) };
+    };
+    const lock = runner({}, { ...backend, createHandle });
+    const call = lock.runGuarded({ ...request, signal: caller.signal }, async () => assert.fail("the section started"));
+    await assert.rejects(clock.settle(call), code("aborted"));
+    assert.equal(server.holderOf(resource), null);
   });
 
   it("during the section does not end it, and the lock is still released", async () => {

@@ -34,9 +34,10 @@ describe("reconciling a counter with its row", () => {
   });
 
   it("leaves entries alone that are younger than a minute, and does not correct the counter beside them", async () => {
-    const { redis, parts, enter } = setUp(5, 1);
+    const { postgres, redis, parts, enter } = setUp(5, 1);
     enter("op-1", 3, MINUTE_MS - 1);
     assert.deepEqual(await reconcile(...parts, {}), { kept: 0, givenBack: 0, pending: 3, corrected: 0 });
+    assert.deepEqual(postgres.namesSent(), [], "expected no query for a counter that cannot be corrected yet");
     assert.deepEqual([redis.counter, redis.journal.size], [1, 1]);
   });
 

@@ -45,3 +45,12 @@ export function occupy(
   const outcome = lock.runGuarded({ ...request, ...overrides }, () => freed);
   return { free, outcome };
 }
+
+/**
+ * Returns the same promise, and calls `then` after the runner has seen it settle but before the runner continues: the only
+ * time at which an event can come between a grant and its evaluation.
+ */
+export function settlingInTurn<T>(work: Promise<T>, then: () => void): Promise<T> {
+  queueMicrotask(() => void work.then(then));
+  return work;
+}
