@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { livenessOf } from "../history/check-history";
 import { type Finding, isDoubt } from "../history/finding";
 import type { NodeRunStats } from "../node/purchase-meter";
+import { figuresOf } from "../node/recorded-figures";
 import { traitsOf } from "../stock/stock-strategies";
 import type { StockDrift } from "../stock/types";
 import type { CheckedRun, CheckedRuns } from "./checked-runs";
@@ -10,7 +11,8 @@ import { piecesOf } from "./history-export";
 import { measureRun } from "./measure-run";
 import { callNodes, type NodeAnswers } from "./node-answers";
 import type { NodeClient } from "./node-client";
-import { type NodeHistory, readRunEnd, saveHistory } from "./run-store";
+import { countLines, type NodeHistory, saveHistory } from "./node-history";
+import { readRunEnd } from "./run-store";
 import { returnUnsold } from "./run-target";
 
 const DRAIN_POLL_MS = 50;
@@ -51,16 +53,24 @@ export async function closeRun(document: RunDocument, { nodes, checks }: Closing
   const closed = await callNodes(nodes, (node) => node.close(id));
   const stats = await drain(document, nodes);
   const fetched = await callNodes(nodes, (node) => node.history(id));
-  const silentNodes = [...new Set([...closed.silent, ...stats.silent, ...fetched.silent])];
-  const histories = historiesOf({ fetched, stats, silentNodes });
-  for (const history of histories) await saveHistory(id, history);
+  const silent = [...new Set([...closed.silent, ...stats.silent, ...fetched.silent])];
+  const histories: NodeHistory[] = [];
+  for (const history of historiesOf({ fetched, stats, silentNodes: silent })) {
+    histories.push(await saveHistory(id, history));
+  }
   await returnUnsold(target);
   const database = await readRunEnd(id, target);
-  const { drift, counterUnread } = await readDrift(id, nodes);
+  const { drift, counterUnread } = await readDrift(document, nodes);
   const records = { nodes: histories, ...database, counter: drift?.counter };
   const operations = histories.reduce((sum, history) => sum + history.operations, 0);
   const checked = await checks.checkClosed({ id, operations, history: piecesOf(document, records) });
-  const nodeStats = stats.answers.map(({ value }) => value);
+  // An earlier attempt to close the run may have collected what a silent node recorded.
+  const collected = histories.filter((history) => fetched.silent.includes(history.node) && history.operations > 0);
+  const silentNodes = silent.filter((name) => !collected.some(({ node }) => node === name));
+  const nodeStats = [
+    ...stats.answers.map(({ value }) => value),
+    ...collected.filter(({ node }) => stats.silent.includes(node)).map((history) => statsOf(id, history)),
+  ];
   const caveats = {
     dropped: nodeStats.reduce((sum, node) => sum + node.dropped, 0),
     silentNodes,
@@ -118,19 +128,21 @@ function historiesOf({ fetched, stats, silentNodes }: Fetched): NodeHistory[] {
   return [...histories, ...missing.map((node) => ({ node, operations: 0, dropped: 1, ndjson: "" }))];
 }
 
-function countLines(text: string): number {
-  let lines = 0;
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines += 1;
-  return lines;
+/** The figures of a node that did not answer, from the history that was collected from it before. */
+function statsOf(runId: string, { node, operations, dropped, ndjson }: NodeHistory): NodeRunStats {
+  const figures = figuresOf(ndjson);
+  const { counts, peakInFlight } = figures;
+  const ended = { inFlight: 0, waiters: 0, recorded: operations, dropped };
+  return { node, runId, counts, peakInFlight, ...ended, histograms: figures.encode() };
 }
 
 /** Tries one node after the other: each of them can read the counter. */
 async function readDrift(
-  id: string,
+  { id, strategy }: RunDocument,
   nodes: readonly NodeClient[],
 ): Promise<{ drift: StockDrift | null; counterUnread: string | null }> {
   let counterUnread: string | null = null;
-  for (const node of nodes) {
+  for (const node of keepsCounter(strategy) ? nodes : []) {
     try {
       return { drift: await node.drift(id), counterUnread: null };
     } catch (error) {

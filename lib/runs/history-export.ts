@@ -1,7 +1,8 @@
 import type { HistoryEndLine, HistoryFaultLine, HistoryOrder, HistoryRunLine } from "../history/types";
 import { resourceOf } from "../stock/types";
 import type { RunDocument } from "./document";
-import { type NodeHistory, readHistories, readRunOrders } from "./run-store";
+import { type NodeHistory, readHistories } from "./node-history";
+import { readRunOrders } from "./run-store";
 
 /** Orders per piece of text: the line with all orders of a long run is too long to build in one go. */
 const ORDERS_PER_PIECE = 5_000;

@@ -1,14 +1,9 @@
-import { promisify } from "node:util";
-import { gunzip, gzip } from "node:zlib";
 import { postgresPool, prisma } from "../services/postgres";
 import { wholeStockOf } from "../stock/bucket-sql";
 import { stockTables } from "../stock/stock-sql";
 import type { StockTarget } from "../stock/types";
 import type { RunDocument } from "./document";
 import type { RunSample } from "./run-sample";
-
-const compress = promisify(gzip);
-const decompress = promisify(gunzip);
 
 /** Runs in PostgreSQL. A run's page needs no other source. */
 
@@ -76,33 +71,6 @@ export async function readSamplesAfter(runId: string, seq: number): Promise<RunS
     select: { data: true },
   });
   return rows.map((row) => row.data as unknown as RunSample);
-}
-
-export interface NodeHistory {
-  readonly node: string;
-  readonly operations: number;
-  readonly dropped: number;
-  readonly ndjson: string;
-}
-
-export async function saveHistory(runId: string, history: NodeHistory): Promise<void> {
-  const ndjsonGzip = new Uint8Array(await compress(history.ndjson));
-  const { node, operations, dropped } = history;
-  const data = { operations, dropped, ndjsonGzip };
-  await prisma().runHistory.upsert({
-    where: { runId_node: { runId, node } },
-    create: { runId, node, ...data },
-    update: data,
-  });
-}
-
-export async function readHistories(runId: string): Promise<NodeHistory[]> {
-  const rows = await prisma().runHistory.findMany({ where: { runId }, orderBy: { node: "asc" } });
-  return Promise.all(
-    rows.map(async ({ node, operations, dropped, ndjsonGzip }) => {
-      return { node, operations, dropped, ndjson: (await decompress(ndjsonGzip)).toString("utf8") };
-    }),
-  );
 }
 
 export interface RunOrder {

@@ -8,6 +8,7 @@ import { runDocumentSchema } from "../../../lib/runs/document";
 import { historyLines } from "../../../lib/runs/history-export";
 import { isLabError } from "../../../lib/runs/lab-error";
 import { NodeClient } from "../../../lib/runs/node-client";
+import { readHistories } from "../../../lib/runs/node-history";
 import { readRun, readSamples } from "../../../lib/runs/queries";
 import { runRequestSchema } from "../../../lib/runs/run-request";
 import { postgresPool, prisma } from "../../../lib/services/postgres";
@@ -246,6 +247,25 @@ describe("the coordinator", () => {
       ["droppedOperations"],
     );
     await pair.stop();
+  });
+
+  it("keeps what an earlier attempt to close the run collected from a node that is now silent", async () => {
+    const opened = await open();
+    await sellOut(opened.id, opened.target.id);
+    const first = await lab.finish(opened.id, { awaitClientReport: true });
+    assert.equal(first.counts.requests, 12);
+    // As if the process that closed the run had ended before it stored the result.
+    await prisma().run.update({ where: { id: opened.id }, data: { document: opened, status: "running" } });
+    const later = makeCoordinator(["http://127.0.0.1:9"]);
+    const document = await later.finish(opened.id, { client, awaitClientReport: false });
+    const [stored] = await readHistories(opened.id);
+    assert.deepEqual([stored?.operations, stored?.dropped], [12, 0]);
+    assert.deepEqual(document.counts, first.counts);
+    assert.deepEqual(document.nodes[0]?.latencyMs.max, first.nodes[0]?.latencyMs.max);
+    assert.equal(document.verdict, "safe", document.sentences.join(" "));
+    await later.stop();
+    await lab.stop();
+    lab = makeCoordinator([server.url]);
   });
 
   it("rejects a run and a row that do not exist", async () => {
