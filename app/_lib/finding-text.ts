@@ -24,6 +24,7 @@ const WORDS: Readonly<Record<FindingKind, readonly [one: string, many: string]>>
   duplicateOpId: ["Repeated operation", "Repeated operations"],
   timesOutOfOrder: ["Times out of order", "Times out of order"],
   unknownField: ["Unknown field", "Unknown fields"],
+  missingFields: ["Missing fields", "Missing fields"],
   contradictoryFields: ["Contradictory line", "Contradictory lines"],
   unprovenViolation: ["Possible violation", "Possible violations"],
   noContention: ["No contention", "No contention"],

@@ -29,6 +29,7 @@ const LABELS: Readonly<Record<FindingKind, string>> = {
   duplicateOpId: "file",
   timesOutOfOrder: "file",
   unknownField: "file",
+  missingFields: "file",
   contradictoryFields: "file",
   unprovenViolation: "unproven",
   noContention: "contention",

@@ -29,6 +29,7 @@ export const DOUBT_KINDS = [
   "duplicateOpId",
   "timesOutOfOrder",
   "unknownField",
+  "missingFields",
   "contradictoryFields",
   "unprovenViolation",
   "noContention",

@@ -148,10 +148,21 @@ export function timesOutOfOrder(op: Operation): readonly [TimeField, TimeField] 
   if (wrong) return wrong;
   // A rejected write may belong to an earlier attempt than the last read.
   if (op.writeAccepted === true && isAfter(op.readNs, op.writeNs)) return ["readNs", "writeNs"];
-  // After a timeout the recorder may still see the commit.
-  if (op.outcome !== "unknown" && isAfter(op.committedNs, op.answeredNs)) return ["committedNs", "answeredNs"];
-  return null;
+  // After a timeout the recorder may still see later steps.
+  if (op.outcome === "unknown") return null;
+  const late = BEFORE_ANSWER.find((field) => isAfter(op[field], op.answeredNs));
+  return late === undefined ? null : [late, "answeredNs"];
 }
+
+const BEFORE_ANSWER: readonly TimeField[] = [
+  "waitNs",
+  "grantedNs",
+  "readNs",
+  "writeNs",
+  "committedNs",
+  "releasedNs",
+  "leaseLostNs",
+];
 
 const LATEST_FIELDS: readonly TimeField[] = ["invokedNs", "committedNs", "releasedNs", "leaseLostNs", "answeredNs"];
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { checkHistory } from "./check-history";
+import { withFieldCount } from "./field-count";
 import { MAX_FINDINGS_PER_KIND } from "./finding";
 import { parseHistory } from "./parse";
 import { op, rowOf } from "./testing/make-history";
@@ -33,7 +34,7 @@ describe("parseHistory", () => {
     }
   });
 
-  it("keeps a line with an unknown field and reports the field", async () => {
+  it("reports an unknown field and uses no operation that has one", async () => {
     const order = { ...rowOf(first), pod: "x" };
     const ends = { ...end, orders: [rowOf(second), order] };
     const parsed = await parseHistory([text({ ...run, more: 1 }, { ...first, readValu: 3 }, second, ends)]);
@@ -45,7 +46,23 @@ describe("parseHistory", () => {
         ["unknownField", "Line 4 has the unknown field orders.1.pod."],
       ],
     );
-    assert.equal(parsed.history.ops.length, 2);
+    assert.deepEqual(
+      parsed.history.ops.map(({ opId }) => opId),
+      [second.opId],
+    );
+  });
+
+  it("uses no operation that lacks one of the fields that it counts", async () => {
+    const { answeredNs: _, ...damaged } = withFieldCount(first);
+    const parsed = await parseHistory([text(run, damaged, withFieldCount(second), end)]);
+    assert.deepEqual(
+      parsed.doubts.map(({ kind, sentence }) => [kind, sentence]),
+      [["missingFields", `Line 2 has 9 of the 10 fields of ${first.opId}.`]],
+    );
+    assert.deepEqual(
+      parsed.history.ops.map(({ opId }) => opId),
+      [second.opId],
+    );
   });
 
   it("uses no line whose outcome contradicts its order", async () => {

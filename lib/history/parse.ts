@@ -1,3 +1,4 @@
+import { contradictionIn } from "./contradictions";
 import { type DoubtKind, type Finding, MAX_FINDINGS_PER_KIND, plural } from "./finding";
 import { type History, makeHistory } from "./history";
 import { LineSplitter, type NumberedLine } from "./line-splitter";
@@ -92,10 +93,16 @@ function unknownFieldOf(value: HistoryLine, known: HistoryLine): string | null {
   return null;
 }
 
-/** A refused purchase has no order, so one of the two fields is wrong. */
-function contradictionIn({ opId, outcome, orderId }: Operation): Problem | null {
-  if (orderId === undefined || outcome === "sold" || outcome === "unknown" || outcome === "error") return null;
-  return { kind: "contradictoryFields", what: `gives ${opId} the outcome ${outcome} and the order ${orderId}` };
+/** `fields` counts the fields that the recorder wrote, so that a lost field is noticed. */
+function missingFieldsOf(line: HistoryOpLine): Problem | null {
+  const found = Object.keys(line).length;
+  if (line.fields === undefined || line.fields === found) return null;
+  return { kind: "missingFields", what: `has ${found} of the ${line.fields} fields of ${line.opId}` };
+}
+
+function contradictionProblem(op: Operation): Problem | null {
+  const what = contradictionIn(op);
+  return what === null ? null : { kind: "contradictoryFields", what };
 }
 
 function problemWithTimes(op: Operation): Problem | null {
@@ -130,7 +137,7 @@ class HistoryReader {
 
   readObject(line: HistoryLine): void {
     this.lines += 1;
-    const problem = this.keep(line);
+    const problem = this.keep({ line, unknownField: null });
     if (problem) this.addDoubt(problem.kind, problem.what, this.lines);
   }
 
@@ -179,16 +186,16 @@ class HistoryReader {
     if (text.trim() === "") return null;
     const parsed = parseLine(text);
     if ("kind" in parsed) return parsed;
-    const problem = this.keep(parsed.line);
-    if (problem || parsed.unknownField === null) return problem;
-    return { kind: "unknownField", what: `has the unknown field ${parsed.unknownField}` };
+    return this.keep(parsed);
   }
 
-  private keep(line: HistoryLine): Problem | null {
-    if (line.type === "run") return this.keepRun(line);
-    if (line.type === "end") return this.keepEnd(line);
+  private keep({ line, unknownField }: ParsedLine): Problem | null {
+    const unknown: Problem | null =
+      unknownField === null ? null : { kind: "unknownField", what: `has the unknown field ${unknownField}` };
+    if (line.type === "run") return this.keepRun(line) ?? unknown;
+    if (line.type === "end") return this.keepEnd(line) ?? unknown;
     if (this.end) return misplaced(`has type ${line.type} but comes after the end line`);
-    return line.type === "op" ? this.keepOp(line) : this.keepFault(line);
+    return line.type === "op" ? this.keepOp(line, unknown) : (this.keepFault(line) ?? unknown);
   }
 
   private keepRun(line: HistoryRunLine): Problem | null {
@@ -213,14 +220,15 @@ class HistoryReader {
     return misplaced(`is a second line of type ${type}: the file contains more than one history`);
   }
 
-  private keepOp(line: HistoryOpLine): Problem | null {
+  /** Not used if a field is unknown: it may be a misspelled one, which is then missing. */
+  private keepOp(line: HistoryOpLine, unknownField: Problem | null): Problem | null {
     this.opLines += 1;
     const op = this.operations.read(line);
     if (this.ops.has(op.opId) || this.unusable.has(op.opId)) {
       this.unusable.add(op.opId);
       return { kind: "duplicateOpId", what: `repeats the opId ${op.opId}` };
     }
-    const problem = problemWithTimes(op) ?? contradictionIn(op);
+    const problem = unknownField ?? missingFieldsOf(line) ?? problemWithTimes(op) ?? contradictionProblem(op);
     if (problem) this.unusable.add(op.opId);
     else this.ops.set(op.opId, op);
     return problem;

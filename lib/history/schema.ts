@@ -26,6 +26,7 @@ const runLine = z.object({
 const opLine = z
   .object({
     type: z.literal("op"),
+    fields: z.int().min(0).optional(),
     opId: z.string(),
     node: z.string(),
     host: z.string(),

@@ -20,6 +20,8 @@ export type OperationOutcome = "sold" | "sold_out" | "contended" | "rejected" | 
 
 export interface HistoryOpLine {
   readonly type: "op";
+  /** The number of fields of this line, with `type` and this one. Absent: not known, and a missing field is not noticed. */
+  readonly fields?: number;
   readonly opId: string;
   readonly node: string;
   readonly host: string;

@@ -1,3 +1,4 @@
+import { withFieldCount } from "../history/field-count";
 import type { HistoryOpLine, OperationOutcome } from "../history/types";
 import type { OperationTrace } from "../stock/types";
 
@@ -73,8 +74,7 @@ export class Recorder {
       outcome: facts.outcome,
       orderId: facts.orderId,
     };
-    // JSON.stringify omits undefined fields, so absent and undefined mean the same here.
-    return line as HistoryOpLine;
+    return withFieldCount(line as HistoryOpLine);
   }
 }
 
