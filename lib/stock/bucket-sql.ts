@@ -10,8 +10,8 @@ import type { StockTarget } from "./types";
  */
 export interface BucketSql {
   /**
-   * $8 first bucket to try, $9 number of buckets -> order_id, or no row when no unlocked bucket has enough units. Skips locked
-   * buckets and never waits. Each buyer starts at a random bucket, so that buyers rarely collide.
+   * $8 random number below $9, $9 number of buckets -> order_id, or no row when no unlocked bucket has enough units. Skips locked
+   * buckets and never waits. Each buyer starts at bucket ($9 - $8) % $9, so that buyers rarely collide.
    */
   readonly takeFromFreeBucket: string;
   /**
@@ -45,7 +45,7 @@ export function wholeStockOf(kind: StockTarget["kind"]): string {
 
 export function bucketStatements({ kind, stock, orderOf }: Names): BucketSql {
   const mine = of(kind, "$1::int");
-  // The search starts at bucket $8 and wraps around.
+  // The search starts at bucket ($9 - $8) % $9 and wraps around.
   const candidate = `SELECT b.bucket FROM stock_buckets b WHERE ${mine} AND b.units >= $3::int
         ORDER BY (b.bucket + $8::int) % $9::int LIMIT 1`;
   const one = orderOf(10);

@@ -7,7 +7,7 @@ import { closeLockClients, lockDependencies } from "../../../lib/node/lock-depen
 import { nowNs } from "../../../lib/services/monotonic";
 import { postgresPool, prisma } from "../../../lib/services/postgres";
 import type { RedisCountedStock } from "../../../lib/stock/redis-counted-stock";
-import { counterKeys } from "../../../lib/stock/redis-counter";
+import { counterKeys, RedisCounter } from "../../../lib/stock/redis-counter";
 import { createStockStrategy } from "../../../lib/stock/stock-strategies";
 import type { OperationTrace, StockOutcome, StockTarget } from "../../../lib/stock/types";
 import { requireEnv, setEnv } from "../../support/lab-env";
@@ -228,6 +228,21 @@ for (const id of ["redis-decrement", "redis-watch"]) {
       });
       assert.equal((await buy(target, "b")).status, "sold");
       assert.deepEqual(await productFacts(target.id), { stock: 0, orders: 2 });
+    });
+
+    it("does not correct a counter beside a purchase that entered the journal after the snapshot", async () => {
+      const target = await product(5);
+      await strategy.prepare(target, 3);
+      const counter = new RedisCounter(redis, target, id);
+      const { left: read } = await counter.snapshot();
+      // The purchase took a unit, and its order is not in PostgreSQL yet. Another purchase gave its unit back.
+      await redis.hset(counterKeys(target).journal, "on-its-way", "1:1:buyer");
+      assert.equal(await counter.correct(read ?? 0, 5), false);
+      assert.equal(await left(target), 3);
+      await redis.del(counterKeys(target).journal);
+      assert.equal(await counter.correct((read ?? 0) + 1, 5), false, "expected no correction of a changed counter");
+      assert.equal(await counter.correct(read ?? 0, 5), true);
+      assert.equal(await left(target), 5);
     });
 
     it("subtracts the units in the journal when it initializes a lost counter", async () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import type pg from "pg";
 import { nowNs } from "../../../lib/services/monotonic";
 import { postgresPool } from "../../../lib/services/postgres";
 import { foldBuckets, splitStock } from "../../../lib/stock/buckets";
@@ -47,9 +48,9 @@ async function unitsOf({ kind, id }: StockTarget): Promise<number[]> {
 
 const inAll = (units: readonly number[]) => units.reduce((sum, count) => sum + count, 0);
 
-/** Starts every search at the first bucket. */
-const strategyOf = (buckets: number, pool = postgresPool()) =>
-  new SqlBuckets({ store: new StockStore(pool, "bucket-test"), pool, random: () => 0, buckets });
+/** Starts every search at the first bucket if `random` is 0. */
+const strategyOf = (buckets: number, pool = postgresPool(), random = 0) =>
+  new SqlBuckets({ store: new StockStore(pool, "bucket-test"), pool, random: () => random, buckets });
 
 let operations = 0;
 
@@ -131,6 +132,46 @@ describe("sql-buckets", () => {
     assert.deepEqual(statuses, ["sold", "sold", "sold_out"]);
     assert.deepEqual(await unitsOf(target), [0, 0, 0]);
   });
+
+  it("starts at the bucket that the random number selects and wraps around, so that buyers rarely collide", async () => {
+    for (const [random, units] of [
+      [0, [1, 2, 2]],
+      [0.4, [2, 2, 1]],
+      [0.7, [2, 1, 2]],
+    ] as const) {
+      const target = await makeSplit([2, 2, 2]);
+      assert.equal(await statusOf(buy(strategyOf(3, postgresPool(), random), target)), "sold");
+      assert.deepEqual(await unitsOf(target), units, `random ${random}`);
+    }
+    const target = await makeSplit([2, 0, 0]);
+    assert.equal(await statusOf(buy(strategyOf(3, postgresPool(), 0.4), target)), "sold");
+    assert.deepEqual(await unitsOf(target), [1, 0, 0]);
+  });
+
+  for (const [what, run] of [
+    [
+      "a purchase of units from all buckets",
+      (target: StockTarget, pool: pg.Pool) => buy(strategyOf(3, pool), target, 5),
+    ],
+    ["splitStock", (target: StockTarget, pool: pg.Pool) => splitStock(pool, target, { units: 9, buckets: 3 })],
+    ["foldBuckets", (target: StockTarget, pool: pg.Pool) => foldBuckets(pool, target)],
+  ] as const)
+    it(`${what} waits for the lowest bucket before it locks another, so that two statements cannot deadlock`, async () => {
+      const target = await makeSplit([2, 2, 2]);
+      await using postgres = openTestPostgres();
+      await postgres.pool.query("SELECT 1");
+      const other = await postgresPool().connect();
+      const lock = "SELECT bucket FROM stock_buckets WHERE kind = 'product' AND target_id = $1 AND bucket";
+      await other.query("BEGIN");
+      await other.query(`${lock} = 0 FOR UPDATE`, [target.id]);
+      const running = run(target, postgres.pool);
+      await watch.untilWaiting(postgres.applicationName, 1);
+      const free = await other.query(`${lock} > 0 FOR UPDATE SKIP LOCKED`, [target.id]);
+      await other.query("ROLLBACK");
+      other.release();
+      await running;
+      assert.equal(free.rows.length, 2, `expected 2 unlocked buckets, found ${free.rows.length}`);
+    });
 
   it("skips a locked bucket without waiting when another has a unit", async () => {
     const target = await makeSplit([5, 5]);
