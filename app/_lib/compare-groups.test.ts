@@ -73,6 +73,11 @@ describe("repeats", () => {
     assert.equal(comparedWith(b, a, "wait"), null, "expected no comparison of wait times");
   });
 
+  it("are compared by the buyers' latency, never by that of the nodes", () => {
+    const inside = { ...runOf("a", 10), latencySource: "server" as const };
+    assert.equal(groupRuns([inside], noCurve)[0]?.metrics.p50, null);
+  });
+
   it("sort by any column, with missing values last", () => {
     const nothing = { ...runOf("c", 1), latencyMs: { ...blank.latencyMs, p50: null } };
     const groups = groupRuns([runOf("a", 30), runOf("b", 10), nothing], noCurve);

@@ -2,6 +2,7 @@ import { type BetterIs, type Comparison, compareIntervals } from "@/lib/runs/com
 import type { RunDocument } from "@/lib/runs/document";
 import { type MedianInterval, medianInterval } from "@/lib/runs/median-interval";
 import type { CurvePoint } from "@/lib/runs/percentile-axis";
+import { buyersLatencyOf } from "./buyers-latency";
 import { plural, settingText } from "./format";
 
 /** Repeats: runs of one strategy with the same settings. One row in the table and one curve in the chart. */
@@ -38,8 +39,8 @@ const BETTER_IS: Record<Metric, BetterIs | null> = {
 
 const VALUE_OF: Record<Metric, (run: RunDocument) => number | null> = {
   soldPerSecond: (run) => run.throughput.soldPerSecond,
-  p50: (run) => run.latencyMs.p50,
-  p99: (run) => run.latencyMs.p99,
+  p50: (run) => buyersLatencyOf(run)?.p50 ?? null,
+  p99: (run) => buyersLatencyOf(run)?.p99 ?? null,
   wait: (run) => run.phasesMs.wait.p50,
 };
 

@@ -1,4 +1,5 @@
 import type { RunDocument } from "@/lib/runs/document";
+import { buyersLatencyOf } from "./buyers-latency";
 import { formatCount, plural } from "./format";
 import type { CatalogueStrategy } from "./strategy-catalogue";
 
@@ -54,9 +55,9 @@ export function figureOf(run: RunDocument, column: CompareColumn): number | null
     case "soldPerSecond":
       return run.throughput.soldPerSecond;
     case "p50":
-      return run.latencyMs.p50;
+      return buyersLatencyOf(run)?.p50 ?? null;
     case "p99":
-      return run.latencyMs.p99;
+      return buyersLatencyOf(run)?.p99 ?? null;
     case "wait":
       return run.phasesMs.wait.p50;
   }

@@ -34,9 +34,7 @@ interface ColumnSpec {
   readonly alarming?: boolean;
 }
 
-/** Of latency columns: most runs have the load generator's report; a run without it has the nodes' latency only. */
-export const LATENCY_HINT =
-  "As the buyers saw it, measured by the load generator; without its report, measured inside the nodes";
+export const LATENCY_HINT = "As the buyers saw it, measured by the load generator";
 
 const COLUMNS: readonly ColumnSpec[] = [
   { id: "strategy", label: "strategy", hint: "By family", first: "ascending" },
@@ -65,8 +63,8 @@ const COLUMNS: readonly ColumnSpec[] = [
     first: "descending",
     format: formatRate,
   },
-  { id: "p50", label: "p50", unit: "ms", hint: LATENCY_HINT, first: "ascending", format: formatMsCell },
-  { id: "p99", label: "p99", unit: "ms", hint: LATENCY_HINT, first: "ascending", format: formatMsCell },
+  { id: "p50", label: "buyers' p50", unit: "ms", hint: LATENCY_HINT, first: "ascending", format: formatMsCell },
+  { id: "p99", label: "buyers' p99", unit: "ms", hint: LATENCY_HINT, first: "ascending", format: formatMsCell },
   {
     id: "wait",
     label: "wait",

@@ -46,8 +46,8 @@ const COLUMNS: readonly ColumnSpec[] = [
     first: "descending",
     format: formatRate,
   },
-  { id: "p50", label: "p50", unit: "ms", hint: LATENCY_HINT, first: "ascending", format: formatMsCell },
-  { id: "p99", label: "p99", unit: "ms", hint: LATENCY_HINT, first: "ascending", format: formatMsCell },
+  { id: "p50", label: "buyers' p50", unit: "ms", hint: LATENCY_HINT, first: "ascending", format: formatMsCell },
+  { id: "p99", label: "buyers' p99", unit: "ms", hint: LATENCY_HINT, first: "ascending", format: formatMsCell },
   {
     id: "wait",
     label: "wait",
