@@ -1,7 +1,8 @@
 import { cache } from "react";
 import { evidenceOf } from "@/lib/runs/evidence";
 import { describeStrategies } from "@/lib/runs/lab-description";
-import { latestRunPerStrategy, listRuns, readRun, readSamples } from "@/lib/runs/queries";
+import { latestRunPerStrategy, readRun, readSamples } from "@/lib/runs/queries";
+import { listRuns, runFilterChoices } from "@/lib/runs/run-list";
 import type { Catalogue } from "./strategy-catalogue";
 
 /** Server-side data of the pages; client components must not import this module. */
@@ -12,4 +13,4 @@ export const readCatalogue = cache(async (): Promise<Catalogue> => describeStrat
 /** Findings and series from the history of an ended run. */
 export const readEvidence = evidenceOf;
 
-export { latestRunPerStrategy, listRuns, readRun, readSamples };
+export { latestRunPerStrategy, listRuns, readRun, readSamples, runFilterChoices };

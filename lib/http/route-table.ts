@@ -8,6 +8,7 @@ import { labRoutes } from "./routes/lab-routes";
 import { nodeRoutes } from "./routes/node-routes";
 import { operationRoutes } from "./routes/operation-routes";
 import { orderRoutes } from "./routes/order-routes";
+import { runListRoutes } from "./routes/run-list-routes";
 import { runRoutes } from "./routes/run-routes";
 import { shopRoutes } from "./routes/shop-routes";
 
@@ -16,6 +17,7 @@ export const routes: readonly Route[] = [
   ...shopRoutes,
   ...orderRoutes,
   ...labRoutes,
+  ...runListRoutes,
   ...runRoutes,
   ...evidenceRoutes,
   ...nodeRoutes,

@@ -112,6 +112,8 @@ const configSchema = z.object({
 
 export const runDocumentSchema = z.object({
   id: z.string(),
+  /** Given by a person after the run. Absent: none. */
+  name: z.string().optional(),
   strategy: z.string(),
   target: z.object({ kind: z.enum(["product", "coupon"]), id: z.int() }),
   config: configSchema,

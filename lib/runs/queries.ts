@@ -4,12 +4,6 @@ import type { RunSample } from "./run-sample";
 import { readSamplesAfter, readStoredRun } from "./run-store";
 import { type SweepDocument, type SweepSummary, sweepDocument } from "./sweep";
 
-/** Newest first. */
-export async function listRuns(limit: number): Promise<RunDocument[]> {
-  const rows = await prisma().run.findMany({ orderBy: { openedAt: "desc" }, take: limit, select: { document: true } });
-  return rows.map((row) => row.document as unknown as RunDocument);
-}
-
 export async function readRun(id: string): Promise<RunDocument | null> {
   return (await readStoredRun(id))?.document ?? null;
 }

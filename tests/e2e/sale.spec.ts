@@ -14,7 +14,7 @@ test("a sale without a lock shows an oversell", async ({ lab, page }) => {
   expect(await lab.oversoldCount()).toBeGreaterThan(0);
   await expect(lab.verdict).toContainText("Unsafe.");
   await expect(page.getByText(/\+\d+ beyond the stock/)).toBeVisible();
-  await expect(lab.verdict).toContainText(/First violation at \d+\.\d\d s\./);
+  await expect(page.getByTestId("interleaving")).toContainText(/Lost update 1 of \d+, at \d+\.\d{3} s/);
 
   await page.getByRole("link", { name: "Open this run" }).click();
   await expect(page).toHaveURL(new RegExp(`/runs/${runId}$`));
@@ -32,7 +32,7 @@ for (const strategy of SAFE_STRATEGIES) {
     await expect(lab.oversold).toHaveText("0");
     await expect(lab.verdict).toContainText("Safe.");
     await expect(page.getByRole("region", { name: "The checks" })).toContainText("no violations");
-    await expect(page.getByText(`${SMALL_SALE.stock} order rows in PostgreSQL`)).toBeVisible();
+    await expect(page.getByText(`${SMALL_SALE.stock} units ordered, by the rows in PostgreSQL`)).toBeVisible();
   });
 }
 

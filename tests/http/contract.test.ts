@@ -196,9 +196,29 @@ describe("the OpenAPI document", () => {
     assert.ok(name !== undefined, "expected findings after twenty purchases without a lock, found none");
     await call({ method: "GET", path: "/api/runs/{id}/findings/{name}", params: { id, name } });
     await call({ method: "POST", path: "/api/runs/{id}/finish", params, headers: admin, body: {} });
+    const renamed = await call({
+      method: "PATCH",
+      path: "/api/runs/{id}",
+      params,
+      headers: admin,
+      body: { name: "first" },
+    });
+    assert.equal(json<{ name: string }>(renamed).name, "first");
+    const filtered = await call({
+      method: "GET",
+      path: "/api/runs",
+      query: "?strategy=none&verdict=unsafe&page=1&limit=1",
+    });
+    assert.deepEqual(
+      json<{ runs: { id: string }[] }>(filtered).runs.map((run) => run.id),
+      [id],
+    );
     for (const path of ["/api/runs", "/api/runs/latest", "/api/sweeps"]) await call({ method: "GET", path });
     assert.equal(codeOf(await call({ method: "GET", path: "/api/runs", query: "?limit=0" })), "invalid_request");
     assert.equal(codeOf(await call({ method: "GET", path: "/api/sweeps/{id}", params: { id: "none" } })), "not_found");
+    assert.equal(codeOf(await call({ method: "DELETE", path: "/api/runs/{id}", params })), "admin_token_required");
+    await call({ method: "DELETE", path: "/api/runs/{id}", params, headers: admin });
+    assert.equal(codeOf(await call({ method: "GET", path: "/api/runs/{id}", params })), "not_found");
   });
 
   it("stops a run and its load generator long before the load is complete", async () => {

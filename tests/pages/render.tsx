@@ -5,6 +5,7 @@ import { prerenderToNodeStream } from "react-dom/static";
 import { RunPage } from "../../app/_components/runs/run-page";
 import { RunsTable } from "../../app/_components/runs/runs-table";
 import { exportedHtml } from "../../app/_lib/export/run-export";
+import { listedRun } from "../../app/_lib/listed-run";
 import type { RunDocument } from "../../lib/runs/document";
 
 /** Renders pages as the server does, with every suspended part. */
@@ -40,7 +41,15 @@ export function runPage(document: RunDocument): Promise<string> {
 }
 
 export function runsList(documents: readonly RunDocument[]): Promise<string> {
-  return rendered(<RunsTable runs={documents} picked={[]} />);
+  return rendered(
+    <RunsTable
+      runs={documents.map(listedRun)}
+      total={documents.length}
+      pageSize={documents.length}
+      query={{ filter: {}, page: 1, picked: [] }}
+      choices={{ strategies: [], sweeps: [] }}
+    />,
+  );
 }
 
 export function exportedPage(document: RunDocument): Promise<string> {

@@ -263,6 +263,30 @@ function valuesOf(page: Element, title: string): string[][] {
   return rowsOf(table ?? null).slice(1);
 }
 
+/** What the list of runs says about each run, by its id. */
+export function listStatements(page: Element): Map<string, Statement[]> {
+  const rows = find(page, tagged("tbody"))?.children ?? [];
+  return new Map(
+    rows.flatMap((row): [string, Statement[]][] => {
+      if (typeof row === "string") return [];
+      const cell = (name: string) =>
+        textOf(find(row, (element) => (element.attributes.class ?? "").split(" ").includes(name)));
+      const where = "the list of runs";
+      const verdict = { fact: "verdict", value: cell("verdict").toLowerCase(), where };
+      return [
+        [
+          cell("id").split(" ")[0] ?? "",
+          [
+            verdict,
+            ...said(where, cell("oversold"), [[all(`^${N}`), "oversold"]]),
+            ...said(where, cell("why"), SENTENCES),
+          ],
+        ],
+      ];
+    }),
+  );
+}
+
 /** Facts that two places state differently. */
 export function contradictionsIn(statements: readonly Statement[]): string[] {
   const byFact = new Map<string, Statement[]>();

@@ -16,6 +16,7 @@ import { EvidenceLoading, EvidenceSection } from "../timeline/evidence-section";
 import { FindingSelection } from "../timeline/finding-selection";
 import { When } from "../ui/when";
 import { ContentionCertificate } from "./contention-certificate";
+import { DeleteRun, RenameRun } from "./edit-run";
 import { FaultList } from "./fault-list";
 import { OverTime } from "./over-time";
 import { PhaseTable } from "./phase-table";
@@ -36,12 +37,14 @@ interface RunPageProps {
 export function RunPage({ document, samples, link }: RunPageProps) {
   const { id } = document;
   const model = modelOf(document, samples);
+  const edited = { id, strategy: document.strategy, ...(document.name === undefined ? {} : { name: document.name }) };
   return (
     <main className={styles.page} id="main" data-testid="run-page" data-run={id}>
       <header className={styles.head}>
         <div>
           <h1>
             <code>{document.strategy}</code>
+            {document.name === undefined ? null : <span className={styles.name}>{document.name}</span>}
           </h1>
           <p className="muted">{settingsLine(document.config)}</p>
         </div>
@@ -60,6 +63,12 @@ export function RunPage({ document, samples, link }: RunPageProps) {
               <RerunButton
                 document={{ strategy: document.strategy, target: document.target, config: document.config }}
               />
+            )}
+            {document.status === "running" ? null : (
+              <>
+                <RenameRun run={edited} />
+                <DeleteRun run={edited} />
+              </>
             )}
             <LabLink href={`/?${queryOf(configOfRun(document))}`}>Open these settings in the Lab</LabLink>
           </div>

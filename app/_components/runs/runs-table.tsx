@@ -1,22 +1,20 @@
 "use client";
 
+import { useCallback } from "react";
 import { LabLink } from "@/app/_components/ui/lab-link";
 import { usePicks } from "@/app/_hooks/use-picks";
 import { settingsLine } from "@/app/_lib/compare-rows";
-import { compareHref, selectionQuery } from "@/app/_lib/compare-selection";
-import { formatCount, formatMsCell } from "@/app/_lib/format";
+import { compareHref } from "@/app/_lib/compare-selection";
+import { formatCount, formatMsCell, NO_VALUE } from "@/app/_lib/format";
+import type { ListedRun } from "@/app/_lib/listed-run";
+import { type RunListQuery, runListHref } from "@/app/_lib/run-list-query";
 import { toneOf } from "@/app/_lib/verdict";
-import type { RunDocument } from "@/lib/runs/document";
 import { PickBar } from "../compare/pick-bar";
 import { VerdictWord } from "../ui/verdict-word";
 import { When } from "../ui/when";
+import { type FilterChoices, RunFilters } from "./run-filters";
+import { RunPager } from "./run-pager";
 import styles from "./runs-table.module.css";
-
-/** The fields of a run that a row shows; sending fifty whole documents would make the page too large. */
-export type ListedRun = Pick<
-  RunDocument,
-  "id" | "strategy" | "config" | "startedAtEpochMs" | "status" | "verdict" | "violations" | "latencyMs"
->;
 
 interface RunRowProps {
   readonly run: ListedRun;
@@ -25,12 +23,12 @@ interface RunRowProps {
 }
 
 function RunRow({ run, isPicked, onPick }: RunRowProps) {
-  const ended = run.status === "finished";
-  const { oversold } = run.violations;
+  const isJudged = run.status !== "running" && run.status !== "failed";
+  const { oversold } = run;
   return (
     <tr data-picked={isPicked}>
       <td className={styles.pick}>
-        {ended ? (
+        {run.status === "finished" ? (
           <input
             type="checkbox"
             aria-label={`Select ${run.strategy}, run ${run.id}`}
@@ -40,8 +38,8 @@ function RunRow({ run, isPicked, onPick }: RunRowProps) {
         ) : null}
       </td>
       <th scope="row" className={styles.id}>
-        <LabLink href={`/runs/${run.id}`} className="mono">
-          {run.id}
+        <LabLink href={`/runs/${run.id}`} className={run.name === undefined ? "mono" : styles.name}>
+          {run.name ?? run.id}
         </LabLink>
         <span className={styles.settings}>{settingsLine(run.config)}</span>
       </th>
@@ -57,24 +55,32 @@ function RunRow({ run, isPicked, onPick }: RunRowProps) {
       <td className={styles.verdict}>
         <VerdictWord tone={toneOf(run)} />
       </td>
-      <td className={`num ${styles.oversold}`} data-alarm={ended && oversold > 0}>
-        {ended ? formatCount(oversold) : "–"}
+      <td className={styles.why}>{run.why}</td>
+      <td className={`num ${styles.oversold}`} data-alarm={oversold > 0}>
+        {isJudged || oversold > 0 ? formatCount(oversold) : NO_VALUE}
       </td>
-      <td className={`num ${styles.p99}`}>{formatMsCell(ended ? run.latencyMs.p99 : null)}</td>
+      <td className={`num ${styles.p99}`}>{formatMsCell(run.buyersP99Ms)}</td>
     </tr>
   );
 }
 
-const hrefOfPicks = (runs: readonly string[]) => {
-  const query = selectionQuery({ runs });
-  return query === "" ? "/runs" : `/runs?${query}`;
-};
+interface RunsTableProps {
+  readonly runs: readonly ListedRun[];
+  /** Runs on all pages. */
+  readonly total: number;
+  readonly pageSize: number;
+  readonly query: RunListQuery;
+  readonly choices: FilterChoices;
+}
 
-/** Runs, newest first; selected runs can be compared. */
-export function RunsTable({ runs, picked: initial }: { runs: readonly ListedRun[]; picked: readonly string[] }) {
-  const { picked, toggle, clear } = usePicks(initial, hrefOfPicks);
+/** Runs, newest first; selected runs can be compared, also from several pages. */
+export function RunsTable({ runs, total, pageSize, query, choices }: RunsTableProps) {
+  const hrefOfPicks = useCallback((picked: readonly string[]) => runListHref({ ...query, picked }), [query]);
+  const { picked, toggle, clear } = usePicks(query.picked, hrefOfPicks);
+  const shown = { ...query, picked };
   return (
     <>
+      <RunFilters query={shown} choices={choices} />
       <table className={styles.table}>
         <caption className="visually-hidden">Runs, newest first</caption>
         <thead>
@@ -86,11 +92,14 @@ export function RunsTable({ runs, picked: initial }: { runs: readonly ListedRun[
             <th scope="col">when</th>
             <th scope="col">strategy</th>
             <th scope="col">verdict</th>
+            <th scope="col" className={styles.why}>
+              why
+            </th>
             <th scope="col" className="num">
               oversold
             </th>
-            <th scope="col" className="num">
-              p99 <span className="unit">ms</span>
+            <th scope="col" className="num" title="As the buyers saw it, measured by the load generator">
+              buyers' p99 <span className="unit">ms</span>
             </th>
           </tr>
         </thead>
@@ -100,6 +109,8 @@ export function RunsTable({ runs, picked: initial }: { runs: readonly ListedRun[
           ))}
         </tbody>
       </table>
+      {runs.length === 0 ? <p className="muted">No run matches these filters.</p> : null}
+      <RunPager query={shown} size={pageSize} total={total} />
       <PickBar noun="run" picked={picked} href={compareHref({ runs: picked })} onClear={clear} />
     </>
   );

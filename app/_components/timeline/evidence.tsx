@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { useExplained } from "@/app/_hooks/use-explained";
 import { useTimeline } from "@/app/_hooks/use-timeline";
 import { type EvidenceParams, withEvidenceParams } from "@/app/_lib/evidence-url";
-import { groupFindings, kindText } from "@/app/_lib/finding-text";
+import { findingTimeText, groupFindings, kindText } from "@/app/_lib/finding-text";
 import type { InitialEvidence } from "@/app/_lib/initial-evidence";
 import { clampRange, rangeAround, type TimeRange } from "@/app/_lib/timeline-view";
 import type { NamedFinding } from "@/lib/runs/evidence";
@@ -38,7 +38,8 @@ function useEvidenceUrl(link: EvidenceParams, endUs: number, isTouched: boolean)
 function positionText(findings: readonly NamedFinding[], chosen: NamedFinding, counts: InitialEvidence["violations"]) {
   const same = findings.filter(({ kind }) => kind === chosen.kind);
   const count = Math.max(same.length, counts[chosen.kind] ?? 0);
-  return `${kindText(chosen.kind, 1)} ${same.indexOf(chosen) + 1} of ${count}`;
+  const at = chosen.atUs === null ? "" : `, at ${findingTimeText(chosen.atUs)}`;
+  return `${kindText(chosen.kind, 1)} ${same.indexOf(chosen) + 1} of ${count}${at}`;
 }
 
 interface StepperProps {

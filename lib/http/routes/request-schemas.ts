@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { histogramsSchema } from "../../runs/document";
+import { runFilterSchema } from "../../runs/run-filter";
 
 /** Bodies and queries, apart from those of the shop (`lib/shop/api.ts`) and of runs (`lib/runs/document.ts`). */
 
@@ -9,7 +10,7 @@ export const strategyRequestSchema = z.strictObject({ id: z.string().min(1).max(
 /** Body of `POST /api/session`. */
 export const sessionRequestSchema = z.strictObject({ token: z.string().min(1).max(500) });
 
-export const runsQuerySchema = limitQuery({ max: 500, fallback: 50 });
+export const runsQuerySchema = limitQuery({ max: 500, fallback: 50 }).extend(runFilterSchema.shape);
 export const sweepsQuerySchema = limitQuery({ max: 100, fallback: 20 });
 
 /** The number of newest entries to return. */

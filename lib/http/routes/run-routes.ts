@@ -2,7 +2,7 @@ import { z } from "zod";
 import { runDocumentSchema } from "../../runs/document";
 import { withGeneratorCpu } from "../../runs/engines/cpu-watch";
 import { coordinator, openRun, stopRun } from "../../runs/lab";
-import { latestRunPerStrategy, listRuns, listSweeps, readSamples, readSweep } from "../../runs/queries";
+import { latestRunPerStrategy, listSweeps, readSamples, readSweep } from "../../runs/queries";
 import { finishRequestSchema, runRequestSchema } from "../../runs/run-request";
 import { json } from "../answer";
 import { notFound } from "../errors";
@@ -12,22 +12,13 @@ import { type Route, route } from "../route";
 import { runFeeds } from "../run-feeds";
 import { runsSchema, samplesSchema, sweepSchema, sweepsSchema } from "./answer-schemas";
 import { runId, sweepId } from "./fields";
-import { runsQuerySchema, sweepsQuerySchema } from "./request-schemas";
+import { sweepsQuerySchema } from "./request-schemas";
 
 const read = { method: "get", tag: "runs", access: "anyone", isLarge: true } as const;
 const document = { description: "The run document.", schema: runDocumentSchema };
 
-/** A run's life, and the lists of runs and sweeps. */
+/** A run's life, and sweeps. */
 export const runRoutes: readonly Route[] = [
-  route({
-    ...read,
-    path: "/api/runs",
-    summary: "Lists the newest runs.",
-    query: runsQuerySchema,
-    answers: { 200: { description: "Newest first.", schema: runsSchema } },
-    errors: [],
-    handler: async ({ query }) => json({ runs: await listRuns(query.limit) }),
-  }),
   route({
     method: "post",
     path: "/api/runs",

@@ -1,3 +1,3 @@
 import { nextRoute } from "@/app/_lib/next-route";
 
-export const { GET } = nextRoute("/api/runs/{id}");
+export const { DELETE, GET, PATCH } = nextRoute("/api/runs/{id}");
