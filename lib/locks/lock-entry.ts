@@ -1,3 +1,4 @@
+import type { PgLockVariants } from "./postgres/pg-port";
 import type { LockStrategy, StrategyTraits } from "./types";
 import type { ZkLockDependencies } from "./zookeeper/zk-lock";
 
@@ -10,6 +11,9 @@ import type { ZkLockDependencies } from "./zookeeper/zk-lock";
 export interface LockDependencies extends ZkLockDependencies {}
 
 export interface LockEntry {
+  /** The traits of the default variant. */
   readonly traits: StrategyTraits;
+  /** For a lock with variants: the traits of the variant that the settings select. */
+  traitsFor?(settings: PgLockVariants): StrategyTraits;
   create(dependencies: LockDependencies): LockStrategy;
 }

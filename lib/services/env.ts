@@ -93,10 +93,28 @@ export type Env = z.infer<typeof envSchema>;
 /** Every variable that a process of the lab reads. */
 export const ENV_NAMES: readonly string[] = Object.keys(envSchema.shape);
 
+const lockVariantsSchema = envSchema.pick({ SQL_ROW_LOCK: true, SQL_ADVISORY: true });
+
 /** @throws Error that lists every invalid variable */
 export function parseEnv(source: Record<string, string | undefined>): Env {
+  return parsePresent(envSchema, source);
+}
+
+/** The variants of the PostgreSQL locks. For programs that need no other variable. @throws Error as `parseEnv` does */
+export function parseLockVariants(source: Record<string, string | undefined>): {
+  readonly rowLock: Env["SQL_ROW_LOCK"];
+  readonly advisory: Env["SQL_ADVISORY"];
+} {
+  const { SQL_ROW_LOCK: rowLock, SQL_ADVISORY: advisory } = parsePresent(lockVariantsSchema, source);
+  return { rowLock, advisory };
+}
+
+function parsePresent<Schema extends z.ZodType>(
+  schema: Schema,
+  source: Record<string, string | undefined>,
+): z.infer<Schema> {
   const present = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== undefined && value !== ""));
-  const result = envSchema.safeParse(present);
+  const result = schema.safeParse(present);
   if (result.success) return result.data;
   const lines = result.error.issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
   throw new Error(`The environment is invalid. Correct these variables:\n${lines.join("\n")}`);

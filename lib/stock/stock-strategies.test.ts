@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { lockEntries } from "../locks/create-lock";
+import { createLock, type LockDependencies, lockEntries } from "../locks/create-lock";
 import { stockStrategies, traitsOf } from "./stock-strategies";
+import { FakePostgres } from "./testing/fake-postgres";
 
 describe("the list of strategies", () => {
   it("has every lock and every atomic strategy under its id", () => {
@@ -22,6 +23,30 @@ describe("the list of strategies", () => {
     ] as const)
       assert.ok(ids.indexOf(less) < ids.indexOf(more), `expected ${less} before ${more}`);
   });
+
+  for (const [id, variable, setting] of [
+    ["sql-advisory", "SQL_ADVISORY", { advisory: "session" }],
+    ["sql-row-lock", "SQL_ROW_LOCK", { rowLock: "nowait" }],
+  ] as const)
+    it(`describes the variant of ${id} that ${variable} selects, which the store nodes use`, () => {
+      const [value = ""] = Object.values<string>(setting);
+      const byDefault = traitsOf(id);
+      process.env[variable] = value;
+      try {
+        const postgres = {
+          ...new FakePostgres(),
+          sessionPool: () => assert.fail("connected"),
+          rowOf: () => null,
+          ...setting,
+        };
+        const { traits } = createLock(id, { postgres: () => postgres } as unknown as LockDependencies);
+        assert.notDeepEqual(traits, byDefault);
+        assert.deepEqual(traitsOf(id), traits);
+        assert.deepEqual(stockStrategies.get(id)?.traits, traits);
+      } finally {
+        delete process.env[variable];
+      }
+    });
 
   it("names the valid ids when an id is unknown", () => {
     assert.throws(() => traitsOf("redis-magic"), /"redis-magic".*none, .*etcd-lock/);

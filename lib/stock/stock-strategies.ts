@@ -2,6 +2,7 @@ import type { Pool } from "pg";
 import { strategyFamilies } from "../../servers/families";
 import { createLock, type LockDependencies, lockEntries } from "../locks/create-lock";
 import type { StrategyTraits } from "../locks/types";
+import { parseLockVariants } from "../services/env";
 import { CounterQueries } from "./counter-queries";
 import type { Failpoint } from "./failpoint";
 import { LockedStock } from "./locked-stock";
@@ -27,6 +28,7 @@ export interface StockDependencies {
 }
 
 interface StockEntry {
+  /** For a lock with variants: of the variant that the environment selects. */
   readonly traits: StrategyTraits;
   create(store: StockStore, dependencies: StockDependencies): StockStrategy;
 }
@@ -60,8 +62,10 @@ const atomicEntries: readonly StockEntry[] = [
 ];
 
 /** Every lock, around the naive read-modify-write. */
-const lockedEntries: readonly StockEntry[] = [...lockEntries.values()].map(({ traits }) => ({
-  traits,
+const lockedEntries: readonly StockEntry[] = [...lockEntries.values()].map(({ traits, traitsFor }) => ({
+  get traits() {
+    return traitsFor?.(parseLockVariants(process.env)) ?? traits;
+  },
   create: (store, { locks, beforeWrite }) =>
     new LockedStock(createLock(traits.id, locks), store, beforeWrite && { beforeWrite }),
 }));

@@ -1,7 +1,17 @@
 import type { Pool } from "pg";
 
+/** Settings that select a variant of a PostgreSQL lock. */
+export interface PgLockVariants {
+  /** What `sql-row-lock` does when the row is locked. Default: `wait`. */
+  readonly rowLock?: RowLockMode;
+  /**
+   * How long `sql-advisory` holds: until the transaction ends (default), or until it is unlocked or its session ends.
+   */
+  readonly advisory?: AdvisoryScope;
+}
+
 /** The database access that the PostgreSQL locks need. The caller closes the pools. */
-export interface PostgresForLocks {
+export interface PostgresForLocks extends PgLockVariants {
   /** Lock transactions run on its connections. Other code may share it. */
   readonly pool: Pool;
   /**
@@ -11,12 +21,6 @@ export interface PostgresForLocks {
   sessionPool(): Pool;
   /** The row that belongs to the resource, or null if there is none. */
   rowOf(resource: string): LockableRow | null;
-  /** What `sql-row-lock` does when the row is locked. Default: `wait`. */
-  readonly rowLock?: RowLockMode;
-  /**
-   * How long `sql-advisory` holds: until the transaction ends (default), or until it is unlocked or its session ends.
-   */
-  readonly advisory?: AdvisoryScope;
 }
 
 export interface LockableRow {

@@ -3,7 +3,7 @@ import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
 import { type PgLockDefinition, pgBackend } from "./pg-lock-handle";
-import type { PostgresForLocks } from "./pg-port";
+import type { PgLockVariants, PostgresForLocks } from "./pg-port";
 import { advisoryKeyOf } from "./resource-hash";
 
 export const sqlAdvisoryTraits: StrategyTraits = {
@@ -54,11 +54,16 @@ export function createSqlAdvisory(
   dependencies: RunnerDependencies,
   options: Partial<RunnerOptions> = {},
 ): LockStrategy {
-  const isSession = postgres.advisory === "session";
-  const backend = isSession
-    ? pgBackend(definitionOf("", sessionTraits), () => postgres.sessionPool())
-    : pgBackend(definitionOf("xact_", sqlAdvisoryTraits), () => postgres.pool);
+  const traits = traitsFor(postgres);
+  const backend =
+    postgres.advisory === "session"
+      ? pgBackend(definitionOf("", traits), () => postgres.sessionPool())
+      : pgBackend(definitionOf("xact_", traits), () => postgres.pool);
   return new LeaseRunner(backend, dependencies, options);
+}
+
+function traitsFor({ advisory }: PgLockVariants): StrategyTraits {
+  return advisory === "session" ? sessionTraits : sqlAdvisoryTraits;
 }
 
 function definitionOf(infix: "xact_" | "", traits: StrategyTraits): PgLockDefinition {
@@ -82,5 +87,6 @@ function keyLiteral(resource: string): string {
 /** Registration, listed in all-locks.ts. */
 export const sqlAdvisory: LockEntry = {
   traits: sqlAdvisoryTraits,
+  traitsFor,
   create: (dependencies) => createSqlAdvisory(dependencies.postgres(), dependencies),
 };

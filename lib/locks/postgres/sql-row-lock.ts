@@ -5,7 +5,7 @@ import type { LockEntry } from "../lock-entry";
 import type { RunnerDependencies, RunnerOptions } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
 import { pgBackend } from "./pg-lock-handle";
-import type { LockableRow, PostgresForLocks } from "./pg-port";
+import type { LockableRow, PgLockVariants, PostgresForLocks } from "./pg-port";
 
 export const sqlRowLockTraits: StrategyTraits = {
   id: "sql-row-lock",
@@ -55,12 +55,11 @@ export function createSqlRowLock(
   options: Partial<RunnerOptions> = {},
 ): LockStrategy {
   const mode = postgres.rowLock ?? "wait";
-  const queuesInServer = mode === "wait";
-  const traits: StrategyTraits = queuesInServer ? sqlRowLockTraits : { ...sqlRowLockTraits, waiting: "poll" };
+  const queuesInServer = queuesInPostgres(postgres);
   const whenLocked = mode === "skip-locked" ? "SKIP LOCKED" : "NOWAIT";
   const backend = pgBackend(
     {
-      traits,
+      traits: traitsFor(postgres),
       queuesInServer,
       acquireSql: (resource, how) => {
         const { table, id } = rowToLock(postgres, sqlRowLockTraits.id, resource);
@@ -75,6 +74,14 @@ export function createSqlRowLock(
     () => postgres.pool,
   );
   return new LeaseRunner(backend, dependencies, queuesInServer ? options : { backoff: POLL_BACKOFF, ...options });
+}
+
+function queuesInPostgres({ rowLock = "wait" }: PgLockVariants): boolean {
+  return rowLock === "wait";
+}
+
+function traitsFor(variants: PgLockVariants): StrategyTraits {
+  return queuesInPostgres(variants) ? sqlRowLockTraits : { ...sqlRowLockTraits, waiting: "poll" };
 }
 
 /** @throws {LockError} `config_invalid` if no row belongs to the resource */
@@ -92,5 +99,6 @@ function noSuchRow(strategyId: string, resource: string): LockError {
 /** Registration, listed in all-locks.ts. */
 export const sqlRowLock: LockEntry = {
   traits: sqlRowLockTraits,
+  traitsFor,
   create: (dependencies) => createSqlRowLock(dependencies.postgres(), dependencies),
 };
