@@ -123,6 +123,25 @@ describe("memcached-cas", () => {
     assert.equal(client.value(KEY), "2");
   });
 
+  it("enters the journal in a later attempt if the first found no counter", async () => {
+    const { client, events, postgres, strategy } = await setUp({ counter: null });
+    postgres.reply("read", { stock: 3, version: 1 });
+    let reads = 0;
+    // Memcached evicts the new counter before it is read again.
+    client.before = (command, key) => {
+      if (command === "gets" && key === KEY && ++reads === 2) client.items.delete(KEY);
+    };
+    const request = purchaseOf({ waitTimeoutMs: 5_000 });
+    assert.equal((await strategy.reduceStock(request)).status, "sold");
+    assert.equal(request.trace.attempts, 2);
+    const order = ["memcached set journal", "memcached cas stock"];
+    assert.deepEqual(
+      events.filter((event) => order.includes(event)),
+      [...order, "memcached set journal"],
+      "expected the entry before the counter changes, and its removal",
+    );
+  });
+
   it("leaves writeAccepted open when the reply to the cas of a retry is lost", async () => {
     const { client, strategy } = await setUp();
     let attempts = 0;

@@ -134,9 +134,15 @@ export class MemcachedCas implements StockStrategy {
     const counter = this.counterOf(request.target);
     const startedNs = nowNs();
     trace.waitNs = startedNs;
+    // One entry per purchase, by the first attempt that finds units.
+    let isJournaled = false;
+    const enterJournal = async () => {
+      if (!isJournaled) await this.journalWriter.add(counter, { ...request, opId: trace.opId });
+      isJournaled = true;
+    };
     for (let attempt = 1; ; attempt += 1) {
       trace.attempts = attempt;
-      const taken = await this.takeOnce(request, counter);
+      const taken = await this.takeOnce(request, counter, enterJournal);
       if (taken === "sold_out") return { status: "sold_out" };
       if (taken === "taken") return this.writeOrder(request, counter);
       const waitedMs = elapsedMs(startedNs);
@@ -192,16 +198,19 @@ export class MemcachedCas implements StockStrategy {
     return outcome === "replaced" ? stock - reading.stock : 0;
   }
 
-  private async takeOnce(request: StockRequest, counter: MemcachedCounter): Promise<"taken" | "sold_out" | "changed"> {
+  private async takeOnce(
+    request: StockRequest,
+    counter: MemcachedCounter,
+    enterJournal: () => Promise<void>,
+  ): Promise<"taken" | "sold_out" | "changed"> {
     const { trace, quantity, runId } = request;
     const reading = (await counter.read()) ?? (await this.seed(request, counter));
     if (reading === null) return "changed";
     trace.readNs = nowNs();
     trace.readValue = reading.stock;
     if (reading.stock < quantity) return "sold_out";
-    // The entry is written during the business logic and once per purchase, before the counter changes.
-    const journaled = (trace.attempts ?? 1) > 1 || this.journalWriter.add(counter, { ...request, opId: trace.opId });
-    await Promise.all([journaled, sleepMs(request.holdMs)]);
+    // The entry is written during the business logic, before the counter changes.
+    await Promise.all([enterJournal(), sleepMs(request.holdMs)]);
 
     trace.writeNs = nowNs();
     trace.writtenValue = reading.stock - quantity;
