@@ -16,8 +16,6 @@ export interface StreamedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly chunks: Iterable<string> | AsyncIterable<string>;
-  /** Closes the connection at once, without the rest of the answer. */
-  readonly cutOff?: AbortSignal;
   readonly code: null;
 }
 

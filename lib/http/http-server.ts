@@ -1,4 +1,11 @@
-import { createServer, type RequestListener, type Server, STATUS_CODES } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
 import type { Duplex } from "node:stream";
 import { errorAnswer } from "./answer";
 import type { ErrorCode } from "./error-table";
@@ -20,9 +27,17 @@ const LIMITS = {
   requireHostHeader: false,
 };
 
+const MAX_HEADERS = 100;
+/** A rejected client has this long to read its answer and close. A half-open connection would stay for ever. */
+const LINGER_MS = 1_000;
+
 export function createHttpServer(handle: RequestListener, limits: Partial<typeof LIMITS> = {}): Server {
-  const server = createServer({ ...LIMITS, ...limits }, handle);
-  server.maxHeadersCount = 100;
+  const server = createServer({ ...LIMITS, ...limits }, (request, response) => {
+    if (request.rawHeaders.length > 2 * MAX_HEADERS) rejectHeaders(request, response);
+    else handle(request, response);
+  });
+  // With a limit Node drops the headers beyond it, and the guards would not see them. Their size has a limit.
+  server.maxHeadersCount = 0;
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => rejectBytes(socket, error.code ?? ""));
   server.on("checkExpectation", (_request, response) => {
     const { status, headers, body } = rejection("expectation_failed");
@@ -35,6 +50,12 @@ function rejection(code: ErrorCode, message?: string) {
   const { status, headers, body } = errorAnswer(new HttpError({ code, message }));
   const length = String(Buffer.byteLength(body));
   return { status, headers: { ...API_HEADERS, ...headers, "content-length": length, connection: "close" }, body };
+}
+
+function rejectHeaders(request: IncomingMessage, response: ServerResponse): void {
+  const { status, headers, body } = rejection("headers_too_large", `headers: must be at most ${MAX_HEADERS}`);
+  request.resume();
+  response.writeHead(status, headers).end(body);
 }
 
 function rejectionOf(errorCode: string) {
@@ -54,6 +75,8 @@ function rejectBytes(socket: Duplex, errorCode: string): void {
     socket.destroy();
     return;
   }
+  const linger = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once("close", () => clearTimeout(linger));
   const { status, headers, body } = rejectionOf(errorCode);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("\r\n")}\r\n\r\n${body}`);

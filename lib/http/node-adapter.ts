@@ -17,6 +17,8 @@ import { API_HEADERS } from "./security-headers";
 /** A body that is too long is read and discarded up to here, so that its sender can still read the answer. */
 const MAX_DISCARDED_BYTES = 8 * 1_024 * 1_024;
 const MIN_COMPRESSED_LENGTH = 16_384;
+/** A connection that takes no bytes of its answer for this long is closed. */
+const STALL_LIMIT_MS = 30_000;
 const gzipText = promisify(gzip);
 
 /** Answers an API request. @returns the error code of the answer */
@@ -91,12 +93,14 @@ export function send(request: IncomingMessage, response: ServerResponse, answer:
   const all = headersOf(request, headers);
   all["content-length"] = String(Buffer.byteLength(body));
   response.writeHead(status, all).end(request.method === "HEAD" ? undefined : body);
+  if ((response.socket?.writableLength ?? 0) > 0) response.setTimeout(STALL_LIMIT_MS);
 }
 
 async function sendCompressed(request: IncomingMessage, response: ServerResponse, answer: WholeAnswer): Promise<void> {
   const bytes = await gzipText(answer.body);
   const encoded = { ...answer.headers, ...GZIP_HEADERS, "content-length": String(bytes.length) };
   response.writeHead(answer.status, headersOf(request, encoded)).end(request.method === "HEAD" ? undefined : bytes);
+  response.setTimeout(STALL_LIMIT_MS);
 }
 
 const GZIP_HEADERS = { "content-encoding": "gzip", vary: "accept-encoding" };
@@ -104,6 +108,7 @@ const GZIP_HEADERS = { "content-encoding": "gzip", vary: "accept-encoding" };
 export interface Streamed {
   readonly answer: Extract<Answer, { readonly chunks: unknown }>;
   readonly isCompressed: boolean;
+  readonly stallLimitMs?: number;
 }
 
 export async function sendChunks(
@@ -111,7 +116,7 @@ export async function sendChunks(
   response: ServerResponse,
   streamed: Streamed,
 ): Promise<void> {
-  const { answer, isCompressed } = streamed;
+  const { answer, isCompressed, stallLimitMs = STALL_LIMIT_MS } = streamed;
   const headers = isCompressed ? { ...answer.headers, ...GZIP_HEADERS } : answer.headers;
   response.writeHead(answer.status, headersOf(request, headers));
   if (request.method === "HEAD") {
@@ -119,8 +124,9 @@ export async function sendChunks(
     return;
   }
   response.flushHeaders();
+  response.setTimeout(stallLimitMs);
   const steps: Transform[] = isCompressed ? [createGzip()] : [];
-  await pipeline([Readable.from(answer.chunks), ...steps, response], answer.cutOff ? { signal: answer.cutOff } : {});
+  await pipeline([Readable.from(answer.chunks), ...steps, response]);
 }
 
 function headersOf({ headers }: IncomingMessage, answer: Readonly<Record<string, string>>): Record<string, string> {

@@ -64,6 +64,13 @@ export function openApiDocument(routes: readonly Route[], version: string): Open
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: {
+      responses: {
+        PageRedirect: {
+          description:
+            "308: the path of a page without its slash at the end. API paths are served with and without that slash.",
+          headers: { location: { description: "The path without the slash.", schema: { type: "string" } } },
+        },
+      },
       securitySchemes: {
         adminToken: { type: "http", scheme: "bearer", description: "LAB_ADMIN_TOKEN, if the lab has one." },
         session: { type: "apiKey", in: "cookie", name: "lab_session" },
@@ -77,7 +84,10 @@ const commonErrors: readonly ErrorCode[] = [
   "invalid_request",
   "not_found",
   "method_not_allowed",
+  "request_timeout",
+  "expectation_failed",
   "host_not_allowed",
+  "headers_too_large",
   "internal_error",
   "backend_unavailable",
   "shutting_down",

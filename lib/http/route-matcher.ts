@@ -42,6 +42,7 @@ export function matchRoute(url: string): RouteMatch {
   if (path.length > 1 && path.endsWith("/")) path = path.slice(0, -1);
   const known = staticPaths.get(path);
   if (known) return known;
+  if (path === "/api") return UNKNOWN_API;
   if (path.startsWith("/api/")) return matchParams(path) ?? UNKNOWN_API;
   return path.startsWith("/_next/") ? ASSET : PAGE;
 }

@@ -130,6 +130,14 @@ describe("the route matcher", () => {
 describe("the OpenAPI document", () => {
   const document = openApiDocument(routes, "1.2.3");
 
+  it("declares for every route what the server answers before a route sees the request", () => {
+    for (const { path: at, method } of routes) {
+      const declared = Object.keys(document.paths[at]?.[method]?.responses ?? {});
+      for (const status of ["408", "417", "431"])
+        assert.ok(declared.includes(status), `${method} ${at} lacks ${status}`);
+    }
+  });
+
   it("has an operation with a unique id for every route, and a status for each of its codes", () => {
     const ids = routes.map(({ method, path: at }) => document.paths[at]?.[method]?.operationId);
     assert.equal(new Set(ids).size, routes.length);

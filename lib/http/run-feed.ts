@@ -14,7 +14,6 @@ export interface RunFeedOptions {
   readonly id: string;
   /** @returns null if the run does not exist */
   readonly read: (id: string, afterSeq: number) => Promise<FeedReading | null>;
-  readonly pollMs?: number;
 }
 
 const POLL_MS = 200;
@@ -59,14 +58,10 @@ export class RunFeed {
   /** Reads the run and starts the reader, once for all watchers. @returns false if the run does not exist */
   load(): Promise<boolean> {
     this.#loading ??= this.#read().then((exists) => {
-      if (exists) this.#schedule(this.#pollMs);
+      if (exists) this.#schedule(POLL_MS);
       return exists;
     });
     return this.#loading;
-  }
-
-  get #pollMs(): number {
-    return this.#options.pollMs ?? POLL_MS;
   }
 
   get #hasEnded(): boolean {
@@ -121,7 +116,7 @@ export class RunFeed {
     let waitMs = RETRY_MS;
     try {
       await this.#read();
-      waitMs = Math.max(0, this.#pollMs - elapsedMs(startedNs));
+      waitMs = Math.max(0, POLL_MS - elapsedMs(startedNs));
     } catch (error) {
       log().warn({ runId: this.#options.id, reason: (error as Error).message }, "could not read the run's live feed");
     }

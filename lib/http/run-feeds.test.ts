@@ -148,8 +148,8 @@ describe("an event stream", () => {
       const clientClosed = new AbortController();
       response.once("close", () => clientClosed.abort());
       const end = () => (ended += 1);
-      const answer = eventStream({ clientClosed: clientClosed.signal, events, end, stallLimitMs: 200 });
-      sendChunks(request, response, { answer, isCompressed: false }).catch(() => undefined);
+      const answer = eventStream({ clientClosed: clientClosed.signal, events, end });
+      sendChunks(request, response, { answer, isCompressed: false, stallLimitMs: 200 }).catch(() => undefined);
     });
     server.listen(0, "127.0.0.1");
     await once(server, "listening");

@@ -15,15 +15,12 @@ export interface EventStreamOptions {
   readonly events: (signal: AbortSignal) => AsyncIterable<string>;
   /** Called once, when the stream is over. */
   readonly end?: () => void;
-  readonly stallLimitMs?: number;
 }
 
 /** Open streams in one process. Each costs a socket, and a write for every event. */
 export const MAX_STREAMS = 250;
 /** A stream ends after this long. The browser's EventSource then reconnects and resumes. */
 const MAX_STREAM_MS = 15 * 60_000;
-/** A client that takes no bytes for this long is cut off. */
-const STALL_LIMIT_MS = 30_000;
 
 /** Open streams would keep the process alive, so the shutdown ends them. */
 function openStreams(): Set<AbortController> {
@@ -47,13 +44,12 @@ export function requireFreeStream(): void {
 }
 
 /**
- * Streams events until they end, the client closes the connection or takes no bytes, or the process shuts down.
+ * Streams events until they end, the client closes the connection, or the process shuts down.
  * @throws HttpError `too_many_streams`
  */
 export function eventStream(options: EventStreamOptions): StreamedAnswer {
   requireFreeStream();
   const ending = new AbortController();
-  const stalled = new AbortController();
   const abort = () => ending.abort();
   const limit = setTimeout(abort, MAX_STREAM_MS);
   limit.unref();
@@ -78,29 +74,21 @@ export function eventStream(options: EventStreamOptions): StreamedAnswer {
       "cache-control": "no-cache, no-transform",
       "x-accel-buffering": "no",
     },
-    chunks: chunks(options, { ending: ending.signal, stalled, end }),
-    cutOff: stalled.signal,
+    chunks: chunks(options, { ending: ending.signal, end }),
     code: null,
   };
 }
 
 interface Stream {
   readonly ending: AbortSignal;
-  readonly stalled: AbortController;
   readonly end: () => void;
 }
 
-async function* chunks(options: EventStreamOptions, { ending, stalled, end }: Stream): AsyncGenerator<string> {
-  const { events, stallLimitMs = STALL_LIMIT_MS } = options;
+async function* chunks({ events }: EventStreamOptions, { ending, end }: Stream): AsyncGenerator<string> {
   try {
     for await (const text of events(ending)) {
       if (ending.aborted) return;
-      const stall = setTimeout(() => stalled.abort(), stallLimitMs);
-      try {
-        yield text;
-      } finally {
-        clearTimeout(stall);
-      }
+      yield text;
     }
   } finally {
     end();

@@ -89,6 +89,23 @@ describe("the OpenAPI document", () => {
     await call({ method: "GET", path: "/api/coupons/{id}" });
   });
 
+  it("describes what requests get that no route sees, and where a page with a slash at the end is", async () => {
+    const products = { method: "GET", path: "/api/products" };
+    const many = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`h${index}`, "1"]));
+    const foreign = { ...many, origin: "http://evil.example" };
+    assert.equal(codeOf(await call({ ...products, headers: foreign })), "headers_too_large");
+    const long = { filler: "x".repeat(10_000) };
+    assert.equal(codeOf(await call({ ...products, headers: long })), "headers_too_large");
+    assert.equal(codeOf(await call({ ...products, headers: { expect: "miracles" } })), "expectation_failed");
+    for (const path of ["/api", "/api/"]) {
+      assert.equal(codeOf(await client.send({ method: "GET", path })), "not_found", path);
+    }
+    const page = await client.send({ method: "GET", path: "/runs/" });
+    assert.deepEqual([page.status, page.headers.location], [308, "/runs"]);
+    const { responses } = contract.document.components as { responses: { PageRedirect: { description: string } } };
+    assert.match(responses.PageRedirect.description, /^308:/);
+  });
+
   it("describes the answers of a visitor's routes, from the cookie to the payment", async () => {
     const { rows } = await database.pool.query<{ id: number }>(
       `INSERT INTO products (slug, name, price_cents, stock, requires_purchase_token)
