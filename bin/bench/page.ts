@@ -68,7 +68,7 @@ export function benchPage({
     ...(recordNs === null
       ? []
       : [
-          `Keeping one operation, timed alone and with its garbage collection, takes ${recordNs.median.toFixed(0)} ns (${recordNs.low.toFixed(0)} to ${recordNs.high.toFixed(0)}):`,
+          `Keeping one operation, writing it to the spool and collecting its garbage takes ${recordNs.median.toFixed(0)} ns of CPU time (${recordNs.low.toFixed(0)} to ${recordNs.high.toFixed(0)}):`,
           ...results.map(
             ({ bench, cpuUsEach }) =>
               `${((100 * recordNs.median) / 1_000 / cpuUsEach).toFixed(2)} % of the ${cpuUsEach.toFixed(0)} µs of CPU time that the node spends on a purchase (${bench.name}).  `,

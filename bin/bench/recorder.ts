@@ -50,7 +50,7 @@ export interface BenchResult {
 
 export interface BenchResults {
   readonly results: readonly BenchResult[];
-  /** Nanoseconds to keep one operation, timed alone. */
+  /** Nanoseconds of CPU time to keep one operation and to write it to the spool. */
   readonly recordNs: MedianInterval | null;
 }
 

@@ -2,7 +2,7 @@ import path from "node:path";
 import { serverKinds } from "../../servers/all-servers";
 import type { ProcessSpec } from "../../servers/provisioning";
 import { programArgs } from "../build/programs";
-import { type InstancePaths, ROOT } from "./paths";
+import { type InstancePaths, instancePaths, ROOT } from "./paths";
 import type { LabState } from "./state";
 
 /** The processes that serve the shop: the dashboard coordinates runs, and three store nodes sell. */
@@ -62,6 +62,7 @@ export function storeNodeEnv(
     PORT: String(node.port),
     LAB_INSTANCE: state.instance,
     LAB_COMMIT: state.commit,
+    SPOOL_DIR: path.join(instancePaths(state.instance).dir, "spool"),
     NEXT_DIST_DIR: distDir,
     K6_BINARY: k6Binary,
   };

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { env } from "../services/current-env";
 import { gauge } from "../services/metrics";
 import { postgresPool } from "../services/postgres";
@@ -5,12 +6,13 @@ import { processSingleton } from "../services/singleton";
 import { createStockStrategy } from "../stock/stock-strategies";
 import { HolderPauses } from "./holder-pauses";
 import { lockDependencies } from "./lock-dependencies";
+import { Spool } from "./spool";
 import { StoreNode } from "./store-node";
 
 /** The store node of this process. */
 export function currentNode(): StoreNode {
   return processSingleton("store-node", () => {
-    const { STORE_NODE, LOCK_STRATEGY, HOLD_MS, LOCK_TTL_MS, WAIT_TIMEOUT_MS } = env();
+    const { STORE_NODE, LOCK_STRATEGY, SPOOL_DIR, HOLD_MS, LOCK_TTL_MS, WAIT_TIMEOUT_MS } = env();
     const pauses = new HolderPauses();
     const node = new StoreNode({
       name: STORE_NODE,
@@ -23,6 +25,7 @@ export function currentNode(): StoreNode {
           beforeWrite: pauses.pass,
         }),
       pauses,
+      spool: SPOOL_DIR === undefined ? undefined : new Spool(join(SPOOL_DIR, STORE_NODE)),
       defaults: { holdMs: HOLD_MS, ttlMs: LOCK_TTL_MS, waitTimeoutMs: WAIT_TIMEOUT_MS },
     });
     gauge({

@@ -1,5 +1,5 @@
 /** Tells our operations from those of an earlier process with the same pid: in a container every process has pid 1. */
-const PROCESS_INSTANCE_ID = `${process.pid}.${Math.round(performance.timeOrigin).toString(36)}`;
+export const PROCESS_INSTANCE_ID = `${process.pid}.${Math.round(performance.timeOrigin).toString(36)}`;
 
 const INSTANCE_AND_NUMBER = /^(\d+\.[0-9a-z]+)-\d+$/;
 

@@ -15,6 +15,8 @@ export interface NodeRunStats {
   readonly peakInFlight: number;
   readonly recorded: number;
   readonly dropped: number;
+  /** Earlier process instances of the node that ended before they could keep all their operations. */
+  readonly incompleteInstances: number;
   readonly histograms: { readonly latency: string } & { readonly [phase in Phase]: string };
 }
 

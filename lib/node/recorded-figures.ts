@@ -1,16 +1,19 @@
 import { flightsOf, peakOverlap } from "../history/intervals";
-import { OperationReader } from "../history/operation";
+import { type Operation, readOperations } from "../history/operation";
 import { phaseDurationsOf } from "../history/phases";
 import type { HistoryOpLine } from "../history/types";
 import { recordMs } from "./latency-histogram";
 import { COUNT_OF, RunFigures } from "./purchase-meter";
 
-/** The figures of a node that can no longer report them, from the operations that it recorded. */
-export function figuresOf(ndjson: string): RunFigures {
-  const figures = new RunFigures();
-  const reader = new OperationReader();
+/** The operations of a recorder's text. */
+export function recordedOperations(ndjson: string): Operation[] {
   const lines = ndjson.split("\n").filter(Boolean);
-  const operations = lines.map((line) => reader.read(JSON.parse(line) as HistoryOpLine));
+  return readOperations(lines.map((line) => JSON.parse(line) as HistoryOpLine));
+}
+
+/** The figures of a node that can no longer report them, from the operations that it recorded. */
+export function figuresOf(operations: readonly Operation[]): RunFigures {
+  const figures = new RunFigures();
   for (const operation of operations) {
     figures.counts.requests += 1;
     figures.counts[COUNT_OF[operation.outcome]] += 1;

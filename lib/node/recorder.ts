@@ -1,6 +1,7 @@
 import { withFieldCount } from "../history/field-count";
 import type { HistoryOpLine, OperationOutcome } from "../history/types";
 import type { OperationTrace } from "../stock/types";
+import type { SpoolSource, SpoolWriter } from "./spool-writer";
 
 /** The facts of a purchase that its trace does not hold. */
 export interface OperationFacts {
@@ -17,18 +18,23 @@ interface Entry {
 }
 
 /**
- * Collects the operations of one run on one node. Recording is one array push; `lines` formats them later.
+ * Collects the operations of one run on one node. Recording is one array push; they are formatted later.
  * Beyond `capacity`, operations are counted as dropped, which makes the run inconclusive.
  */
-export class Recorder {
+export class Recorder implements SpoolSource {
   private readonly entries: Entry[] = [];
   private droppedCount = 0;
+  /** Keeps the operations for a restarted process. */
+  spool: SpoolWriter | null = null;
 
   constructor(private readonly options: { readonly node: string; readonly host: string; readonly capacity: number }) {}
 
   record(trace: OperationTrace, facts: OperationFacts): void {
     if (this.entries.length >= this.options.capacity) this.droppedCount += 1;
-    else this.entries.push({ trace, facts });
+    else {
+      this.entries.push({ trace, facts });
+      this.spool?.wake();
+    }
   }
 
   get size(): number {
@@ -41,6 +47,11 @@ export class Recorder {
 
   *lines(): Generator<HistoryOpLine> {
     for (const entry of this.entries) yield this.toLine(entry);
+  }
+
+  text(from: number, limit: number): string {
+    const entries = this.entries.slice(from, from + limit);
+    return entries.map((entry) => `${JSON.stringify(this.toLine(entry))}\n`).join("");
   }
 
   private toLine({ trace, facts }: Entry): HistoryOpLine {

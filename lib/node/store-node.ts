@@ -5,8 +5,10 @@ import { resourceOf } from "../stock/types";
 import { HolderPauses } from "./holder-pauses";
 import { operationId } from "./process-instance";
 import { type NodeRunStats, PurchaseMeter, RunFigures } from "./purchase-meter";
+import { figuresOf, recordedOperations } from "./recorded-figures";
 import { Recorder } from "./recorder";
 import type { RunAssignment, RunPreparation } from "./run-assignment";
+import type { Spool, SpooledRun } from "./spool";
 
 /** Operations that a node keeps of one run. If a run has more, it is inconclusive. */
 export const HISTORY_CAPACITY = 200_000;
@@ -23,6 +25,8 @@ export interface StoreNodeOptions {
   readonly pauses?: HolderPauses;
   /** Capacity of each run's recorder. Default: `HISTORY_CAPACITY`. */
   readonly historyCapacity?: () => number;
+  /** Keeps recorded operations for the next process instance of this node. Absent: a killed process loses them. */
+  readonly spool?: Spool | undefined;
 }
 
 /** How the node serves one purchase: with the settings of the run that owns the target, or with the shop's. */
@@ -45,6 +49,8 @@ export interface ActiveRun {
   readonly meter: PurchaseMeter;
   readonly figures: RunFigures;
   readonly recorder: Recorder;
+  /** What earlier process instances of this node recorded; its figures are part of `figures`. */
+  readonly spooled: SpooledRun | null;
   closed: boolean;
 }
 
@@ -69,6 +75,7 @@ export class StoreNode {
     this.pauses = options.pauses ?? new HolderPauses();
     this.activeId = options.activeStrategy;
     this.shopMeter = new PurchaseMeter(metrics(), null);
+    options.spool?.keepNewest(REMEMBERED_RUNS);
   }
 
   get activeStrategy(): string {
@@ -98,16 +105,17 @@ export class StoreNode {
   assign(assignment: RunAssignment): void {
     if (this.runs.has(assignment.runId)) return;
     this.strategy(assignment.strategy);
-    const figures = new RunFigures();
+    const capacity = this.options.historyCapacity?.() ?? HISTORY_CAPACITY;
+    const spooled = this.options.spool?.recover(assignment.runId) ?? null;
+    const figures = spooled ? figuresOf(recordedOperations(spooled.ndjson)) : new RunFigures();
+    const recorder = new Recorder({ node: this.name, host: clockName(), capacity });
+    recorder.spool = this.options.spool?.open(assignment.runId, recorder) ?? null;
     const run: ActiveRun = {
       assignment,
       meter: new PurchaseMeter(metrics(), figures),
       figures,
-      recorder: new Recorder({
-        node: this.name,
-        host: clockName(),
-        capacity: this.options.historyCapacity?.() ?? HISTORY_CAPACITY,
-      }),
+      recorder,
+      spooled,
       closed: false,
     };
     this.runs.set(assignment.runId, run);
@@ -142,6 +150,12 @@ export class StoreNode {
 
   run(runId: string): ActiveRun | undefined {
     return this.runs.get(runId);
+  }
+
+  /** The operations that this and earlier process instances of the node recorded, as NDJSON; undefined if the run is unknown. */
+  history(runId: string): Iterable<string> | undefined {
+    const run = this.runs.get(runId);
+    return run && ndjsonOf(run);
   }
 
   /** Compares the stock count that a run's strategy keeps elsewhere with PostgreSQL's row; null if it keeps none. */
@@ -182,6 +196,7 @@ export class StoreNode {
       peakInFlight: run.figures.peakInFlight,
       recorded: run.recorder.size,
       dropped: run.recorder.dropped,
+      incompleteInstances: run.spooled?.incomplete ?? 0,
       histograms: run.figures.encode(),
     };
   }
@@ -206,11 +221,18 @@ export class StoreNode {
       if (!run.closed || run.meter.inFlight > 0) continue;
       this.runs.delete(runId);
       this.pauses.forget(runId);
+      void run.recorder.spool?.stop().then(() => this.options.spool?.forget(runId));
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.runs.values()].map(({ recorder }) => recorder.spool?.end()));
     await Promise.allSettled([...this.strategies.values()].map((strategy) => strategy[Symbol.asyncDispose]()));
     this.strategies.clear();
   }
+}
+
+function* ndjsonOf({ spooled, recorder }: ActiveRun): Generator<string> {
+  if (spooled) yield spooled.ndjson;
+  for (const line of recorder.lines()) yield `${JSON.stringify(line)}\n`;
 }

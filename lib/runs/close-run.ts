@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { livenessOf } from "../history/check-history";
 import { type Finding, isDoubt } from "../history/finding";
 import type { NodeRunStats } from "../node/purchase-meter";
-import { figuresOf } from "../node/recorded-figures";
+import { figuresOf, recordedOperations } from "../node/recorded-figures";
 import { traitsOf } from "../stock/stock-strategies";
 import type { StockDrift } from "../stock/types";
 import type { CheckedRun, CheckedRuns } from "./checked-runs";
@@ -25,6 +25,8 @@ export interface Caveats {
   readonly dropped: number;
   /** Nodes that did not answer when the run was closed. */
   readonly silentNodes: readonly string[];
+  /** Nodes whose process ended during the run before it could keep all its operations. */
+  readonly killedNodes: readonly string[];
   /** Purchases in flight when the lab stopped waiting for them. */
   readonly stillRunning: number;
   /** Why a stock counter outside PostgreSQL could not be read; null if it was read, or there is none. */
@@ -74,6 +76,7 @@ export async function closeRun(document: RunDocument, { nodes, checks }: Closing
   const caveats = {
     dropped: nodeStats.reduce((sum, node) => sum + node.dropped, 0),
     silentNodes,
+    killedNodes: nodeStats.filter(({ incompleteInstances }) => incompleteInstances > 0).map(({ node }) => node),
     stillRunning: nodeStats.reduce((sum, node) => sum + node.inFlight, 0),
     counterUnread,
   };
@@ -93,6 +96,7 @@ export async function restoreClosedRun(document: RunDocument, checks: CheckedRun
     // Includes the operations of silent nodes and of purchases that were in flight.
     dropped: checked.parsed.end?.dropped ?? 0,
     silentNodes: [],
+    killedNodes: [],
     stillRunning: 0,
     counterUnread: isUnread ? "the lab restarted after it tried to read the counter" : null,
   };
@@ -119,9 +123,11 @@ interface Fetched {
 
 function historiesOf({ fetched, stats, silentNodes }: Fetched): NodeHistory[] {
   const histories = fetched.answers.map(({ node, value: ndjson }) => {
-    const { dropped = 0, inFlight = 0 } = stats.answers.find((answer) => answer.node === node)?.value ?? {};
-    // A purchase that is still in flight is missing from the history, like a dropped operation.
-    return { node, operations: countLines(ndjson), dropped: dropped + inFlight, ndjson };
+    const { value } = stats.answers.find((answer) => answer.node === node) ?? {};
+    const { dropped = 0, inFlight = 0, incompleteInstances = 0 } = value ?? {};
+    // A purchase that is still in flight is missing from the history, like a dropped operation. What a killed process lost is
+    // not known: one dropped operation says that some may be missing.
+    return { node, operations: countLines(ndjson), dropped: dropped + inFlight + incompleteInstances, ndjson };
   });
   const missing = silentNodes.filter((name) => !histories.some(({ node }) => node === name));
   // How many operations a silent node recorded is not known. One dropped operation is enough to say that some are missing.
@@ -130,9 +136,9 @@ function historiesOf({ fetched, stats, silentNodes }: Fetched): NodeHistory[] {
 
 /** The figures of a node that did not answer, from the history that was collected from it before. */
 function statsOf(runId: string, { node, operations, dropped, ndjson }: NodeHistory): NodeRunStats {
-  const figures = figuresOf(ndjson);
+  const figures = figuresOf(recordedOperations(ndjson));
   const { counts, peakInFlight } = figures;
-  const ended = { inFlight: 0, waiters: 0, recorded: operations, dropped };
+  const ended = { inFlight: 0, waiters: 0, recorded: operations, dropped, incompleteInstances: 0 };
   return { node, runId, counts, peakInFlight, ...ended, histograms: figures.encode() };
 }
 

@@ -36,7 +36,13 @@ const withViolations = (change: Partial<RunDocument["violations"]>) => ({
   violations: { ...cleanRun().violations, ...change },
 });
 
-const noCaveats: ClosedRun["caveats"] = { dropped: 0, silentNodes: [], stillRunning: 0, counterUnread: null };
+const noCaveats: ClosedRun["caveats"] = {
+  dropped: 0,
+  silentNodes: [],
+  killedNodes: [],
+  stillRunning: 0,
+  counterUnread: null,
+};
 
 interface Input {
   readonly run?: Partial<RunDocument>;
@@ -134,6 +140,7 @@ describe("the verdict on a run", () => {
     ["with fewer purchases at the nodes than were sent", { report: { ...client, iterations: 501 } }],
     ["with operations that the recorder dropped", { caveats: { dropped: 1 } }],
     ["with waiters that were not served after a fault", { closed: { unservedWaiters: 2 } }],
+    ["with a node that was killed", { caveats: { killedNodes: ["node-2"] } }],
     ["with a silent node", { caveats: { silentNodes: ["node-2"] } }],
     ["with purchases that are still in flight", { caveats: { stillRunning: 1 } }],
     ["with a stock counter that could not be read", { caveats: { counterUnread: "node-1: no Redis" } }],

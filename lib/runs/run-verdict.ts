@@ -79,12 +79,15 @@ function stopDoubts({ status, counts, config }: RunDocument): string[] {
   return [`The run was stopped after ${planned}, so the rest of the sale is not tested.`];
 }
 
-function caveatDoubts({ dropped, silentNodes, stillRunning, counterUnread }: Caveats): string[] {
+function caveatDoubts({ dropped, silentNodes, killedNodes, stillRunning, counterUnread }: Caveats): string[] {
   const doubts: string[] = [];
   if (dropped > 0) {
     doubts.push(`${plural(dropped, "operation")} ${dropped === 1 ? "is" : "are"} missing from the history.`);
   }
   if (silentNodes.length > 0) doubts.push(`The lab got no figures from ${silentNodes.join(", ")}.`);
+  for (const node of killedNodes) {
+    doubts.push(`${node} was killed during the run, so its last operations may be missing from the history.`);
+  }
   if (stillRunning > 0) doubts.push(`${plural(stillRunning, "purchase")} had no outcome when the run was closed.`);
   if (counterUnread !== null)
     doubts.push(`The strategy's stock counter could not be read: ${counterUnread.replace(/\.$/, "")}.`);

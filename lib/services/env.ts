@@ -84,6 +84,8 @@ const envSchema = z.object({
   SQL_ADVISORY: z.enum(["transaction", "session"]).default("transaction"),
   /** The commit of the running code, for run documents. */
   LAB_COMMIT: z.string().default("unknown"),
+  /** Where store nodes keep what they record of a run, so that it survives a killed process; absent: in memory only. */
+  SPOOL_DIR: z.string().optional(),
   /** The k6 binary for load that the lab launches; empty: the lab uses the built-in generator. */
   K6_BINARY: z.string().optional(),
 });

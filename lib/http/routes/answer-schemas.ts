@@ -125,6 +125,7 @@ export const nodeStatsSchema = z.object({
   peakInFlight: count,
   recorded: count,
   dropped: count,
+  incompleteInstances: count,
   histograms: z.object({
     latency: histogram,
     poolWait: histogram,

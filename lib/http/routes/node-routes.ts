@@ -139,10 +139,10 @@ export const nodeRoutes: readonly Route[] = [
     errors: [],
     isStream: true,
     handler: ({ params: { id } }) => {
-      const run = currentNode().run(id);
-      if (!run) throw unknownRun(id);
+      const chunks = currentNode().history(id);
+      if (!chunks) throw unknownRun(id);
       const headers = { "content-type": "application/x-ndjson", "cache-control": "no-store" };
-      return { status: 200, headers, chunks: ndjson(run.recorder.lines()), code: null };
+      return { status: 200, headers, chunks, code: null };
     },
   }),
 ];
@@ -161,8 +161,4 @@ function knownStrategy(field: string, id: string): string {
 
 function unknownRun(id: string): HttpError {
   return notFound(`run ${id} on this node`);
-}
-
-function* ndjson(lines: Iterable<unknown>): Generator<string> {
-  for (const line of lines) yield `${JSON.stringify(line)}\n`;
 }

@@ -1,8 +1,6 @@
-import { peakInFlight } from "../../history/intervals";
-import { phaseDurationsOf } from "../../history/phases";
 import type { HistoryEndLine, HistoryFaultLine, HistoryOpLine, HistoryRunLine } from "../../history/types";
-import { recordMs } from "../../node/latency-histogram";
-import { COUNT_OF, type NodeRunStats, RunFigures } from "../../node/purchase-meter";
+import type { NodeRunStats } from "../../node/purchase-meter";
+import { figuresOf } from "../../node/recorded-figures";
 import { type CheckedRun, checkedRuns } from "../checked-runs";
 import type { ClientReport } from "../client-report";
 import { type Caveats, closedRun } from "../close-run";
@@ -69,7 +67,13 @@ export async function closePlanted(history: PlantedHistory, { request = {}, miss
   const checked = await checkedRuns().checkClosed({ id: history.id, operations: ops.length, history: pieces });
   const stats = names.map((node) => statsOf(document.id, node, checked));
   const drift = counter === undefined ? null : { counter, stock: final, pending: 0, drift: (counter ?? 0) - final };
-  const caveats: Caveats = { dropped: end.dropped, silentNodes: [], stillRunning: 0, counterUnread: null };
+  const caveats: Caveats = {
+    dropped: end.dropped,
+    silentNodes: [],
+    killedNodes: [],
+    stillRunning: 0,
+    counterUnread: null,
+  };
   return closedRun(measureRun(document, { stats, database: { final, orders }, drift }, checked), caveats, checked);
 }
 
@@ -102,22 +106,8 @@ function openedRun({ id, run, faults, ops }: PlantedHistory, settings: object): 
 /** What the node's meter would have measured. */
 function statsOf(runId: string, node: string, { parsed }: CheckedRun): NodeRunStats {
   const ops = parsed.history.ops.filter((op) => op.node === node);
-  const figures = new RunFigures();
-  for (const op of ops) {
-    figures.counts.requests += 1;
-    figures.counts[COUNT_OF[op.outcome]] += 1;
-    recordMs(figures.latency, ((op.answeredNs ?? op.invokedNs) - op.invokedNs) / 1e6);
-    for (const [phase, durationMs] of phaseDurationsOf(op)) recordMs(figures.phases[phase], durationMs);
-  }
-  return {
-    node,
-    runId,
-    counts: figures.counts,
-    inFlight: 0,
-    waiters: 0,
-    peakInFlight: peakInFlight(ops),
-    recorded: ops.length,
-    dropped: 0,
-    histograms: figures.encode(),
-  };
+  const figures = figuresOf(ops);
+  const { counts, peakInFlight } = figures;
+  const ended = { inFlight: 0, waiters: 0, recorded: ops.length, dropped: 0, incompleteInstances: 0 };
+  return { node, runId, counts, peakInFlight, ...ended, histograms: figures.encode() };
 }
