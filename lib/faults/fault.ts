@@ -55,6 +55,8 @@ export interface Fault {
   readonly id: string;
   /** One sentence, for people. */
   readonly does: string;
+  /** True if the fault stops its node, which then answers nothing. */
+  readonly stopsNode?: true;
   /** The evidence that it took effect, as a noun phrase. */
   readonly proof: string;
   /** Milliseconds if the request names no duration; null for an instant fault, which takes no duration. */

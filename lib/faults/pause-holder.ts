@@ -18,6 +18,7 @@ const PROVEN_SHARE = 0.9;
  */
 export const pauseHolder: Fault = {
   id: "pause-holder",
+  stopsNode: true,
   does: "Stops the node that holds the lock (SIGSTOP) after its last lease check and before its write, for longer than its lease.",
   proof: "how long the node was stopped, by the host's monotonic clock, and which buyer held the lock",
 

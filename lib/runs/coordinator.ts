@@ -6,6 +6,7 @@ import { assignRun, type OpenOptions, planRun } from "./open-run";
 import { RunDeadlines } from "./run-deadlines";
 import { RunFaults } from "./run-faults";
 import type { FinishRequest, RunRequest } from "./run-request";
+import type { RunStage } from "./run-sample";
 import * as store from "./run-store";
 import { withVerdict } from "./run-verdict";
 import { Sampler } from "./sampler";
@@ -27,6 +28,8 @@ export interface CoordinatorOptions extends OpenOptions {
  */
 export class Coordinator {
   private readonly samplers = new Map<string, Sampler>();
+  /** Stages of the runs opened here, as far as they are not seen in the figures of the nodes. */
+  private readonly stages = new Map<string, RunStage>();
   private readonly deadlines = new RunDeadlines();
   /** Keys of the runs opened here. They are secret and documents are public, so they are not in the documents. */
   private readonly keys = new Map<string, string>();
@@ -56,12 +59,18 @@ export class Coordinator {
       this.keys.set(id, runKey);
       await store.insertRun(document, Date.now() + limitMs);
       this.deadlines.set(id, limitMs, () => this.fail(id, NOT_FINISHED));
+      this.stages.set(id, request.launch ? "generator" : "doors");
       this.startSampler(document);
       this.faults.start(document, faults);
       return document;
     } finally {
       this.opening = false;
     }
+  }
+
+  /** The load generator of a run opened here has started. */
+  loadStarted(id: string): void {
+    if (this.stages.get(id) === "generator") this.stages.set(id, "doors");
   }
 
   /** The value of `x-run-key` for a run's load; undefined if another process opened the run, or it has ended. */
@@ -154,8 +163,15 @@ export class Coordinator {
   }
 
   private startSampler(document: RunDocument): void {
-    const sampler = new Sampler(document, this.options.nodes);
-    this.samplers.set(document.id, sampler);
+    const { id } = document;
+    const { stages, faults } = this;
+    const sampler = new Sampler(document, this.options.nodes, {
+      get stage() {
+        return stages.get(id) ?? "doors";
+      },
+      liveFaults: (lateNodes) => faults.live(id, lateNodes),
+    });
+    this.samplers.set(id, sampler);
     sampler.start();
   }
 
@@ -172,6 +188,7 @@ export class Coordinator {
 
   private async close(document: RunDocument): Promise<ClosedRun> {
     const { nodes } = this.options;
+    if (this.stages.has(document.id)) this.stages.set(document.id, "closing");
     return closeRun(await this.faults.settled(document), { nodes, checks: this.checks });
   }
 
@@ -194,6 +211,7 @@ export class Coordinator {
     this.deadlines.clear(id);
     this.faults.forget(id);
     await sampler?.stop();
+    this.stages.delete(id);
     const isFirst = await store.updateRunning(document);
     this.keys.delete(id);
     this.closed.delete(id);

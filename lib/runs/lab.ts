@@ -80,6 +80,7 @@ async function drive(document: RunDocument, engine: Awaited<ReturnType<typeof ch
       ...(token ? { adminToken: token } : {}),
       ...(runKey ? { runKey } : {}),
       signal: load.signal,
+      onStart: () => coordinator().loadStarted(document.id),
       logFile: join(process.cwd(), ".lab", "logs", `run-${document.id}.log`),
     });
     if (!result.ok) await coordinator().fail(document.id, result.reason ?? "The load generator failed.");

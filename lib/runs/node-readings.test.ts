@@ -10,6 +10,7 @@ const summary = (stats: readonly NodeRunStats[]) => stats.map(({ node, counts })
 function makeNode(name: string) {
   let resume: (() => void) | null = null;
   const node = {
+    address: { name, url: "" },
     requests: 0,
     calls: 0,
     stop: () => {
@@ -37,10 +38,12 @@ describe("readings of the nodes", () => {
     running.requests = 5;
     stopped.requests = 7;
     assert.deepEqual(summary(await readings.readWithin(5)), ["node-1 5", "node-2 0"]);
+    assert.deepEqual([...readings.late], ["node-2"]);
     assert.deepEqual(summary(await readings.readWithin(5)), ["node-1 5", "node-2 0"]);
     assert.equal(stopped.calls, 2, "expected no second call to a node that has not answered the first");
     stopped.resume();
     assert.deepEqual(summary(await readings.readWithin(10_000)), ["node-1 5", "node-2 7"]);
+    assert.deepEqual([...readings.late], []);
   });
 
   it("wait for a node without earlier figures, and for every node without a limit", async () => {
@@ -55,7 +58,10 @@ describe("readings of the nodes", () => {
   });
 
   it("fail if a node fails", async () => {
-    const gone = { stats: () => Promise.reject(new Error("node-1: did not answer")) };
+    const gone = {
+      address: { name: "node-1", url: "" },
+      stats: () => Promise.reject(new Error("node-1: did not answer")),
+    };
     await assert.rejects(new NodeReadings([gone], "run-1").readWithin(1_000), /did not answer/);
   });
 });

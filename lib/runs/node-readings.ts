@@ -1,7 +1,7 @@
 import type { NodeRunStats } from "../node/purchase-meter";
 import type { NodeClient } from "./node-client";
 
-type StatsSource = Pick<NodeClient, "stats">;
+type StatsSource = Pick<NodeClient, "address" | "stats">;
 
 /**
  * Polls the nodes for the figures of one run. For a node that answers late it returns the last known figures, so that a stopped node
@@ -24,6 +24,11 @@ export class NodeReadings {
   /** Waits for every node. @throws Error if a node fails */
   async read(): Promise<NodeRunStats[]> {
     return Promise.all(this.nodes.map((node) => node.stats(this.runId)));
+  }
+
+  /** Names of the nodes that have not answered yet. */
+  get late(): ReadonlySet<string> {
+    return new Set([...this.pending.keys()].map(({ address }) => address.name));
   }
 
   private async statsWithin(limitMs: number, node: StatsSource): Promise<NodeRunStats> {

@@ -6,6 +6,7 @@ import { traitsOf } from "../stock/stock-strategies";
 import type { RunDocument } from "./document";
 import type { NodeClient } from "./node-client";
 import type { PlannedFault } from "./plan-faults";
+import type { LiveFault } from "./run-sample";
 
 /** How long a fault may take to end and to be proven after the load is over. */
 const SETTLE_LIMIT_MS = LONGEST_PAUSE_MS + 15_000;
@@ -13,7 +14,15 @@ const ARRIVALS_POLL_MS = 50;
 
 type Outcome = Pick<RunDocument, "faults" | "missedFaults">;
 
+/** A fault that has not ended. */
+interface OpenFault {
+  readonly planned: PlannedFault;
+  /** It has reached its moment. Not known of a fault that stops its node: the node is then late. */
+  isDue: boolean;
+}
+
 interface RunningFaults {
+  readonly open: Set<OpenFault>;
   readonly closing: AbortController;
   readonly outcomes: Promise<readonly Outcome[]>;
 }
@@ -27,8 +36,23 @@ export class RunFaults {
   start(document: RunDocument, planned: readonly PlannedFault[]): void {
     if (planned.length === 0) return;
     const closing = new AbortController();
-    const outcomes = Promise.all(planned.map((fault) => this.inject(document, fault, closing.signal)));
-    this.running.set(document.id, { closing, outcomes });
+    const open = new Set<OpenFault>();
+    const outcomes = Promise.all(
+      planned.map((fault) => {
+        const entry = { planned: fault, isDue: false };
+        open.add(entry);
+        return this.inject(document, entry, closing.signal).finally(() => open.delete(entry));
+      }),
+    );
+    this.running.set(document.id, { open, closing, outcomes });
+  }
+
+  /** The faults of a run that have not ended. @param lateNodes nodes that do not answer */
+  live(runId: string, lateNodes: ReadonlySet<string>): LiveFault[] {
+    return [...(this.running.get(runId)?.open ?? [])].map(({ planned: { fault, nodeName }, isDue }) => {
+      const node = fault.stopsNode ? nodeName : null;
+      return { id: fault.id, node, isActive: node === null ? isDue : lateNodes.has(node) };
+    });
   }
 
   /** Called when the load is over: waits until running faults have ended, and adds all outcomes to the document. */
@@ -57,8 +81,8 @@ export class RunFaults {
     for (const runId of [...this.running.keys()]) this.forget(runId);
   }
 
-  private async inject(document: RunDocument, planned: PlannedFault, closing: AbortSignal): Promise<Outcome> {
-    const { fault, atMs, durationMs, nodeName } = planned;
+  private async inject(document: RunDocument, open: OpenFault, closing: AbortSignal): Promise<Outcome> {
+    const { fault, atMs, durationMs, nodeName } = open.planned;
     const node = this.nodes.find(({ address }) => address.name === nodeName);
     try {
       if (!node) throw new FaultMissed(`there is no node ${nodeName}`);
@@ -74,7 +98,10 @@ export class RunFaults {
           armPause: (pause) => node.armPause(runId, pause),
           disarmPauses: () => node.disarmPauses(runId),
         },
-        untilDue: () => this.untilDue(runId, atMs, closing),
+        untilDue: async () => {
+          await this.untilDue(runId, atMs, closing);
+          open.isDue = true;
+        },
         closing,
       });
       return tookEffect(fault.id, event);

@@ -13,17 +13,26 @@ import type { RunDocument } from "./document";
 import { sumCounts } from "./measure-run";
 import type { NodeClient } from "./node-client";
 import { NodeReadings } from "./node-readings";
-import type { RunSample } from "./run-sample";
+import type { LiveFault, RunSample, RunStage } from "./run-sample";
 import { insertSample, readStockFacts } from "./run-store";
 
 const SAMPLE_EVERY_MS = 250;
 /** Limit of the wait for a node's figures, so that a stopped node does not stop the charts of the others. */
 const NODE_WAIT_MS = 1_000;
 
+/** What the coordinator knows of a run beyond the figures of nodes and database. */
+export interface RunState {
+  /** The stage before the first purchase, and while the run is closed. */
+  readonly stage: RunStage;
+  /** @param lateNodes nodes that did not answer in time */
+  liveFaults(lateNodes: ReadonlySet<string>): readonly LiveFault[];
+}
+
 interface Previous {
   readonly atMs: number;
   readonly orders: number;
   readonly completed: number;
+  readonly latency: LatencyHistogram;
   readonly phases: Record<Phase, LatencyHistogram>;
 }
 
@@ -45,13 +54,15 @@ export class Sampler {
   constructor(
     private readonly document: RunDocument,
     nodes: readonly NodeClient[],
+    private readonly state: RunState,
   ) {
     this.readings = new NodeReadings(nodes, document.id);
     this.createdAtMs = Math.max(0, Date.now() - document.startedAtEpochMs);
   }
 
+  /** Takes the first sample at once: a node that a fault stops later then has earlier figures. */
   start(): void {
-    this.schedule();
+    this.takeAndSchedule();
   }
 
   /** Stops after a last sample with the final figures. Safe to call twice. */
@@ -65,11 +76,13 @@ export class Sampler {
 
   private schedule(): void {
     if (this.stopped) return;
-    this.timer = setTimeout(() => {
-      this.taking = this.takeQuietly();
-      void this.taking.then(() => this.schedule());
-    }, SAMPLE_EVERY_MS);
+    this.timer = setTimeout(() => this.takeAndSchedule(), SAMPLE_EVERY_MS);
     this.timer.unref();
+  }
+
+  private takeAndSchedule(): void {
+    this.taking = this.takeQuietly();
+    void this.taking.then(() => this.schedule());
   }
 
   /** A sample that fails leaves a gap in a chart. It does not fail the run. */
@@ -91,13 +104,25 @@ export class Sampler {
     await insertSample(id, sample);
   }
 
+  private stageOf(requests: number): RunStage {
+    const { stage } = this.state;
+    return requests > 0 && stage !== "closing" ? "selling" : stage;
+  }
+
   private compose(reading: { atMs: number; stockLeft: number; orders: number; stats: NodeRunStats[] }): RunSample {
     const { atMs, stockLeft, orders, stats } = reading;
     const counts = sumCounts(stats.map((node) => node.counts));
     const inFlight = stats.reduce((sum, node) => sum + node.inFlight, 0);
     const phases = mergePhases(stats);
-    const now: Previous = { atMs, orders, completed: counts.requests - inFlight, phases };
-    const before = this.previous ?? { atMs: 0, orders: 0, completed: 0, phases: emptyPhases() };
+    const latency = mergeHistograms(stats.map((node) => decodeHistogram(node.histograms.latency)));
+    const now: Previous = { atMs, orders, completed: counts.requests - inFlight, latency, phases };
+    const before = this.previous ?? {
+      atMs: 0,
+      orders: 0,
+      completed: 0,
+      latency: createHistogram(),
+      phases: emptyPhases(),
+    };
     this.previous = now;
     const seconds = Math.max(0.001, (atMs - before.atMs) / 1_000);
     this.seq += 1;
@@ -112,11 +137,26 @@ export class Sampler {
       completedPerSecond: Math.max(0, (now.completed - before.completed) / seconds),
       inFlight,
       waiters: stats.reduce((sum, node) => sum + node.waiters, 0),
-      latencyMs: percentilesOf(mergeHistograms(stats.map((node) => decodeHistogram(node.histograms.latency)))),
+      latencyMs: percentilesOf(latency),
+      intervalLatencyMs: intervalLatency(latency, before.latency),
+      stage: this.stageOf(counts.requests),
+      faults: [...this.state.liveFaults(this.readings.late)],
       phaseMediansMs: intervalMedians(phases, before.phases),
       nodes: stats.map(nodeSample),
     };
   }
+}
+
+function intervalLatency(now: LatencyHistogram, before: LatencyHistogram): NonNullable<RunSample["intervalLatencyMs"]> {
+  const { p50, p95, p99 } = percentilesOf(sinceOf(now, before));
+  return { p50, p95, p99 };
+}
+
+/** What was recorded since an earlier reading. */
+function sinceOf(now: LatencyHistogram, before: LatencyHistogram): LatencyHistogram {
+  const since = mergeHistograms([now]);
+  since.subtract(before);
+  return since;
 }
 
 function nodeSample(node: NodeRunStats): RunSample["nodes"][number] {
@@ -140,10 +180,6 @@ function intervalMedians(
   now: Record<Phase, LatencyHistogram>,
   before: Record<Phase, LatencyHistogram>,
 ): RunSample["phaseMediansMs"] {
-  const medianOf = (phase: Phase) => {
-    const interval = mergeHistograms([now[phase]]);
-    interval.subtract(before[phase]);
-    return percentilesOf(interval).p50;
-  };
+  const medianOf = (phase: Phase) => percentilesOf(sinceOf(now[phase], before[phase])).p50;
   return { poolWait: medianOf("poolWait"), wait: medianOf("wait"), hold: medianOf("hold"), commit: medianOf("commit") };
 }

@@ -49,6 +49,9 @@ export function samplesCsv(samples: readonly RunSample[]): string {
     wait_median_ms: ({ phaseMediansMs }) => phaseMediansMs.wait,
     hold_median_ms: ({ phaseMediansMs }) => phaseMediansMs.hold,
     commit_median_ms: ({ phaseMediansMs }) => phaseMediansMs.commit,
+    interval_p50_ms: ({ intervalLatencyMs }) => intervalLatencyMs?.p50,
+    interval_p95_ms: ({ intervalLatencyMs }) => intervalLatencyMs?.p95,
+    interval_p99_ms: ({ intervalLatencyMs }) => intervalLatencyMs?.p99,
   });
 }
 

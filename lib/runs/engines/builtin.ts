@@ -44,6 +44,10 @@ async function startBuiltin(rootDir: string, options: LoadOptions): Promise<Load
     limitMs: engineLimitMs(options.document.config),
     graceMs: GRACE_MS,
     signal: options.signal,
+    onStart: () => {
+      options.onStart?.();
+      return undefined;
+    },
   });
   const { exitCode, elapsedMs } = result;
   if (result.stoppedBecause === null && exitCode === 0) return { ok: true, reason: null, exitCode, elapsedMs };

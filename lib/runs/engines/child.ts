@@ -15,7 +15,7 @@ export interface ChildCommand {
   readonly graceMs: number;
   readonly signal?: AbortSignal | undefined;
   /** Called when the process has started; the returned function is called when it has ended. */
-  readonly onStart?: (pid: number) => () => void;
+  readonly onStart?: (pid: number) => undefined | (() => void);
 }
 
 export interface ChildResult {

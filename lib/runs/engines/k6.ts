@@ -85,7 +85,10 @@ async function startK6(setup: K6Setup, options: LoadOptions): Promise<LoadResult
     graceMs: GRACE_MS,
     signal: options.signal,
     // A k6 script cannot read the CPU use of its process.
-    onStart: (pid) => watchChild(options.runId, pid),
+    onStart: (pid) => {
+      options.onStart?.();
+      return watchChild(options.runId, pid);
+    },
   });
   const { exitCode, elapsedMs } = result;
   if (result.stoppedBecause === null && (exitCode === 0 || exitCode === THRESHOLDS_CROSSED)) {

@@ -22,6 +22,8 @@ export interface LoadOptions {
   readonly adminToken?: string;
   /** Sent with every purchase, so that the load is not rate-limited per buyer. */
   readonly runKey?: string;
+  /** The engine's process has started. */
+  readonly onStart?: () => void;
   /** Ends the load early. */
   readonly signal?: AbortSignal;
   /** Receives the engine's output. */

@@ -11,9 +11,11 @@ import { NodeClient } from "../../../lib/runs/node-client";
 import { readHistories } from "../../../lib/runs/node-history";
 import { readRun, readSamples } from "../../../lib/runs/queries";
 import { runRequestSchema } from "../../../lib/runs/run-request";
+import type { RunStage } from "../../../lib/runs/run-sample";
 import { postgresPool, prisma } from "../../../lib/services/postgres";
 import { startHotServer } from "../../support/hot-server";
 import { requireEnv, setEnv } from "../../support/lab-env";
+import { waitUntil } from "../../support/wait-until";
 
 requireEnv("DATABASE_URL");
 setEnv({ STORE_NODE: "node-1", LOCK_STRATEGY: "sql-guarded" });
@@ -178,6 +180,26 @@ describe("the coordinator", () => {
     assert.equal(document?.status, "failed");
     assert.equal(document?.verdict, "inconclusive");
     assert.match(document?.sentences[0] ?? "", /exit code 107/);
+  });
+
+  it("has the stage of the run and the latency of each interval in its samples", async () => {
+    const opened = await open({ engine: "builtin", launch: true, vus: 12 });
+    const stagesOf = async () => (await readSamples(opened.id)).map(({ stage }) => stage);
+    const reaches = (stage: string) => async () => (await stagesOf()).includes(stage as RunStage);
+    await waitUntil(reaches("generator"), { what: "a sample before the generator starts" });
+    lab.loadStarted(opened.id);
+    await waitUntil(reaches("doors"), { what: "a sample before the first purchase" });
+    await sellOut(opened.id, opened.target.id);
+    await waitUntil(reaches("selling"), { what: "a sample after the first purchase" });
+    await lab.finish(opened.id, { client, awaitClientReport: false });
+    const samples = await readSamples(opened.id);
+    const seen = samples.map(({ stage }) => stage).filter((stage, index, all) => stage !== all[index - 1]);
+    assert.deepEqual(seen, ["generator", "doors", "selling", "closing"]);
+    const measured = samples.filter(({ intervalLatencyMs }) => intervalLatencyMs?.p50 != null);
+    assert.ok(measured.length >= 1 && measured.length <= 2, `expected one or two intervals, found ${measured.length}`);
+    for (const { intervalLatencyMs } of measured)
+      assert.ok((intervalLatencyMs?.p99 ?? 0) >= (intervalLatencyMs?.p50 ?? 1), JSON.stringify(intervalLatencyMs));
+    assert.deepEqual(samples.at(-1)?.faults, []);
   });
 
   it("stops a run with the evidence recorded until then, and gives its load generator the same document", async () => {

@@ -9,6 +9,7 @@ import { expectedVerdict } from "../../../lib/runs/expected";
 import { historyLines } from "../../../lib/runs/history-export";
 import { isLabError } from "../../../lib/runs/lab-error";
 import { NodeClient } from "../../../lib/runs/node-client";
+import { readSamples } from "../../../lib/runs/queries";
 import { runRequestSchema } from "../../../lib/runs/run-request";
 import { elapsedMs } from "../../../lib/services/monotonic";
 import { postgresPool, prisma } from "../../../lib/services/postgres";
@@ -94,6 +95,13 @@ describe("a run with a fault", () => {
       assert.ok(document.violations.overlappingHolds > 0, verdictText(document));
       assert.ok(document.violations.lostUpdates + document.violations.oversold > 0, verdictText(document));
       assert.deepEqual([document.config.faults, document.missedFaults], [[pause], []]);
+      const live = (await readSamples(document.id)).map(({ faults = [] }) => faults);
+      assert.deepEqual(live[0], [{ id: "pause-holder", node: "node-1", isActive: false }]);
+      assert.ok(
+        live.some(([fault]) => fault?.isActive === true && fault.node === "node-1"),
+        "expected a sample that names the fault and its node while it lasts",
+      );
+      assert.deepEqual(live.at(-1), [], "expected no fault in the last sample");
       assert.deepEqual(runDocumentSchema.parse(document), document);
     });
 
@@ -135,6 +143,11 @@ describe("a run with a fault", () => {
       assert.equal(control.document.verdict, "safe", verdictText(control.document));
 
       const { document } = await sell("memcached-add", [flush], { holdMs: 80, stock: 30 });
+      const live = (await readSamples(document.id)).flatMap(({ faults = [] }) => faults);
+      assert.ok(
+        live.some(({ node, isActive }) => isActive && node === null),
+        "expected the flushes in a sample",
+      );
       assert.deepEqual([document.verdict, document.expected], ["unsafe", "unsafe"], verdictText(document));
       assert.match(document.faults[0]?.proof ?? "", /^flush_all deleted the lock held by [0-9a-f]+;/);
       assert.ok(document.violations.overlappingHolds > 0, verdictText(document));
