@@ -54,10 +54,11 @@ describe("time series of a history", () => {
     );
   });
 
-  it("has rates that add up to the units sold", () => {
-    const { rates } = chartsOf(80);
-    const soldUnits = (rates.ys[0] ?? []).reduce<number>((sum, perSecond) => sum + (perSecond ?? 0) / 1_000, 0);
-    assert.equal(Math.round(soldUnits), 3);
+  it("has answers per second that add up to the purchases", () => {
+    const [sold, ...others] = chartsOf(80).answers.ys.map((column) =>
+      Math.round(column.reduce<number>((sum, perSecond) => sum + (perSecond ?? 0) / 1_000, 0)),
+    );
+    assert.deepEqual([sold, ...others], [3, 0, 0, 0]);
   });
 
   it("places faults at their own times", () => {

@@ -1,5 +1,7 @@
 import type { Series } from "@/lib/history/series";
+import type { OperationOutcome } from "@/lib/history/types";
 import type { TimelineFault } from "@/lib/runs/evidence";
+import { ANSWER_KINDS, type AnswerKind, byKind } from "./answer-kinds";
 import { plural } from "./format";
 import { type Columns, type RunSeries, STACK_ORDER } from "./run-series";
 import { timeAxis } from "./time-axis";
@@ -22,11 +24,19 @@ export function seriesOfHistory(series: Series, faults: readonly TimelineFault[]
     blank: "No data recorded",
     stock: stockColumns(series, x),
     phases: columns(...STACK_ORDER.map((phase) => steps.phaseMediansMs[phase])),
-    rates: columns(perSecond(steps.ordered), perSecond(steps.answered)),
-    latency: columns(steps.p50Ms, steps.p99Ms),
+    answers: columns(...ANSWER_KINDS.map((kind) => perSecond(answersOf(steps, kind)))),
+    latency: columns(steps.p50Ms, steps.p95Ms, steps.p99Ms),
     inside: columns(steps.inFlight, steps.waiting),
     bands: faults.map(({ faultId, fromUs, toUs }) => ({ label: faultId, fromS: fromUs / 1e6, toS: toUs / 1e6 })),
   };
+}
+
+function answersOf({ answered, answers }: Series["steps"], kind: AnswerKind): number[] {
+  return answered.map((_, step) => {
+    const at = (outcome: OperationOutcome) => answers[outcome][step] ?? 0;
+    const counts = { sold: at("sold"), soldOut: at("sold_out"), contended: at("contended"), rejected: at("rejected") };
+    return byKind({ ...counts, errors: at("error"), unknown: at("unknown") })[kind];
+  });
 }
 
 /** Values at the start of the sale and at the end of each step. */

@@ -1,4 +1,5 @@
 import type { Phase } from "@/lib/history/phases";
+import { ANSWER_KINDS } from "./answer-kinds";
 import type { FaultBand } from "./fault-bands";
 import { type TimeAxis, timeAxis } from "./time-axis";
 
@@ -23,9 +24,9 @@ export interface RunSeries {
   readonly stock: Columns;
   /** Medians in `STACK_ORDER`; null for an interval without a completed purchase. */
   readonly phases: Columns;
-  /** Sold and answered per second. */
-  readonly rates: Columns;
-  /** Median and 99th percentile, ms. */
+  /** Answers per second in `ANSWER_KINDS`. */
+  readonly answers: Columns;
+  /** p50, p95 and p99, ms. */
   readonly latency: Columns;
   /** Purchases in flight, and those of them that wait for the lock. */
   readonly inside: Columns;
@@ -66,8 +67,8 @@ export function blankSeries(blank: string): RunSeries {
     blank,
     stock: columns(3),
     phases: columns(STACK_ORDER.length),
-    rates: columns(2),
-    latency: columns(2),
+    answers: columns(ANSWER_KINDS.length),
+    latency: columns(3),
     inside: columns(2),
     bands: [],
   };

@@ -27,6 +27,12 @@ describe("samples with activity", () => {
     assert.deepEqual(activeSpan([]).samples, []);
   });
 
+  it("include samples without progress while the run is active", () => {
+    const stopped = (seq: number) => runSample(seq, { orders: 40, stockLeft: 60, counts: counts(40) });
+    const samples = [selling(1, 40), stopped(2), stopped(3)];
+    assert.deepEqual([activeSpan(samples, true).samples.length, activeSpan(samples).samples.length], [3, 2]);
+  });
+
   it("include an idle interval in the middle of a sale", () => {
     const lull = runSample(4, { orders: 40, stockLeft: 60, counts: counts(40) });
     assert.equal(activeSpan([selling(3, 40), lull, selling(5, 70), over(6)]).samples.length, 4);
@@ -55,16 +61,36 @@ describe("columns", () => {
   });
 
   it("have one y value for every x", () => {
-    const { stock, phases, rates, latency, inside } = seriesOf(selling(1, 10), selling(2, 20));
-    for (const { x, ys } of [stock, phases, rates, latency, inside]) {
+    const { stock, phases, answers, latency, inside } = seriesOf(selling(1, 10), selling(2, 20));
+    for (const { x, ys } of [stock, phases, answers, latency, inside]) {
       assert.ok(ys.every((column) => column.length === x.length));
     }
   });
 
-  it("span at least one second while the run is active, and its real length afterwards", () => {
-    const samples = [quiet(1), selling(2, 10), selling(3, 20)];
-    const endOf = (status: "running" | "finished") => seriesOfSamples(runDocument({ status }), samples).axis.endS;
-    assert.deepEqual([endOf("running"), endOf("finished")], [1, 0.5]);
+  it("have a round length while the run is active, and the real length afterwards", () => {
+    const samples = Array.from({ length: 100 }, (_, index) => selling(index + 1, index + 1));
+    const endOf = (status: "running" | "finished", count: number) =>
+      seriesOfSamples(runDocument({ status }), samples.slice(0, count)).axis.endS;
+    const live = samples.map((_, index) => endOf("running", index + 1));
+    assert.deepEqual([...new Set(live)], [2, 5, 10, 20, 30]);
+    assert.equal(endOf("finished", 2), 0.5);
+  });
+
+  it("have the whole length of an arrival-rate run from its first sample", () => {
+    const config = { ...runDocument().config, vus: null, rate: 10, durationMs: 60_000 };
+    assert.equal(seriesOfSamples(runDocument({ status: "running", config }), [selling(1, 1)]).axis.endS, 60);
+  });
+
+  it("have the answers of each interval by kind, per second", () => {
+    const outcomes = { sold: 4, soldOut: 2, contended: 1, rejected: 1, errors: 2, unknown: 1 };
+    const second = runSample(2, { inFlight: 1, counts: { requests: 12, ...outcomes } });
+    const { ys } = seriesOf(quiet(1), second, runSample(3, { counts: { requests: 13, ...outcomes, sold: 5 } })).answers;
+    assert.deepEqual(ys, [
+      [16, 4],
+      [8, 0],
+      [8, 0],
+      [12, 0],
+    ]);
   });
 });
 
@@ -78,6 +104,19 @@ describe("faults with samples", () => {
     const samples = [quiet(1), quiet(2), quiet(3), runSample(4, busy)];
     assert.deepEqual(seriesOfSamples(runDocument({ faults: [fault], clock }), samples).bands, [
       { label: "pause-holder", fromS: 0.25, toS: 0.75 },
+    ]);
+  });
+
+  it("are named while they last, from the samples", () => {
+    const fault = (isActive: boolean) => ({ faults: [{ id: "pause-holder", node: "node-1", isActive }], ...busy });
+    const samples = [
+      runSample(1, fault(false)),
+      runSample(2, fault(true)),
+      runSample(3, fault(true)),
+      runSample(4, busy),
+    ];
+    assert.deepEqual(seriesOfSamples(runDocument({ status: "running" }), samples).bands, [
+      { label: "pause-holder", fromS: 0.5, toS: 0.75 },
     ]);
   });
 

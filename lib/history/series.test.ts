@@ -57,6 +57,16 @@ describe("a run in steps", () => {
     assert.deepEqual([steps.ordered[3], steps.ordered[9], steps.answered[9]], [1, 0, 1]);
   });
 
+  it("counts each answer at its outcome, and every purchase once", () => {
+    const outcomes = ["sold", "sold_out", "contended", "rejected", "error", "unknown"] as const;
+    const ops = outcomes.map((outcome, index) => sale(10 + index, 100 - index, { outcome }));
+    const { steps } = seriesFrom({ ops });
+    for (const outcome of outcomes) assert.equal(sum(steps.answers[outcome]), 1, outcome);
+    steps.answered.forEach((count, step) => {
+      assert.equal(sum(outcomes.map((outcome) => steps.answers[outcome][step] ?? 0)), count);
+    });
+  });
+
   it("shows the stock rise if a write overwrites another, and ends with the database's stock", () => {
     const ops = [sale(10, 100), sale(20, 99), sale(30, 100), sale(100, 99)];
     const { steps } = seriesFrom({ ops, end: { final: 97, orders: ops.map((line) => rowOf(line)) } });
@@ -152,8 +162,9 @@ describe("the steps of any run", () => {
         assert.equal(steps.stockLeft.at(-1), -7);
         assert.equal(Math.max(...steps.waiting), peakOverlap(waitsOf(ops)));
         assert.ok(Math.max(...steps.inFlight) >= peakInFlight(ops));
-        const { phaseMediansMs, ...columns } = steps;
-        const lengths = [...Object.values(columns), ...Object.values(phaseMediansMs)].map(({ length }) => length);
+        const { phaseMediansMs, answers, ...columns } = steps;
+        const all = [columns, phaseMediansMs, answers].flatMap((some) => Object.values(some));
+        const lengths = all.map(({ length }) => length);
         assert.deepEqual(new Set(lengths), new Set([steps.ordered.length]));
         for (const [at, p50] of steps.p50Ms.entries()) {
           assert.equal(p50 === null, steps.answered[at] === 0);

@@ -5,6 +5,7 @@ import type { Operation } from "./operation";
 import { PHASES, type Phase, phaseDurationsOf } from "./phases";
 import { quantile, sorted } from "./quantile";
 import { gridOf, peaksIn, type StepGrid } from "./step-grid";
+import type { OperationOutcome } from "./types";
 
 /**
  * A run over time, in steps of equal length. Step i covers the time from i * stepUs (exclusive) to (i + 1) * stepUs
@@ -30,11 +31,14 @@ export interface StepColumns {
   readonly stockLeft: readonly (number | null)[];
   /** Purchases answered in the step, with any outcome. */
   readonly answered: readonly number[];
+  /** The same by outcome. */
+  readonly answers: Readonly<Record<OperationOutcome, readonly number[]>>;
   /**
    * Latency from request to answer of the purchases answered in the step; null if there are none. Below 100 purchases
    * p99 is the maximum.
    */
   readonly p50Ms: readonly (number | null)[];
+  readonly p95Ms: readonly (number | null)[];
   readonly p99Ms: readonly (number | null)[];
   /**
    * Medians over the purchases that were answered in the step and had the phase. Only `poolWait` includes waits for
@@ -60,7 +64,9 @@ export function seriesOf(history: History): Series | null {
       ordered,
       stockLeft: stockIn(grid),
       answered: answeredIn(grid).map(({ length }) => length),
+      answers: outcomesIn(grid),
       p50Ms: latenciesIn(grid).map((values) => quantile(values, 0.5)),
+      p95Ms: latenciesIn(grid).map((values) => quantile(values, 0.95)),
       p99Ms: latenciesIn(grid).map((values) => quantile(values, 0.99)),
       phaseMediansMs: phasesIn(grid),
       inFlight: inFlightIn(grid),
@@ -113,6 +119,19 @@ function isReadModifyWrite({ readNs, readValue, writeNs, writtenValue, quantity 
 
 const answeredIn = memoize((grid: StepGrid) => grid.groupByStep(grid.history.ops, ({ answeredNs }) => answeredNs));
 
+const outcomesIn = memoize((grid: StepGrid): StepColumns["answers"] => {
+  const count = (outcome: OperationOutcome) =>
+    answeredIn(grid).map((some) => some.filter((op) => op.outcome === outcome).length);
+  return {
+    sold: count("sold"),
+    sold_out: count("sold_out"),
+    contended: count("contended"),
+    rejected: count("rejected"),
+    error: count("error"),
+    unknown: count("unknown"),
+  };
+});
+
 const latenciesIn = memoize((grid: StepGrid) =>
   answeredIn(grid).map((some) => sorted(some.map((op) => ((op.answeredNs ?? 0) - op.invokedNs) / 1e6))),
 );
@@ -143,7 +162,7 @@ const waitingIn = memoize((grid: StepGrid) => peaksIn(waitsOf(grid.history.ops),
 /** All work of `seriesOf`. The results are memoized, so it returns at once after a caller has run these. */
 export const SERIES_STAGES: readonly HistoryStage[] = [
   gridOf,
-  ...[ordersIn, stockIn, answeredIn, latenciesIn, phasesIn, inFlightIn, waitingIn].map(
+  ...[ordersIn, stockIn, answeredIn, outcomesIn, latenciesIn, phasesIn, inFlightIn, waitingIn].map(
     (part: (grid: StepGrid) => unknown) => (history: History) => {
       const grid = gridOf(history);
       return grid === null ? null : part(grid);

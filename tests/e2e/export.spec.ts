@@ -37,7 +37,7 @@ test("the HTML file works offline, with charts and verdict", async ({ browser, r
     const box = await chart.locator("path.line, rect").first().boundingBox();
     expect(box?.width ?? 0, "expected a drawn line or bar").toBeGreaterThan(0);
   }
-  await page.getByText("Throughput: values").click();
+  await page.getByText("Answers per second: values").click();
   await expect(page.locator("figure details[open] tbody tr").first()).toBeVisible();
   expect(requestedUrls).toEqual([pathToFileURL(file).href]);
   expect(consoleErrors).toEqual([]);

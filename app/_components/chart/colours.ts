@@ -1,7 +1,18 @@
 /** Colours for the canvas, which cannot read CSS custom properties; a probe element resolves them, light-dark() included. */
 export type Palette = Record<PaletteName, string>;
 
-const NAMES = ["paper", "ink", "muted", "line", "accent", "alarm", "phase-hold", "phase-commit", "phase-wait"] as const;
+const NAMES = [
+  "paper",
+  "ink",
+  "muted",
+  "line",
+  "accent",
+  "alarm",
+  "phase-hold",
+  "phase-commit",
+  "phase-wait",
+  "answer-sold-out",
+] as const;
 export type PaletteName = (typeof NAMES)[number];
 
 export function readPalette(host: HTMLElement): Palette {

@@ -1,5 +1,6 @@
 import type uPlot from "uplot";
 import { formatCount, formatTick } from "@/app/_lib/format";
+import { roundTop } from "@/app/_lib/value-axis";
 import type { Palette, PaletteName } from "./colours";
 import { hatch } from "./colours";
 import { FACE } from "./fault-bands";
@@ -33,7 +34,7 @@ function axes(palette: Palette): uPlot.Axis[] {
 function yRange(floor: number): uPlot.Range.Function {
   return (_, min, max) => [
     Math.min(0, Number.isFinite(min) ? min : 0),
-    Math.max(floor, Number.isFinite(max) ? max : 0) * 1.08,
+    roundTop(Math.max(floor, Number.isFinite(max) ? max : 0)),
   ];
 }
 

@@ -1,6 +1,7 @@
 "use client";
 
 import { type ReactNode, useMemo } from "react";
+import { ANSWER_KINDS, ANSWER_LABELS, ANSWER_MEANINGS, type AnswerKind } from "@/app/_lib/answer-kinds";
 import { formatCount, formatMsCell, formatRate } from "@/app/_lib/format";
 import { PHASE_LABELS, PHASE_MEANINGS, type RunSeries, STACK_ORDER, stacked } from "@/app/_lib/run-series";
 import { timeText } from "@/app/_lib/time-axis";
@@ -12,6 +13,7 @@ import { type ChartKey, TimeChart } from "./time-chart";
 
 interface ChartProps {
   readonly series: RunSeries;
+  readonly height?: number;
 }
 
 const STOCK_KEYS: readonly ChartKey[] = [
@@ -27,7 +29,7 @@ function stockSummary({ stock, axis, source, blank }: RunSeries, initial: number
   return `Within ${timeText(axis, axis.endS)} orders rose to ${formatCount(orders)}, and the stock went from ${formatCount(initial)} to ${formatCount(left)}; ${source}.`;
 }
 
-export function StockChart({ initial, series }: ChartProps & { initial: number }) {
+export function StockChart({ initial, series, ...size }: ChartProps & { initial: number }) {
   const columns = series.stock;
   const build = useMemo(() => stockOptions(initial), [initial]);
   const isBeyond = columns.ys[2]?.some((units) => units !== null && units > 0) ?? false;
@@ -42,6 +44,7 @@ export function StockChart({ initial, series }: ChartProps & { initial: number }
       build={build}
       series={series}
       summary={stockSummary(series, initial)}
+      {...size}
     />
   );
 }
@@ -69,7 +72,7 @@ const buildPhases = stackOptions(
   })),
 );
 
-export function PhaseChart({ series }: ChartProps) {
+export function PhaseChart({ series, ...size }: ChartProps) {
   const drawn = useMemo(() => stacked(series.phases.ys), [series.phases]);
   return (
     <TimeChart
@@ -81,39 +84,81 @@ export function PhaseChart({ series }: ChartProps) {
       build={buildPhases}
       series={series}
       summary={`Median time of the answered purchases in each phase, by interval; ${series.source}.`}
+      {...size}
     />
   );
 }
 
-const RATE_KEYS: readonly ChartKey[] = [
-  { label: "sold", colour: "accent", mark: "line", format: formatRate },
-  { label: "answered", colour: "phase-wait", mark: "dashed", format: formatRate },
-];
+const ANSWER_STYLE = {
+  sold: "accent",
+  soldOut: "answer-sold-out",
+  refused: "phase-wait",
+  failed: "ink",
+} as const satisfies Record<AnswerKind, string>;
 
-const buildRates = lineOptions(
-  [
-    { label: "sold", colour: "accent" },
-    { label: "answered", colour: "phase-wait", dash: [5, 4] },
-  ],
-  10,
+const ANSWER_CHART_KEYS: readonly ChartKey[] = ANSWER_KINDS.map((kind) => ({
+  label: ANSWER_LABELS[kind],
+  hint: ANSWER_MEANINGS[kind],
+  colour: ANSWER_STYLE[kind],
+  mark: "block",
+  format: formatRate,
+}));
+
+const buildAnswers = stackOptions(
+  ANSWER_KINDS.map((kind) => ({ label: ANSWER_LABELS[kind], colour: ANSWER_STYLE[kind] })),
 );
 
-export function RateChart({ series }: ChartProps) {
+export function AnswerChart({ series, ...size }: ChartProps) {
+  const drawn = useMemo(() => stacked(series.answers.ys), [series.answers]);
   return (
     <TimeChart
-      title="Throughput"
+      title="Answers"
       unit="per second"
-      keys={RATE_KEYS}
-      columns={series.rates}
-      build={buildRates}
+      keys={ANSWER_CHART_KEYS}
+      columns={series.answers}
+      drawn={drawn}
+      build={buildAnswers}
       series={series}
-      summary={`Sold and answered purchases per second; ${series.source}.`}
+      summary={`Answers per second by kind; ${series.source}.`}
+      {...size}
+    />
+  );
+}
+
+/** Refused and failed purchases again, at a scale of their own: beside thousands of sales a few errors would be invisible. */
+const PROBLEM_KEYS: readonly ChartKey[] = [
+  { ...(ANSWER_CHART_KEYS[2] as ChartKey), mark: "dashed" },
+  { ...(ANSWER_CHART_KEYS[3] as ChartKey), mark: "line" },
+];
+
+const buildProblems = lineOptions(
+  [
+    { label: "refused", colour: "phase-wait", dash: [5, 4] },
+    { label: "failed", colour: "ink" },
+  ],
+  2,
+);
+
+export function ProblemChart({ series, ...size }: ChartProps) {
+  const { x, ys } = series.answers;
+  const columns = useMemo(() => ({ x, ys: ys.slice(2) }), [x, ys]);
+  return (
+    <TimeChart
+      title="Refused and failed"
+      unit="per second"
+      keys={PROBLEM_KEYS}
+      columns={columns}
+      build={buildProblems}
+      series={series}
+      summary={`Refused and failed purchases per second; ${series.source}.`}
+      {...size}
     />
   );
 }
 
 const LATENCY_KEYS: readonly ChartKey[] = [
   { label: "p50", heading: "p50, ms", colour: "accent", mark: "line", format: formatMsCell },
+  { label: "p95", heading: "p95, ms", colour: "phase-commit", mark: "line", format: formatMsCell },
   {
     label: "p99",
     heading: "p99, ms",
@@ -127,21 +172,23 @@ const LATENCY_KEYS: readonly ChartKey[] = [
 const buildLatency = lineOptions(
   [
     { label: "p50", colour: "accent" },
+    { label: "p95", colour: "phase-commit" },
     { label: "p99", colour: "ink", dash: [5, 4] },
   ],
   10,
 );
 
-export function LatencyChart({ series }: ChartProps) {
+export function LatencyChart({ series, ...size }: ChartProps) {
   return (
     <TimeChart
-      title="Latency inside the nodes"
+      title="Node latency"
       unit={`ms, ${series.latencySpan}`}
       keys={LATENCY_KEYS}
       columns={series.latency}
       build={buildLatency}
       series={series}
-      summary={`Median and 99th percentile, ${series.latencySpan}; ${series.source}.`}
+      summary={`Median, 95th and 99th percentile, ${series.latencySpan}; ${series.source}.`}
+      {...size}
     />
   );
 }
@@ -165,7 +212,7 @@ const buildInside = lineOptions(
   2,
 );
 
-export function InsideChart({ series }: ChartProps) {
+export function InsideChart({ series, ...size }: ChartProps) {
   return (
     <TimeChart
       title="In flight and waiting"
@@ -175,14 +222,22 @@ export function InsideChart({ series }: ChartProps) {
       build={buildInside}
       series={series}
       summary={`Purchases in flight, and those of them that wait for the lock; ${series.source}.`}
+      {...size}
     />
   );
 }
 
+interface ChartGridProps {
+  readonly series: RunSeries;
+  /** Up to three charts side by side. */
+  readonly isDense?: boolean;
+  readonly children: ReactNode;
+}
+
 /** Charts in a grid below a line that names their data source. */
-export function ChartGrid({ series, children }: ChartProps & { children: ReactNode }) {
+export function ChartGrid({ series, isDense = false, children }: ChartGridProps) {
   return (
-    <section className={styles.grid} aria-label="Over time">
+    <section className={styles.grid} data-dense={isDense} aria-label="Over time">
       <p className={styles.source} data-testid="source">
         Over time, {series.source}
       </p>

@@ -34,9 +34,10 @@ interface TimeChartProps {
   /** Text alternative of the chart. */
   readonly summary: string;
   readonly series: RunSeries;
+  readonly height?: number;
 }
 
-const HEIGHT = 190;
+const DEFAULT_HEIGHT = 190;
 /** Limit of table rows, above the number of steps of a history. The CSV file has every sample. */
 const MAX_ROWS = 200;
 
@@ -105,7 +106,7 @@ function ValuesTable({ title, keys, columns, series }: Pick<TimeChartProps, "tit
 
 /** A chart over time with legend, readout under the pointer, and a table of its values. */
 export function TimeChart(props: TimeChartProps) {
-  const { title, unit, keys, columns, drawn = columns.ys, build, summary, series } = props;
+  const { title, unit, keys, columns, drawn = columns.ys, build, summary, series, height = DEFAULT_HEIGHT } = props;
   const { axis, bands, blank } = series;
   const [point, setPoint] = useState<number | null>(null);
   const data = useMemo(() => [columns.x, ...drawn] as unknown as uPlot.AlignedData, [columns.x, drawn]);
@@ -122,7 +123,7 @@ export function TimeChart(props: TimeChartProps) {
       title={title}
       unit={at === undefined ? unit : `at ${timeText(axis, at)}`}
       keys={values}
-      height={HEIGHT}
+      height={height}
       table={<ValuesTable title={title} keys={keys} columns={columns} series={series} />}
       blank={columns.x.length === 0 ? blank : null}
       testId="time-chart"
@@ -131,7 +132,7 @@ export function TimeChart(props: TimeChartProps) {
         build={build}
         data={data}
         axis={axis}
-        height={HEIGHT}
+        height={height}
         label={summary + bandText(axis, bands)}
         onPoint={setPoint}
         bands={bands}

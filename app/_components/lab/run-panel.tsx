@@ -12,7 +12,15 @@ import type { RunSeries } from "@/app/_lib/run-series";
 import type { RunView } from "@/app/_lib/run-view";
 import type { RunDocument } from "@/lib/runs/document";
 import type { RunSample } from "@/lib/runs/run-sample";
-import { ChartGrid, PhaseChart, StockChart } from "../chart/run-charts";
+import {
+  AnswerChart,
+  ChartGrid,
+  InsideChart,
+  LatencyChart,
+  PhaseChart,
+  ProblemChart,
+  StockChart,
+} from "../chart/run-charts";
 import { RunBody } from "../run/run-body";
 import { shopHrefOf } from "../shop/run-strip";
 import button from "../ui/button.module.css";
@@ -20,6 +28,8 @@ import { When } from "../ui/when";
 import { EmptyRunPanel } from "./empty-run-panel";
 import { LabEvidence } from "./lab-evidence";
 import styles from "./run-panel.module.css";
+
+const CHART_HEIGHT = 150;
 
 /** Right side of the Lab: the active run, else the last run of the chosen strategy, else a prompt to run a sale. */
 export function RunPanel({ lab }: { lab: Lab }) {
@@ -55,9 +65,13 @@ function RunPanelBody({ model, series, document }: RunPanelBodyProps) {
   const { figures } = model;
   const nodes = model.nodeRows.map(({ node }) => node);
   const charts = (
-    <ChartGrid series={series}>
-      <StockChart initial={figures.initial} series={series} />
-      <PhaseChart series={series} />
+    <ChartGrid series={series} isDense>
+      <StockChart initial={figures.initial} series={series} height={CHART_HEIGHT} />
+      <AnswerChart series={series} height={CHART_HEIGHT} />
+      <LatencyChart series={series} height={CHART_HEIGHT} />
+      <InsideChart series={series} height={CHART_HEIGHT} />
+      <ProblemChart series={series} height={CHART_HEIGHT} />
+      <PhaseChart series={series} height={CHART_HEIGHT} />
     </ChartGrid>
   );
   return (

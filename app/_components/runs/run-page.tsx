@@ -9,7 +9,7 @@ import { modelOf } from "@/app/_lib/run-model";
 import { toneOf } from "@/app/_lib/verdict";
 import type { RunDocument } from "@/lib/runs/document";
 import type { RunSample } from "@/lib/runs/run-sample";
-import { ChartGrid, InsideChart, LatencyChart, PhaseChart, RateChart, StockChart } from "../chart/run-charts";
+import { AnswerChart, ChartGrid, InsideChart, LatencyChart, PhaseChart, StockChart } from "../chart/run-charts";
 import { CheckSection, CheckTable } from "../run/check-table";
 import { RunBody } from "../run/run-body";
 import { EvidenceLoading, EvidenceSection } from "../timeline/evidence-section";
@@ -105,7 +105,7 @@ export function RunPage({ document, samples, link }: RunPageProps) {
                   <ChartGrid series={series}>
                     <StockChart initial={document.stock.initial} series={series} />
                     <PhaseChart series={series} />
-                    <RateChart series={series} />
+                    <AnswerChart series={series} />
                     <LatencyChart series={series} />
                   </ChartGrid>
                   <FaultList faults={document.faults} series={series} />

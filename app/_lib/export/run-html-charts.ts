@@ -1,3 +1,4 @@
+import { ANSWER_KINDS, ANSWER_LABELS } from "../answer-kinds";
 import { formatCount, formatMsCell, NO_VALUE } from "../format";
 import type { LatencyCurve } from "../latency-curves";
 import { type Columns, PHASE_LABELS, type RunSeries, STACK_ORDER, stacked } from "../run-series";
@@ -14,12 +15,9 @@ const LINES = {
     { label: "orders", style: "accent" },
     { label: "stock left", style: "dashed" },
   ],
-  rates: [
-    { label: "sold per second", style: "accent" },
-    { label: "answered per second", style: "wait-line" },
-  ],
   latency: [
     { label: "p50, ms", style: "accent" },
+    { label: "p95, ms", style: "wait-line" },
     { label: "p99, ms", style: "dashed" },
   ],
   inside: [
@@ -33,8 +31,13 @@ const PHASE_LINES: readonly Line[] = STACK_ORDER.map((phase) => ({
   style: `phase ${phase}`,
 }));
 
+const ANSWER_LINES: readonly Line[] = ANSWER_KINDS.map((kind) => ({
+  label: ANSWER_LABELS[kind],
+  style: `phase ${kind}`,
+}));
+
 export function charts({ document, series, curves }: ExportedRun): Markup[] {
-  const { phases, source, latencySpan } = series;
+  const { phases, answers, source, latencySpan } = series;
   const { initial } = document.stock;
   return [
     lines(series, {
@@ -52,11 +55,19 @@ export function charts({ document, series, curves }: ExportedRun): Markup[] {
       ),
       valueTable: overTime(series.axis, phases, PHASE_LINES),
     }),
-    lines(series, { title: "Throughput", of: "rates", summary: `Purchases per second, ${source}.` }),
+    chart({
+      title: "Answers per second",
+      lines: ANSWER_LINES,
+      drawing: barChart(
+        { columns: answers, tops: stacked(answers.ys), lines: ANSWER_LINES },
+        { ...series, summary: `Answers per second by kind, ${source}.` },
+      ),
+      valueTable: overTime(series.axis, answers, ANSWER_LINES),
+    }),
     lines(series, {
       title: `Latency inside the nodes, ${latencySpan}`,
       of: "latency",
-      summary: `Median and 99th percentile, ${source}.`,
+      summary: `Median, 95th and 99th percentile, ${source}.`,
     }),
     lines(series, {
       title: `In flight and waiting, ${series.inFlightUnit}`,

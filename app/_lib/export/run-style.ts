@@ -31,7 +31,7 @@ figure svg{display:block;width:100%;height:auto}.keys{display:flex;flex-wrap:wra
 .keys svg{display:inline-block;width:22px;height:8px}svg text{fill:var(--muted);font-size:11px}
 .grid{stroke:var(--line)}.limit{stroke:var(--muted)}.line{fill:none;stroke-width:2;stroke-linejoin:round;stroke-linecap:round}
 .line.accent{stroke:var(--accent)}.line.dashed{stroke:var(--ink);stroke-dasharray:5 4}.line.wait-line{stroke:var(--wait);stroke-dasharray:2 3}
-.phase.hold{fill:var(--accent)}.phase.commit{fill:var(--commit)}.phase.wait{fill:var(--wait)}.phase.poolWait{fill:url(#hatch-wait)}
+.phase.hold{fill:var(--accent)}.phase.commit{fill:var(--commit)}.phase.wait{fill:var(--wait)}.phase.sold{fill:var(--accent)}.phase.soldOut{fill:var(--pool)}.phase.refused{fill:var(--wait)}.phase.failed{fill:var(--ink)}.phase.poolWait{fill:url(#hatch-wait)}
 .band{fill:url(#hatch-ink)}.edge{fill:none;stroke:var(--ink);stroke-opacity:.55}.plate{fill:var(--paper)}svg text.fault{fill:var(--ink)}
 .inside{fill:var(--calm)}.wrong{fill:url(#hatch-alarm)}.selected{fill:var(--accent)}.selected.alarm{fill:var(--alarm)}svg text.on-bar{fill:var(--paper)}
 .beyond{fill:url(#hatch-alarm)}section>h2+p{margin-bottom:14px}
