@@ -36,7 +36,8 @@ export function useLab(start: LabStart) {
 
   const { put } = lastRuns;
   useEffect(() => {
-    if (view.phase === "finished" && view.document !== null) put(view.document, view.samples);
+    // A stopped or failed run is shown until another choice, but it is not the strategy's last result.
+    if (view.phase === "finished" && view.document?.status === "finished") put(view.document, view.samples);
   }, [view, put]);
 
   useRunWatch(!isFollowing, (newest) => {

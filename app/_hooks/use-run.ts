@@ -2,6 +2,7 @@
 
 import { useCallback, useEffect, useReducer, useState } from "react";
 import type { RunDocument } from "@/lib/runs/document";
+import type { RunSample } from "@/lib/runs/run-sample";
 import { type ApiProblem, callApi } from "../_lib/api";
 import { runRequestOf, type SaleConfig } from "../_lib/run-config";
 import { followRun } from "../_lib/run-stream";
@@ -19,10 +20,11 @@ export interface Run {
   readonly reconnect: () => void;
 }
 
-export function useRun(active: RunDocument | null): Run {
+/** @param samples of the active run, as far as they came with the page */
+export function useRun(active: RunDocument | null, samples: readonly RunSample[] = []): Run {
   const [view, dispatch] = useReducer(
     reduceRun,
-    active === null ? IDLE_VIEW : reduceRun(IDLE_VIEW, { type: "attach", document: active, isOwn: false }),
+    active === null ? IDLE_VIEW : reduceRun(IDLE_VIEW, { type: "attach", document: active, samples }),
   );
   const [connection, setConnection] = useState(0);
   const followed = view.phase === "running" && view.document !== null ? view.document.id : null;
@@ -33,7 +35,7 @@ export function useRun(active: RunDocument | null): Run {
     return followRun(followed, dispatch);
   }, [followed, connection]);
 
-  const attach = useCallback((document: RunDocument) => dispatch({ type: "attach", document, isOwn: false }), []);
+  const attach = useCallback((document: RunDocument) => dispatch({ type: "attach", document }), []);
   const reset = useCallback(() => dispatch({ type: "reset" }), []);
   const reconnect = useCallback(() => setConnection((number) => number + 1), []);
 
@@ -41,7 +43,7 @@ export function useRun(active: RunDocument | null): Run {
     dispatch({ type: "open" });
     const result = await callApi<RunDocument>("/api/runs", { method: "POST", body: runRequestOf(config) });
     if (result.ok) {
-      dispatch({ type: "attach", document: result.value, isOwn: true });
+      dispatch({ type: "attach", document: result.value });
       return null;
     }
     dispatch({ type: "reset" });

@@ -9,7 +9,12 @@ export interface MainFigure {
   /** Smaller text after the value. */
   readonly unit: string;
   readonly isAlarm: boolean;
+  /** Characters reserved for the value, so that its unit does not move while the sale runs. */
+  readonly reserved: number;
 }
+
+/** "0.42", "3.4", "121", "1.24". */
+const DURATION_CHARACTERS = 4;
 
 export function mainFiguresOf(figures: Figures): MainFigure[] {
   const { sold, purchases, lostUpdates, tone } = figures;
@@ -18,7 +23,8 @@ export function mainFiguresOf(figures: Figures): MainFigure[] {
   const measuredBy = isBuyersView ? "measured by the load generator" : "measured inside the store nodes";
   const p50 = formatDuration(figures.latencyMs.p50);
   const p99 = formatDuration(figures.latencyMs.p99);
-  const calm = { isAlarm: false, unit: "" };
+  const calm = { isAlarm: false, unit: "", reserved: 0 };
+  const ofAll = formatCount(purchases ?? 0).length;
   return [
     {
       ...calm,
@@ -26,6 +32,7 @@ export function mainFiguresOf(figures: Figures): MainFigure[] {
       hint: "Purchases that received a success response, of all purchases",
       text: formatCount(sold),
       unit: purchases === null ? "" : `of ${formatCount(purchases)}`,
+      reserved: ofAll,
     },
     {
       ...calm,
@@ -43,12 +50,14 @@ export function mainFiguresOf(figures: Figures): MainFigure[] {
     {
       ...calm,
       ...p50,
+      reserved: DURATION_CHARACTERS,
       label: `p50, ${view}`,
       hint: `Half of the purchases got a response within this time, ${measuredBy}`,
     },
     {
       ...calm,
       ...p99,
+      reserved: DURATION_CHARACTERS,
       label: `p99, ${view}`,
       hint: `99 of 100 purchases got a response within this time, ${measuredBy}`,
     },
@@ -58,6 +67,7 @@ export function mainFiguresOf(figures: Figures): MainFigure[] {
       hint: "Highest number of purchases that the nodes served at the same time",
       text: formatCount(figures.peakInFlight),
       unit: peakUnit(figures),
+      reserved: ofAll,
     },
   ];
 }

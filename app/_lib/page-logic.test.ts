@@ -42,7 +42,7 @@ describe("announcements", () => {
   });
 
   it("give the current counts, and the verdict at the end", () => {
-    const running = reduceRun(IDLE_VIEW, { type: "attach", document: runDocument({ status: "running" }), isOwn: true });
+    const running = reduceRun(IDLE_VIEW, { type: "attach", document: runDocument({ status: "running" }) });
     const sold = reduceRun(running, {
       type: "event",
       event: { event: "sample", data: runSample(1, { orders: 131, oversold: 31 }) },

@@ -2,6 +2,7 @@ import type { Percentiles } from "@/lib/node/figures";
 import type { RunDocument, RunViolations } from "@/lib/runs/document";
 import type { RunSample } from "@/lib/runs/run-sample";
 import { type Check, checksOf } from "./checks";
+import { faultTexts, generatorName, isPreparing, type PreparationStep, preparationSteps } from "./live-run";
 import type { SaleConfig } from "./run-config";
 import { blankSeries, type RunSeries } from "./run-series";
 import { type Figures, figuresOf, type NodeRow, nodeRowsOf } from "./run-view";
@@ -18,6 +19,10 @@ export interface RunModel {
   readonly rest: readonly string[];
   /** Facts that support the verdict, shown below the stock bar. */
   readonly evidence: readonly string[];
+  /** The steps until the first purchase; null afterwards. */
+  readonly preparation: readonly PreparationStep[] | null;
+  /** Faults of an active run that have not ended. */
+  readonly faults: readonly string[];
   /** Time series from the live samples. */
   readonly series: RunSeries;
   readonly nodeRows: readonly NodeRow[];
@@ -43,12 +48,15 @@ const CHECKS_FOLLOW = ["the checks run when the last buyer has a response"];
 export function modelOf(document: RunDocument, samples: readonly RunSample[]): RunModel {
   const pending = document.status === "running";
   const figures = figuresOf(document, samples);
-  const words = pending ? { lead: runningText(figures), rest: [] } : verdictText(document);
+  const stage = pending ? samples.at(-1)?.stage : undefined;
+  const words = pending ? { lead: runningText(figures, stage), rest: [] } : verdictText(document);
   return {
     key: document.id,
     figures,
     ...words,
     evidence: pending ? CHECKS_FOLLOW : evidenceOf(document),
+    preparation: isPreparing(stage) ? preparationSteps(stage, generatorName(document.config.engine)) : null,
+    faults: pending ? faultTexts(samples) : [],
     series: seriesOfSamples(document, samples),
     nodeRows: nodeRowsOf(document, samples),
     answers: answersOf((pending ? samples.at(-1)?.counts : undefined) ?? document.counts),
@@ -58,7 +66,7 @@ export function modelOf(document: RunDocument, samples: readonly RunSample[]): R
 }
 
 /** The model before the lab has opened the run, with the same rows, so that the layout does not shift. */
-export function openingModel(config: SaleConfig): RunModel {
+export function openingModel(config: SaleConfig, step: "nodes" | "stock" = "nodes"): RunModel {
   return {
     key: "opening",
     figures: {
@@ -76,9 +84,11 @@ export function openingModel(config: SaleConfig): RunModel {
       certified: false,
       elapsedMs: null,
     },
-    lead: "The sale starts when every store node has acknowledged it.",
+    lead: "The lab prepares the sale.",
     rest: [],
     evidence: CHECKS_FOLLOW,
+    preparation: preparationSteps(step, generatorName(config.engine)),
+    faults: [],
     series: blankSeries("No samples yet"),
     nodeRows: Array.from({ length: config.nodes }, (_, index) => ({
       node: `node-${index + 1}`,

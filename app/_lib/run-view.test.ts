@@ -18,16 +18,16 @@ const after = (...actions: RunAction[]): RunView => actions.reduce(reduceRun, ID
 const sampleAction = (seq: number): RunAction => ({ type: "event", event: { event: "sample", data: runSample(seq) } });
 
 const overActions: RunAction[] = [
-  { type: "attach", document: running, isOwn: true },
+  { type: "attach", document: running },
   { type: "event", event: { event: "finished", data: runDocument() } },
 ];
 
 describe("followed run", () => {
   it("goes from opening through running to finished", () => {
     assert.equal(after({ type: "open" }).phase, "opening");
-    assert.equal(after({ type: "open" }, { type: "attach", document: running, isOwn: true }).phase, "running");
+    assert.equal(after({ type: "open" }, { type: "attach", document: running }).phase, "running");
     const end = after(
-      { type: "attach", document: running, isOwn: true },
+      { type: "attach", document: running },
       { type: "event", event: { event: "finished", data: runDocument() } },
     );
     assert.equal(end.phase, "finished");
@@ -37,7 +37,7 @@ describe("followed run", () => {
 
   it("waits for the samples of a run that had ended before the page followed it", () => {
     const joined = after(
-      { type: "attach", document: runDocument(), isOwn: true },
+      { type: "attach", document: runDocument() },
       { type: "event", event: { event: "run", data: runDocument() } },
     );
     assert.equal(joined.phase, "running");
@@ -46,7 +46,7 @@ describe("followed run", () => {
   it("keeps samples ordered and unique when the stream reconnects", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 30 }), { maxLength: 60 }), (sequence) => {
-        const view = after({ type: "attach", document: running, isOwn: true }, ...sequence.map(sampleAction));
+        const view = after({ type: "attach", document: running }, ...sequence.map(sampleAction));
         const expected = [...new Set(sequence)].sort((a, b) => a - b);
         assert.deepEqual(
           view.samples.map((sample) => sample.seq),
@@ -64,7 +64,7 @@ describe("followed run", () => {
   it("ignores a late event of another run", () => {
     const other = runDocument({ id: "run-2" });
     const view = after(
-      { type: "attach", document: running, isOwn: true },
+      { type: "attach", document: running },
       { type: "event", event: { event: "finished", data: other } },
     );
     assert.equal(view.document?.id, "run-1");
@@ -72,25 +72,26 @@ describe("followed run", () => {
   });
 
   it("cannot be reset while it runs", () => {
-    assert.equal(after({ type: "attach", document: running, isOwn: true }, { type: "reset" }).phase, "running");
+    assert.equal(after({ type: "attach", document: running }, { type: "reset" }).phase, "running");
     assert.equal(after(...overActions, { type: "reset" }).phase, "idle");
     assert.equal(after({ type: "open" }, { type: "reset" }).phase, "idle");
   });
 
   it("records a lost stream only while it runs", () => {
-    assert.equal(
-      after({ type: "attach", document: running, isOwn: true }, { type: "stream", stream: "lost" }).stream,
-      "lost",
-    );
+    assert.equal(after({ type: "attach", document: running }, { type: "stream", stream: "lost" }).stream, "lost");
     assert.equal(after(...overActions, { type: "stream", stream: "lost" }).stream, "closed");
   });
 });
 
 describe("isBusy", () => {
-  it("is true for a run opened by this page and false for one opened elsewhere", () => {
+  it("is true while a run is active, opened by this page or elsewhere", () => {
     assert.equal(isBusy(after({ type: "open" })), true);
-    assert.equal(isBusy(after({ type: "attach", document: running, isOwn: true })), true);
-    assert.equal(isBusy(after({ type: "attach", document: running, isOwn: false })), false);
+    assert.equal(isBusy(after({ type: "attach", document: running })), true);
+    assert.equal(
+      isBusy(after({ type: "attach", document: runDocument() })),
+      false,
+      "expected an ended run to block no other",
+    );
     assert.equal(isBusy(after(...overActions)), false);
   });
 });

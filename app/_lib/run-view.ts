@@ -10,15 +10,13 @@ export interface RunView {
   /** Ordered by `seq`, without duplicates: a reconnected stream replays earlier events. */
   readonly samples: readonly RunSample[];
   readonly stream: "closed" | "open" | "lost" | "given-up";
-  /** Opened from this page; the page opens no other run until it finishes. */
-  readonly isOwn: boolean;
 }
 
-export const IDLE_VIEW: RunView = { phase: "idle", document: null, samples: [], stream: "closed", isOwn: false };
+export const IDLE_VIEW: RunView = { phase: "idle", document: null, samples: [], stream: "closed" };
 
 export type RunAction =
   | { readonly type: "open" }
-  | { readonly type: "attach"; readonly document: RunDocument; readonly isOwn: boolean }
+  | { readonly type: "attach"; readonly document: RunDocument; readonly samples?: readonly RunSample[] }
   | { readonly type: "event"; readonly event: RunEvent }
   | { readonly type: "stream"; readonly stream: RunView["stream"] }
   | { readonly type: "reset" };
@@ -29,7 +27,7 @@ export function reduceRun(view: RunView, action: RunAction): RunView {
       return { ...IDLE_VIEW, phase: "opening" };
     case "attach":
       // Also for an ended run: its stream replays the samples and ends with `finished`.
-      return { ...IDLE_VIEW, phase: "running", document: action.document, isOwn: action.isOwn };
+      return { ...IDLE_VIEW, phase: "running", document: action.document, samples: action.samples ?? [] };
     case "event":
       return reduceEvent(view, action.event);
     case "stream":
@@ -51,9 +49,9 @@ function reduceEvent(view: RunView, event: RunEvent): RunView {
   return { ...view, phase: "running", document: event.data };
 }
 
-/** Whether a run opened by this page is active. The API rejects a run while another one is active. */
+/** True while a run is active, opened by this page or elsewhere. The API rejects another run meanwhile. */
 export function isBusy(view: RunView): boolean {
-  return view.phase === "opening" || (view.phase === "running" && view.isOwn);
+  return view.phase === "opening" || (view.phase === "running" && view.document?.status === "running");
 }
 
 /** Inserts the sample in `seq` order; ignores a duplicate. */

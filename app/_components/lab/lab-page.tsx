@@ -4,6 +4,7 @@ import type { FormEvent } from "react";
 import { useAnnouncer } from "@/app/_hooks/use-announcer";
 import { type LabStart, useLab } from "@/app/_hooks/use-lab";
 import { useShortcuts } from "@/app/_hooks/use-shortcuts";
+import { useStopRun } from "@/app/_hooks/use-stop-run";
 import { summaryOf } from "@/app/_lib/announce";
 import { showKeys } from "../site/site-keys";
 import styles from "./lab-page.module.css";
@@ -18,6 +19,7 @@ import { TokenDialog } from "./token-dialog";
 export function LabPage({ start }: { start: LabStart }) {
   const lab = useLab(start);
   const { catalogue, settings, config, view } = lab;
+  const stopping = useStopRun();
   const announcement = useAnnouncer(summaryOf(view));
 
   useShortcuts({
@@ -45,7 +47,7 @@ export function LabPage({ start }: { start: LabStart }) {
             <StrategyChooser {...choice} />
           </div>
           <SettingsForm settings={settings} catalogue={catalogue} apiErrors={lab.apiErrors} />
-          <RunControl view={view} blocked={lab.blocked} problem={lab.problem} onKeys={showKeys} />
+          <RunControl view={view} blocked={lab.blocked} problem={lab.problem} stopping={stopping} onKeys={showKeys} />
         </form>
         <div className={styles.strategies}>
           <StrategyList {...choice} />
@@ -61,6 +63,7 @@ export function LabPage({ start }: { start: LabStart }) {
         </p>
         <RunPanel lab={lab} />
       </main>
+      <TokenDialog {...stopping.token} />
       <TokenDialog open={lab.needsAdminToken} onClose={lab.closeToken} onAccepted={lab.acceptToken} />
     </div>
   );

@@ -9,27 +9,16 @@ import { durationText } from "@/app/_lib/format";
 import type { SaleConfig } from "@/app/_lib/run-config";
 import { modelOf, openingModel, type RunModel } from "@/app/_lib/run-model";
 import type { RunSeries } from "@/app/_lib/run-series";
-import type { RunView } from "@/app/_lib/run-view";
 import type { RunDocument } from "@/lib/runs/document";
 import type { RunSample } from "@/lib/runs/run-sample";
-import {
-  AnswerChart,
-  ChartGrid,
-  InsideChart,
-  LatencyChart,
-  PhaseChart,
-  ProblemChart,
-  StockChart,
-} from "../chart/run-charts";
+import { SixCharts } from "../chart/six-charts";
 import { RunBody } from "../run/run-body";
 import { shopHrefOf } from "../shop/run-strip";
-import button from "../ui/button.module.css";
 import { When } from "../ui/when";
 import { EmptyRunPanel } from "./empty-run-panel";
 import { LabEvidence } from "./lab-evidence";
 import styles from "./run-panel.module.css";
-
-const CHART_HEIGHT = 150;
+import { StreamNotice } from "./stream-notice";
 
 /** Right side of the Lab: the active run, else the last run of the chosen strategy, else a prompt to run a sale. */
 export function RunPanel({ lab }: { lab: Lab }) {
@@ -64,16 +53,7 @@ interface RunPanelBodyProps {
 function RunPanelBody({ model, series, document }: RunPanelBodyProps) {
   const { figures } = model;
   const nodes = model.nodeRows.map(({ node }) => node);
-  const charts = (
-    <ChartGrid series={series} isDense>
-      <StockChart initial={figures.initial} series={series} height={CHART_HEIGHT} />
-      <AnswerChart series={series} height={CHART_HEIGHT} />
-      <LatencyChart series={series} height={CHART_HEIGHT} />
-      <InsideChart series={series} height={CHART_HEIGHT} />
-      <ProblemChart series={series} height={CHART_HEIGHT} />
-      <PhaseChart series={series} height={CHART_HEIGHT} />
-    </ChartGrid>
-  );
+  const charts = <SixCharts initial={figures.initial} series={series} />;
   return (
     <RunBody model={model} charts={charts} evidence={<LabEvidence document={document} nodes={nodes} />} chartsFirst />
   );
@@ -98,35 +78,17 @@ function RunLine({ document, samples, isLast }: RunLineProps) {
         {running ? (
           <>
             <span className={styles.pulse} aria-hidden="true" />
-            <span className="mono">{durationText(samples.at(-1)?.atMs ?? 0)}</span>{" "}
+            <span className={styles.clock}>{durationText(samples.at(-1)?.atMs ?? 0)}</span>{" "}
             <LabLink href={shopHrefOf(document.target)}>Join this sale</LabLink>
           </>
         ) : (
           <>
-            {isLast ? "last run " : "finished "}
-            <When epochMs={document.startedAtEpochMs} /> <LabLink href={`/runs/${document.id}`}>Open this run</LabLink>
+            {isLast ? "last run" : document.status} <When epochMs={document.startedAtEpochMs} />{" "}
+            <LabLink href={`/runs/${document.id}`}>Open this run</LabLink>
           </>
         )}
       </p>
     </header>
-  );
-}
-
-function StreamNotice({ view, onReconnect }: { view: RunView; onReconnect: () => void }) {
-  if (view.phase !== "running" || view.stream === "open" || view.stream === "closed") return null;
-  return (
-    <p className={styles.notice} role="status">
-      {view.stream === "lost" ? (
-        "Lost the connection to the lab. The sale continues; the page is reconnecting and will load the missing samples."
-      ) : (
-        <>
-          The lab has not answered for a minute.{" "}
-          <button type="button" className={button.link} onClick={onReconnect}>
-            Try again
-          </button>
-        </>
-      )}
-    </p>
   );
 }
 

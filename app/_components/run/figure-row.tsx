@@ -6,11 +6,13 @@ import styles from "./figure-row.module.css";
 export function FigureRow({ figures }: { figures: Figures }) {
   return (
     <dl className={styles.row}>
-      {mainFiguresOf(figures).map(({ label, hint, text, unit, isAlarm }) => (
+      {mainFiguresOf(figures).map(({ label, hint, text, unit, isAlarm, reserved }) => (
         <div key={label} className={styles.tile}>
           <dt title={hint}>{label}</dt>
           <dd>
-            <span className={isAlarm ? "alarm" : undefined}>{text}</span>
+            <span className={isAlarm ? `${styles.value} alarm` : styles.value} style={{ minWidth: `${reserved}ch` }}>
+              {text}
+            </span>
             {unit === "" ? null : <span className={styles.unit}>{unit}</span>}
           </dd>
         </div>

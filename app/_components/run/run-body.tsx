@@ -23,7 +23,7 @@ export function RunBody({ model, evidence, charts, checks, chartsFirst = false }
   const { figures } = model;
   return (
     <>
-      <VerdictHead key={model.key} figures={figures} lead={model.lead} evidence={model.evidence} />
+      <VerdictHead key={model.key} model={model} />
       <FigureRow figures={figures} />
       {chartsFirst ? null : evidence}
       {charts}

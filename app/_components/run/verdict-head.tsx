@@ -1,17 +1,41 @@
 import { formatCount, NO_VALUE } from "@/app/_lib/format";
-import type { Figures } from "@/app/_lib/run-view";
+import type { PreparationStep } from "@/app/_lib/live-run";
+import type { RunModel } from "@/app/_lib/run-model";
 import { TONE_TEXT } from "@/app/_lib/verdict";
 import { StockBar } from "./stock-bar";
 import styles from "./verdict-head.module.css";
 
-interface VerdictHeadProps {
-  readonly figures: Figures;
-  readonly lead: string;
-  readonly evidence: readonly string[];
+/** What is done until the first purchase: one line in place of the evidence. */
+function Preparation({ steps }: { steps: readonly PreparationStep[] }) {
+  return (
+    <ol className={styles.steps} aria-label="Preparation" data-testid="preparation">
+      {steps.map(({ label, state }) => (
+        <li key={label} data-state={state} aria-current={state === "current" ? "step" : undefined}>
+          {state === "done" ? <span aria-hidden="true">✓ </span> : null}
+          {label}
+          {state === "done" ? <span className="visually-hidden">, done</span> : null}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Evidence({ evidence, faults }: Pick<RunModel, "evidence" | "faults">) {
+  return (
+    <p className={styles.evidence}>
+      {faults.map((fault) => (
+        <span key={fault} className={styles.fault} data-testid="live-fault">
+          {fault}
+        </span>
+      ))}
+      {faults.length === 0 ? evidence.join(" · ") : null}
+    </p>
+  );
 }
 
 /** The oversold count, the verdict sentence and the stock bar, at a fixed height while the sale runs. */
-export function VerdictHead({ figures, lead, evidence }: VerdictHeadProps) {
+export function VerdictHead({ model }: { model: RunModel }) {
+  const { figures, lead, preparation } = model;
   const { tone, oversold } = figures;
   // A failed run was not judged, but what it oversold is still oversold.
   const isJudged = tone !== "failed" || oversold > 0;
@@ -39,7 +63,7 @@ export function VerdictHead({ figures, lead, evidence }: VerdictHeadProps) {
           </span>
         </p>
         <StockBar initial={figures.initial} orders={figures.orders} oversold={isJudged ? oversold : null} />
-        <p className={styles.evidence}>{evidence.join(" · ")}</p>
+        {preparation === null ? <Evidence {...model} /> : <Preparation steps={preparation} />}
       </div>
     </section>
   );

@@ -18,6 +18,7 @@ import { When } from "../ui/when";
 import { ContentionCertificate } from "./contention-certificate";
 import { DeleteRun, RenameRun } from "./edit-run";
 import { FaultList } from "./fault-list";
+import { LiveRun } from "./live-run";
 import { OverTime } from "./over-time";
 import { PhaseTable } from "./phase-table";
 import { RerunButton } from "./rerun-button";
@@ -36,7 +37,6 @@ interface RunPageProps {
 /** The permanent page of a run. */
 export function RunPage({ document, samples, link }: RunPageProps) {
   const { id } = document;
-  const model = modelOf(document, samples);
   const edited = { id, strategy: document.strategy, ...(document.name === undefined ? {} : { name: document.name }) };
   return (
     <main className={styles.page} id="main" data-testid="run-page" data-run={id}>
@@ -76,27 +76,36 @@ export function RunPage({ document, samples, link }: RunPageProps) {
         </div>
       </header>
       {document.status === "running" ? (
-        <p className={styles.still}>
-          This run is still active. <LabLink href="/">Follow it in the Lab</LabLink>, or reload this page when it has
-          finished.
-        </p>
-      ) : null}
+        <LiveRun document={document} samples={samples} />
+      ) : (
+        <EndedRun document={document} samples={samples} link={link} />
+      )}
+      <div className={styles.facts}>
+        <FactList title="Configuration" facts={configFacts(document)} />
+        <FactList title="Results" facts={outcomeFacts(document)} />
+        <FactList title="Versions and machine" facts={machineFacts(document)} />
+      </div>
+    </main>
+  );
+}
+
+/** What the history and the document of an ended run show. */
+function EndedRun({ document, samples, link }: RunPageProps) {
+  const model = modelOf(document, samples);
+  return (
+    <>
       <FindingSelection>
         <RunBody
           model={model}
           checks={
-            document.status === "running" ? null : (
-              <Suspense fallback={<CheckTable groups={checkGroups(document, null)} tone={toneOf(document)} />}>
-                <CheckSection document={document} />
-              </Suspense>
-            )
+            <Suspense fallback={<CheckTable groups={checkGroups(document, null)} tone={toneOf(document)} />}>
+              <CheckSection document={document} />
+            </Suspense>
           }
           evidence={
-            document.status === "running" ? null : (
-              <Suspense fallback={<EvidenceLoading document={document} />}>
-                <EvidenceSection document={document} link={link} />
-              </Suspense>
-            )
+            <Suspense fallback={<EvidenceLoading document={document} />}>
+              <EvidenceSection document={document} link={link} />
+            </Suspense>
           }
           charts={
             <OverTime document={document} sampled={model.series}>
@@ -123,11 +132,6 @@ export function RunPage({ document, samples, link }: RunPageProps) {
       </div>
       <RunCurve document={document} />
       <PhaseTable document={document} />
-      <div className={styles.facts}>
-        <FactList title="Configuration" facts={configFacts(document)} />
-        <FactList title="Results" facts={outcomeFacts(document)} />
-        <FactList title="Versions and machine" facts={machineFacts(document)} />
-      </div>
-    </main>
+    </>
   );
 }

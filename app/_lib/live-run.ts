@@ -1,0 +1,58 @@
+import type { LiveFault, RunSample, RunStage } from "@/lib/runs/run-sample";
+import { durationText } from "./format";
+
+/** What a run does between its opening and its verdict, in words. */
+
+/** `nodes` and `stock`: the lab opens the run. `generator` and `doors`: see `RunStage`. */
+export type PreparationStage = "nodes" | "stock" | Extract<RunStage, "generator" | "doors">;
+
+export interface PreparationStep {
+  readonly label: string;
+  readonly state: "done" | "current" | "next";
+}
+
+const ORDER: readonly PreparationStage[] = ["nodes", "stock", "generator", "doors"];
+
+function labelOf(stage: PreparationStage, generator: string): string {
+  const labels: Record<PreparationStage, string> = {
+    nodes: "assign the nodes",
+    stock: "reset the stock",
+    generator: `start ${generator}`,
+    doors: "wait for the first buyer",
+  };
+  return labels[stage];
+}
+
+/** The steps until the first purchase. @param generator the name of the load generator */
+export function preparationSteps(current: PreparationStage, generator: string): PreparationStep[] {
+  const at = ORDER.indexOf(current);
+  return ORDER.map((stage, index) => ({
+    label: labelOf(stage, generator),
+    state: index < at ? "done" : index === at ? "current" : "next",
+  }));
+}
+
+/** "k6", "built-in generator", "external generator". */
+export function generatorName(engine: string): string {
+  return engine === "k6" ? engine : `${engine === "builtin" ? "built-in" : engine} generator`;
+}
+
+export function isPreparing(stage: RunStage | undefined): stage is "generator" | "doors" {
+  return stage === "generator" || stage === "doors";
+}
+
+/** The faults of the newest sample, each with the time since it was first seen: "pause-holder on node-1 for 3.2 s". */
+export function faultTexts(samples: readonly RunSample[]): string[] {
+  const last = samples.at(-1);
+  return (last?.faults ?? []).map((fault) => {
+    const { id, node, isActive } = fault;
+    const where = node === null ? id : `${id} on ${node}`;
+    if (!isActive) return `${where} waits for its moment`;
+    const since = samples.find(({ faults = [] }) => faults.some((one) => isSame(one, fault)));
+    return `${where} for ${durationText((last?.atMs ?? 0) - (since?.atMs ?? 0))}`;
+  });
+}
+
+function isSame(one: LiveFault, other: LiveFault): boolean {
+  return one.id === other.id && one.node === other.node && one.isActive === other.isActive;
+}
