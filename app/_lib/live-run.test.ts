@@ -26,8 +26,10 @@ describe("faults of an active run", () => {
     runSample(seq, { faults: [{ id: "pause-holder", node: "node-1", isActive }] });
 
   it("are named with their node and their time so far", () => {
-    assert.deepEqual(faultTexts([at(1, false)]), ["pause-holder on node-1 waits for its moment"]);
-    assert.deepEqual(faultTexts([at(1, false), at(2, true), at(10, true)]), ["pause-holder on node-1 for 2.00 s"]);
+    assert.deepEqual(faultTexts([at(1, false)]), ["pause-holder waits for a lock holder on node-1"]);
+    assert.deepEqual(faultTexts([at(1, false), at(2, true), at(10, true)]), [
+      "pause-holder: node-1 has not answered for 2.00 s",
+    ]);
     assert.deepEqual(faultTexts([at(1, true), runSample(2, { faults: [] })]), []);
   });
 });

@@ -41,15 +41,15 @@ export function isPreparing(stage: RunStage | undefined): stage is "generator" |
   return stage === "generator" || stage === "doors";
 }
 
-/** The faults of the newest sample, each with the time since it was first seen: "pause-holder on node-1 for 3.2 s". */
+/** The faults of the newest sample, with the time since they were first seen. */
 export function faultTexts(samples: readonly RunSample[]): string[] {
   const last = samples.at(-1);
   return (last?.faults ?? []).map((fault) => {
     const { id, node, isActive } = fault;
-    const where = node === null ? id : `${id} on ${node}`;
-    if (!isActive) return `${where} waits for its moment`;
+    if (!isActive) return node === null ? `${id} waits for its moment` : `${id} waits for a lock holder on ${node}`;
     const since = samples.find(({ faults = [] }) => faults.some((one) => isSame(one, fault)));
-    return `${where} for ${durationText((last?.atMs ?? 0) - (since?.atMs ?? 0))}`;
+    const length = durationText((last?.atMs ?? 0) - (since?.atMs ?? 0));
+    return node === null ? `${id} for ${length}` : `${id}: ${node} has not answered for ${length}`;
   });
 }
 

@@ -62,7 +62,7 @@ export function seriesOfSamples(document: Sampled, all: readonly RunSample[]): R
   });
   return {
     source: `from ${plural(samples.length, "sample")}, four per second`,
-    latencySpan: "by sample",
+    latencySpan: "per interval",
     inFlightUnit: "at each sample",
     axis: timeAxis(isLive || x.length === 0 ? liveEndS(document, x.at(-1) ?? 0) : (x.at(-1) ?? 0), SAMPLE_EVERY_S),
     blank: "No samples yet",

@@ -17,7 +17,7 @@ type Outcome = Pick<RunDocument, "faults" | "missedFaults">;
 /** A fault that has not ended. */
 interface OpenFault {
   readonly planned: PlannedFault;
-  /** It has reached its moment. Not known of a fault that stops its node: the node is then late. */
+  /** It has reached its moment. Of a fault that stops its node, the silence of the node shows it. */
   isDue: boolean;
 }
 
@@ -49,9 +49,14 @@ export class RunFaults {
 
   /** The faults of a run that have not ended. @param lateNodes nodes that do not answer */
   live(runId: string, lateNodes: ReadonlySet<string>): LiveFault[] {
-    return [...(this.running.get(runId)?.open ?? [])].map(({ planned: { fault, nodeName }, isDue }) => {
-      const node = fault.stopsNode ? nodeName : null;
-      return { id: fault.id, node, isActive: node === null ? isDue : lateNodes.has(node) };
+    return [...(this.running.get(runId)?.open ?? [])].flatMap((open): LiveFault[] => {
+      const { fault, nodeName } = open.planned;
+      if (!fault.stopsNode) return [{ id: fault.id, node: null, isActive: open.isDue }];
+      const isActive = lateNodes.has(nodeName);
+      // The node has been silent and answers again.
+      if (open.isDue && !isActive) return [];
+      open.isDue = isActive;
+      return [{ id: fault.id, node: nodeName, isActive }];
     });
   }
 

@@ -86,5 +86,12 @@ export function UplotCanvas({ build, data, axis, height, label, onPoint, bands }
     plot.current?.setData(data);
   }, [data]);
 
+  const names = bands.map(({ label }) => label).join();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new fault needs space for its name above the plot
+  useEffect(() => {
+    const host = box.current;
+    if (host !== null) plot.current?.setSize({ width: host.clientWidth, height });
+  }, [names, height]);
+
   return <div ref={box} className={styles.canvas} style={{ height }} role="img" aria-label={label} />;
 }

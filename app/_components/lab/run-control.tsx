@@ -35,7 +35,7 @@ export function RunControl({ view, blocked, problem, stopping, onKeys }: RunCont
       <div role="alert">{note === null ? null : <p className={styles.note}>{note}</p>}</div>
       {busy ? (
         <p className={styles.keys} role="status">
-          {active === null ? "The lab opens a run." : `${active.strategy} is running. The lab makes one run at a time.`}
+          {active === null ? "The lab opens a run." : `${active.strategy} runs. One run at a time.`}
         </p>
       ) : (
         <p className={styles.keys}>

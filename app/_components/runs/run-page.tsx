@@ -72,7 +72,9 @@ export function RunPage({ document, samples, link }: RunPageProps) {
             )}
             <LabLink href={`/?${queryOf(configOfRun(document))}`}>Open these settings in the Lab</LabLink>
           </div>
-          <RunExports id={id} hasHistogram={document.histograms !== undefined} />
+          {document.status === "running" ? null : (
+            <RunExports id={id} hasHistogram={document.histograms !== undefined} />
+          )}
         </div>
       </header>
       {document.status === "running" ? (
@@ -82,7 +84,7 @@ export function RunPage({ document, samples, link }: RunPageProps) {
       )}
       <div className={styles.facts}>
         <FactList title="Configuration" facts={configFacts(document)} />
-        <FactList title="Results" facts={outcomeFacts(document)} />
+        {document.status === "running" ? null : <FactList title="Results" facts={outcomeFacts(document)} />}
         <FactList title="Versions and machine" facts={machineFacts(document)} />
       </div>
     </main>
