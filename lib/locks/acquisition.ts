@@ -1,6 +1,6 @@
 import { type Backoff, createBackoff } from "./backoff";
 import { isLockError, LockError } from "./errors";
-import type { GrantedReply, TryReply } from "./lease-backend";
+import type { GrantedReply, LeaseBackend, TryReply } from "./lease-backend";
 import { createLockHandle, type ManagedHandle, retireHandle } from "./lock-handle-life-cycle";
 import { MIN_TRY_LIMIT_MS, OUTAGE_BACKOFF, type RunnerContext, usableLeaseMs } from "./runner-context";
 import type { LockRequest } from "./types";
@@ -12,6 +12,8 @@ export interface Acquired {
   readonly reply: GrantedReply;
   /** The lease can be trusted until this time. Infinity if no clock ends it. */
   readonly validUntilMs: number;
+  /** The lease has ended on the server by this time. Infinity if no clock ends it. */
+  readonly endsAtMs: number;
 }
 
 type TryResult =
@@ -107,7 +109,8 @@ export class Acquisition {
     const validUntilMs = backend.leaseKind === "ttl" ? sentAtMs + usableLeaseMs(leaseMs, options) : Infinity;
     if (clock.nowMs() < validUntilMs && !managed.lost.aborted && !this.#waitSignal.aborted) {
       this.#managed = null;
-      return { status: "acquired", acquired: { managed, reply, validUntilMs } };
+      const endsAtMs = hasExpiry(backend) ? clock.nowMs() + leaseMs : Infinity;
+      return { status: "acquired", acquired: { managed, reply, validUntilMs, endsAtMs } };
     }
     await this.#retire();
     return { status: "held" };
@@ -178,6 +181,11 @@ export class Acquisition {
     this.#managed = null;
     if (managed) await retireHandle(this.#context, managed, unanswered);
   }
+}
+
+/** An unwatched key expires too, although the runner does not watch it. */
+function hasExpiry({ leaseKind }: LeaseBackend): boolean {
+  return leaseKind === "ttl" || leaseKind === "unwatched";
 }
 
 /** Retries make sense only while the server is unreachable. Any other error is rethrown to the caller unchanged. */

@@ -37,6 +37,7 @@ export class Hold {
       holderId: managed.holderId,
       fencingToken: reply.fencingToken ?? null,
       signal: managed.lost,
+      leaseLeftMs: () => this.#watchdog.leaseLeftMs,
       tx: reply.tx ?? null,
       runNested: (criticalSection) => this.#runNested(criticalSection),
     };

@@ -78,6 +78,30 @@ describe("a lease", () => {
     );
   });
 
+  it("tells the section how much of it is left, also after it has ended", async () => {
+    const left: number[] = [];
+    const call = runner({ watchdog: false }).runGuarded(request, async ({ leaseLeftMs }) => {
+      left.push(leaseLeftMs());
+      await clock.sleep(100);
+      left.push(leaseLeftMs());
+      await clock.sleep(400);
+      left.push(leaseLeftMs());
+    });
+    await clock.settle(call);
+    assert.deepEqual(left, [300, 200, -200]);
+  });
+
+  it("has all of its length left after each renewal, and never ends if no clock ends the hold", async () => {
+    const read = (lock: ReturnType<RunnerBench["runner"]>) =>
+      clock.settle(lock.runGuarded(request, ({ leaseLeftMs }) => clock.sleep(1_000).then(leaseLeftMs)));
+    const renewed = await read(runner());
+    assert.ok(renewed.status === "completed" && renewed.value > 190, JSON.stringify(renewed));
+    const endless = await read(runner({}, server.backend({ leaseKind: "session" })));
+    assert.ok(endless.status === "completed" && endless.value === Infinity);
+    const unwatched = await read(runner({}, server.backend({ leaseKind: "unwatched" })));
+    assert.ok(unwatched.status === "completed" && unwatched.value === -700, JSON.stringify(unwatched));
+  });
+
   it("survives a renewal whose reply is lost", async () => {
     let lost = 0;
     server.losesReplyTo = (kind) => kind === "renew" && lost++ === 0;

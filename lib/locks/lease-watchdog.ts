@@ -16,6 +16,7 @@ export class LeaseWatchdog {
   readonly #acquired: Acquired;
   readonly #ttlMs: number;
   #validUntilMs: number;
+  #endsAtMs: number;
   #renewAtMs: number;
   #timer: TimerHandle | null = null;
   #renewal: Promise<void> = Promise.resolve();
@@ -26,6 +27,7 @@ export class LeaseWatchdog {
     this.#acquired = acquired;
     this.#ttlMs = ttlMs;
     this.#validUntilMs = acquired.validUntilMs;
+    this.#endsAtMs = acquired.endsAtMs;
     this.#renewAtMs = this.#nextRenewalMs();
     this.#arm();
   }
@@ -33,6 +35,11 @@ export class LeaseWatchdog {
   /** False as soon as the lease can no longer be trusted, even before a timer has fired. */
   get isValid(): boolean {
     return this.#context.clock.nowMs() < this.#validUntilMs;
+  }
+
+  /** Counts from the last answer. A renewal without an answer counts as successful from when it was sent. */
+  get leaseLeftMs(): number {
+    return this.#endsAtMs - this.#context.clock.nowMs();
   }
 
   async stop(): Promise<void> {
@@ -75,6 +82,7 @@ export class LeaseWatchdog {
     const sentAtMs = clock.nowMs();
     const limitMs = Math.min(this.#ttlMs / RENEWALS_PER_LEASE, this.#validUntilMs - sentAtMs);
     const work = handle.renew?.() ?? Promise.resolve("lost" as const);
+    this.#endsAtMs = Math.max(this.#endsAtMs, sentAtMs + this.#ttlMs);
     // After a stall of the process, `withDeadline` grants the answer extra time. The section relies on the lease, so
     // its expiry needs a separate timer.
     this.#timer = clock.setTimer(this.#validUntilMs - sentAtMs, () =>
@@ -88,6 +96,7 @@ export class LeaseWatchdog {
       return this.#lose(new Error("the server reported that this holder no longer has the lock"));
     }
     if (settled.status === "value") {
+      this.#endsAtMs = clock.nowMs() + this.#ttlMs;
       this.#validUntilMs = Math.max(this.#validUntilMs, sentAtMs + usableLeaseMs(this.#ttlMs, this.#context.options));
     } else {
       const cause =

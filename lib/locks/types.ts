@@ -68,6 +68,11 @@ export interface Grant {
   readonly fencingToken: bigint | null;
   /** Aborts when the runner detects that the lease is lost. Never aborts when there is no lease. */
   readonly signal: AbortSignal;
+  /**
+   * Milliseconds until the lease ends unless it is renewed; negative once it has ended, even if the runner has not noticed.
+   * Infinity if no clock ends the hold.
+   */
+  leaseLeftMs(): number;
   /** The open transaction, for locks that live inside one (PostgreSQL); null otherwise. */
   readonly tx: unknown;
   /** Runs a nested section under the same hold (reentrancy by handle). Throws `lease_lost` once the hold has ended. */

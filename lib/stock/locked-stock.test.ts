@@ -11,6 +11,7 @@ import { assertLockError, COUPON, giveBackOf, orderValuesOf, purchaseOf } from "
 interface LockOptions {
   readonly fencingToken?: bigint;
   readonly isInTransaction?: boolean;
+  readonly leaseLeftMs?: number;
   readonly outcome?: Extract<LockOutcome<never>, { status: "contended" }>;
 }
 
@@ -25,6 +26,7 @@ function setUp(options: LockOptions = {}, hooks: SectionHooks = {}) {
     holderId: "holder-1",
     fencingToken: options.fencingToken ?? null,
     signal: lease.signal,
+    leaseLeftMs: () => options.leaseLeftMs ?? Infinity,
     tx: options.isInTransaction ? postgres.client : null,
     runNested: () => assert.fail("runNested is not expected"),
   };
@@ -85,6 +87,18 @@ describe("a purchase under a lock", () => {
     assert.deepEqual(events, ["postgres read", "release"]);
     assert.ok(request.trace.leaseLostNs !== undefined, "the trace lacks the time of the loss");
     assert.ok(request.trace.releasedNs !== undefined, "the trace lacks the end of the hold");
+  });
+
+  it("records when the lease ends as of the write, also if it has ended unnoticed", async () => {
+    for (const leaseLeftMs of [250, -7_500, Infinity]) {
+      const { stock, postgres } = setUp({ leaseLeftMs });
+      postgres.reply("read", { stock: 5 }).reply("writeAbsolute", { order_id: "42" });
+      const request = purchaseOf();
+      await stock.reduceStock(request);
+      const { writeNs, leaseUntilNs } = request.trace;
+      const leftNs = leaseUntilNs === undefined || writeNs === undefined ? undefined : leaseUntilNs - writeNs;
+      assert.equal(leftNs, leaseLeftMs === Infinity ? undefined : BigInt(leaseLeftMs) * 1_000_000n);
+    }
   });
 
   it("starts the write synchronously after the failpoint, so that no lease timer runs in between", async () => {

@@ -123,6 +123,7 @@ export class LockedStock implements StockStrategy {
     this.hooks.beforeWrite(request);
 
     trace.writeNs = nowNs();
+    recordLeaseEnd(trace, grant.leaseLeftMs());
     trace.writtenValue = stock - request.quantity;
     const row = await this.write(request, grant, trace.writtenValue);
     trace.writeAccepted = row !== undefined && !isRowRejection(row);
@@ -214,6 +215,13 @@ function recordTimings(trace: OperationTrace, { attempts, poolWaitMs }: LockTimi
   const poolWaitNs = BigInt(Math.round(poolWaitMs * 1e6));
   trace.poolWaitNs = (trace.poolWaitNs ?? 0n) + poolWaitNs;
   if (trace.waitNs !== undefined) trace.waitNs += poolWaitNs;
+}
+
+/** The end of the lease as of the write: if it has passed, the write is stale although the holder has not noticed. */
+function recordLeaseEnd(trace: OperationTrace, leftMs: number): void {
+  if (leftMs !== Infinity && trace.writeNs !== undefined) {
+    trace.leaseUntilNs = trace.writeNs + BigInt(Math.round(leftMs * 1e6));
+  }
 }
 
 /** The token that PostgreSQL checks; null if the lock has none or the run disables the check. */

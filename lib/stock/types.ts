@@ -33,6 +33,8 @@ export interface OperationTrace {
   committedNs?: bigint;
   releasedNs?: bigint;
   leaseLostNs?: bigint;
+  /** When the lease ends unless it is renewed, as known at the write. */
+  leaseUntilNs?: bigint;
   answeredNs?: bigint;
   /** Total time spent waiting for pooled connections. */
   poolWaitNs?: bigint;
