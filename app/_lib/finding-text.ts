@@ -29,6 +29,7 @@ const WORDS: Readonly<Record<FindingKind, readonly [one: string, many: string]>>
   unprovenViolation: ["Possible violation", "Possible violations"],
   noContention: ["No contention", "No contention"],
   unservedWaiters: ["Waiter not served", "Waiters not served"],
+  refusedStaleWrite: ["Stale write refused", "Stale writes refused"],
   fencedOverlap: ["Harmless overlap", "Harmless overlaps"],
 };
 

@@ -34,6 +34,7 @@ const LABELS: Readonly<Record<FindingKind, string>> = {
   unprovenViolation: "unproven",
   noContention: "contention",
   unservedWaiters: "late waiter",
+  refusedStaleWrite: "refused write",
   fencedOverlap: "fenced overlap",
 };
 

@@ -18,6 +18,8 @@ export interface FaultEvent {
   readonly toNs: bigint;
   /** A sentence with the evidence that the fault took effect. */
   readonly proof: string;
+  /** The store node whose process it stopped. Absent: none. */
+  readonly stoppedNode?: string;
 }
 
 /** The store node that a fault acts on. */

@@ -65,5 +65,5 @@ function eventOf(outcome: PauseOutcome | undefined, { node, atMs, durationMs }: 
   }
   const holder = holderId === null ? buyerId : `${buyerId} (${holderId})`;
   const proof = `${node.name} was stopped for ${Math.round(stoppedMs)} ms while ${holder} held the lock, after the last lease check and before the write.`;
-  return { fromNs, toNs, proof };
+  return { fromNs, toNs, proof, stoppedNode: node.name };
 }

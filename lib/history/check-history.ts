@@ -4,7 +4,7 @@ import { type Fairness, fairnessOf } from "./checkers/fairness";
 import { checkFencingOrder } from "./checkers/fencing-order";
 import { type HandOff, handOffOf } from "./checkers/hand-off";
 import { checkLiveness } from "./checkers/liveness";
-import { checkLostUpdates, lostUpdatesIn } from "./checkers/lost-updates";
+import { checkLostUpdates, lateWritesIn, lostUpdatesIn } from "./checkers/lost-updates";
 import { checkNegativeStock } from "./checkers/negative-stock";
 import { checkOverlappingHolds } from "./checkers/overlapping-holds";
 import { checkOversold } from "./checkers/oversold";
@@ -29,6 +29,7 @@ import { byHost, peakInFlight } from "./intervals";
 import { memoize } from "./memoize";
 import { type HistorySource, type ParsedHistory, parseHistory } from "./parse";
 import { purchaseGroups } from "./purchase-groups";
+import { refusedWriteRemarks, refusedWritesIn } from "./refused-writes";
 import { contentionDoubts, type Verdict, verdictOf } from "./verdict";
 
 /** The result of checking a whole history. */
@@ -84,10 +85,12 @@ export const CHECK_STAGES: readonly HistoryStage[] = [
   purchaseGroups,
   holdsByHost,
   lostUpdatesIn,
+  lateWritesIn,
   staleWritesIn,
   ...TICKET_ORDER_STAGES,
   ...Object.values(CHECKERS),
   livenessOf,
+  refusedWritesIn,
   ({ ops }) => peakInFlight(ops),
   measuresOf,
 ];
@@ -124,7 +127,9 @@ export function checkParsedHistory({ history, doubts: fileDoubts }: ParsedHistor
   ];
   const verdict = verdictOf({ violations, doubts });
   const proven = findings.filter(isViolation);
-  const remarks = findings.filter((finding) => !isViolation(finding));
+  const remarks = [...findings.filter((finding) => !isViolation(finding)), ...refusedWriteRemarks(history)].sort(
+    byTime,
+  );
   return { verdict, violations, findings: [...proven, ...doubts, ...remarks], measures };
 }
 

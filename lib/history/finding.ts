@@ -38,7 +38,7 @@ export const DOUBT_KINDS = [
 export type DoubtKind = (typeof DOUBT_KINDS)[number];
 
 /** Shown to the reader, without effect on the verdict. */
-export type RemarkKind = "fencedOverlap";
+export type RemarkKind = "fencedOverlap" | "refusedStaleWrite";
 
 export type FindingKind = ViolationKind | DoubtKind | RemarkKind;
 
@@ -50,7 +50,16 @@ export interface Finding {
   readonly sentence: string;
   /** The number of the bad line, for findings about the file. */
   readonly line?: number;
+  /** How many violations have this one cause. Absent: one. */
+  readonly covers?: number;
+  /** These violations in order of time, at most `MAX_PARTS`. Absent if the finding covers one. */
+  readonly parts?: readonly FindingPart[];
+  /** The older token of a holder, and the newer one that the resource had seen. Only for fenced writes. */
+  readonly tokens?: { readonly stale: string; readonly newest: string };
 }
+
+/** One of several violations that have the same cause. */
+export type FindingPart = Pick<Finding, "opIds" | "atNs" | "sentence">;
 
 export function isViolation({ kind }: Finding): boolean {
   return (VIOLATION_KINDS as readonly string[]).includes(kind);
@@ -84,6 +93,18 @@ export function withDoubts(proven: CheckResult, unproven: CheckResult, reason: s
 
 /** A run without a lock can have one finding per operation, more than a reader needs. */
 export const MAX_FINDINGS_PER_KIND = 100;
+
+/** One holder can be overlapped by thousands. */
+export const MAX_PARTS = 20;
+
+/** The fields of a finding that covers these violations. `toPart` runs only for those that are listed. */
+export function grouped<T>(
+  violations: readonly T[],
+  toPart: (violation: T) => FindingPart,
+): Pick<Finding, "covers" | "parts"> {
+  if (violations.length < 2) return {};
+  return { covers: violations.length, parts: violations.slice(0, MAX_PARTS).map(toPart) };
+}
 
 export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -14,7 +14,9 @@ const CASES = new URL("../../tests/history/cases/", import.meta.url);
 function lines({ steps, actors }: Interleaving): string[] {
   const nodeOf = new Map(actors.map(({ opId, node }) => [opId, node]));
   const visible = steps.filter(({ isDetail }) => !isDetail);
-  return visible.map((step) => `${step.isMarked ? "!" : ""}+${step.afterNs} ${nodeOf.get(step.opId)} ${step.text}`);
+  return visible.map(
+    (step) => `${step.isMarked ? "!" : ""}+${step.afterNs} ${nodeOf.get(step.opId ?? "")} ${step.text}`,
+  );
 }
 
 function firstOf(subject: History, kind: string): Interleaving {
@@ -37,9 +39,9 @@ describe("interleavingOf", () => {
       "+0 node-1 read stock = 17",
       "!+11 node-2 read stock = 17",
       "+53 node-1 write stock = 16",
-      "+58 node-1 order 1",
+      "+58 node-1 COMMIT confirmed, order 1",
       "!+65 node-2 write stock = 16",
-      "!+71 node-2 order 2",
+      "!+71 node-2 COMMIT confirmed, order 2",
     ]);
     assert.deepEqual(shown.remarks, ["2 units sold, but the stock fell by only 1."]);
     assert.equal(shown.fromNs, "110");
@@ -53,7 +55,7 @@ describe("interleavingOf", () => {
     );
     assert.deepEqual(
       marked.map((line) => line.replace(/order-of-op-\d+/, "1")),
-      ["!+0 node-1 read stock = 5", "!+80 node-1 write stock = 4", "!+85 node-1 order 1"],
+      ["!+0 node-1 read stock = 5", "!+80 node-1 write stock = 4", "!+85 node-1 COMMIT confirmed, order 1"],
     );
   });
 

@@ -1,4 +1,5 @@
 import { lostUpdatesIn } from "./checkers/lost-updates";
+import { type FaultStep, faultStepsOf, nextHolderOf, stoppedHolderOf } from "./fault-steps";
 import { type Finding, plural } from "./finding";
 import { type History, operationsById, rowsOf } from "./history";
 import { servedNs } from "./intervals";
@@ -15,7 +16,7 @@ export interface Actor {
   readonly outcome: Operation["outcome"];
 }
 
-export interface InterleavingStep extends Omit<Step, "atNs"> {
+export interface InterleavingStep extends Omit<Step | FaultStep, "atNs"> {
   /** Time since the first step shown, by the clock of the actor's host. */
   readonly afterNs: number;
   /** True if this step is part of the violation. */
@@ -51,6 +52,7 @@ interface FindingView {
 const WRITE: readonly TimeField[] = ["writeNs", "committedNs"];
 const READ_AND_WRITE: readonly TimeField[] = ["readNs", ...WRITE];
 const REQUEST_TO_ANSWER: readonly TimeField[] = ["invokedNs", ...CRITICAL_SECTION_FIELDS, "answeredNs"];
+const STALE_WRITE: readonly TimeField[] = ["leaseUntilNs", ...WRITE];
 const grantView: FindingView = { fields: CRITICAL_SECTION_FIELDS, marked: ["grantedNs"], markedOps: "second" };
 const answerView: FindingView = { fields: REQUEST_TO_ANSWER, marked: ["answeredNs"], markedOps: "all" };
 const allStepsView: FindingView = { fields: ALL_TIME_FIELDS, marked: [], markedOps: "all" };
@@ -63,7 +65,8 @@ const FINDING_VIEWS: Partial<Readonly<Record<Finding["kind"], FindingView>>> = {
   duplicateClaims: { fields: REQUEST_TO_ANSWER, marked: ["committedNs", "answeredNs"], markedOps: "later" },
   overlappingHolds: grantView,
   fencedOverlap: grantView,
-  staleWrites: { fields: CRITICAL_SECTION_FIELDS, marked: WRITE, markedOps: "first" },
+  staleWrites: { fields: CRITICAL_SECTION_FIELDS, marked: STALE_WRITE, markedOps: "first" },
+  refusedStaleWrite: { fields: CRITICAL_SECTION_FIELDS, marked: [], markedOps: "first" },
   fencingOrder: grantView,
   ticketOrder: { fields: REQUEST_TO_ANSWER, marked: ["invokedNs", "readNs", "answeredNs"], markedOps: "second" },
   acknowledgedRows: answerView,
@@ -82,7 +85,11 @@ export function interleavingOf(history: History, finding: Finding): Interleaving
   );
   return {
     ...mergeSteps(history, shown, { fields: view.fields, marked }),
-    remarks: [...remarksOn(history, finding, shown), ...omittedRemark(ops.length - shown.length)],
+    remarks: [
+      ...remarksOn(history, finding, shown),
+      ...commitRemarks(shown),
+      ...omittedRemark(ops.length - shown.length),
+    ],
   };
 }
 
@@ -107,6 +114,7 @@ const overwrittenBy = memoize((history: History): ReadonlyMap<Operation, Operati
 /** The operation that the finding does not name but that is needed to explain it. */
 function partnersOf(history: History, { kind }: Finding, named: readonly Operation[]): Operation[] {
   const [op] = named;
+  if (op && kind === "staleWrites" && named.length === 1) return [nextHolderOf(history, op) ?? []].flat();
   if (!op || kind !== "oversold") return [];
   const first = overwrittenBy(history).get(op);
   return first ? [first] : lastUnitBuyer(history, op);
@@ -135,17 +143,19 @@ function mergeSteps(
 ): Omit<Interleaving, "remarks"> {
   const all = ops.flatMap((op) => stepsOf(history, op));
   const shown = all.filter(({ field }) => fields.includes(field));
-  const firstNs = Math.min(...(shown.length > 0 ? shown : all).map(({ atNs }) => atNs));
-  const steps = all
-    .map(({ atNs, ...step }) => ({
-      ...step,
-      afterNs: atNs - firstNs,
-      isMarked: marked.get(step.opId)?.includes(step.field) ?? false,
-      isDetail: !fields.includes(step.field),
-    }))
+  const times = (shown.length > 0 ? shown : all).map(({ atNs }) => atNs);
+  const faultSteps = all.length > 0 ? faultStepsOf(history, ops, [Math.min(...times), Math.max(...times)]) : [];
+  const firstNs = Math.min(...times, ...faultSteps.map(({ atNs }) => atNs));
+  const ownSteps = all.map((step) => ({
+    ...step,
+    isMarked: marked.get(step.opId)?.includes(step.field) ?? false,
+    isDetail: !fields.includes(step.field),
+  }));
+  const steps = [...ownSteps, ...faultSteps.map((step) => ({ ...step, isMarked: false, isDetail: false }))]
+    .map(({ atNs, ...step }) => ({ ...step, afterNs: atNs - firstNs }))
     // The sort is stable: steps at the same time keep their order within a purchase.
     .sort((a, b) => a.afterNs - b.afterNs);
-  const firstSteps = new Map(steps.map(({ opId }, index) => [opId, index] as const).reverse());
+  const firstSteps = new Map<string | null, number>(steps.map(({ opId }, index) => [opId, index] as const).reverse());
   const actors = [...ops].sort((a, b) => (firstSteps.get(a.opId) ?? 0) - (firstSteps.get(b.opId) ?? 0));
   const [first] = actors;
   return {
@@ -180,6 +190,20 @@ function lostUpdateRemark(ops: readonly Operation[]): string {
   return `${plural(taken, "unit")} sold, but the stock fell by only ${moved}.`;
 }
 
+/** Explains values that another purchase seems to read too early, or that have no commit time. */
+function commitRemarks(ops: readonly Operation[]): string[] {
+  const unknown = ops.filter(
+    (op) => op.writeAccepted === true && op.writeNs !== undefined && op.committedNs === undefined,
+  );
+  const isBetween = ({ readNs = -1 }: Operation, { writeNs = Infinity, committedNs = -1 }: Operation) =>
+    readNs > writeNs && readNs < committedNs;
+  const isRead = ops.some((writer) => ops.some((reader) => reader !== writer && isBetween(reader, writer)));
+  return [
+    ...(isRead ? ["A commit takes effect between the write and its confirmation."] : []),
+    ...unknown.map(({ node, buyerId }) => `The history has no commit time for the write of ${node} for ${buyerId}.`),
+  ];
+}
+
 function orderNumberRemark(history: History, op: Operation | undefined): string {
   const orders = history.end?.orders ?? [];
   const position = orders.findIndex(({ opId }) => opId === op?.opId) + 1;
@@ -198,6 +222,15 @@ function rowsRemark(history: History, op: Operation): string {
 
 function omittedRemark(count: number): string[] {
   return count > 0 ? [`${plural(count, "more purchase")} ${count === 1 ? "is" : "are"} not shown.`] : [];
+}
+
+/** The holder that a fault stopped, and the holder after it. Null if no fault stopped a holder. */
+export function stoppedHolderInterleaving(history: History): (Interleaving & { readonly faultId: string }) | null {
+  const stopped = stoppedHolderOf(history);
+  if (!stopped) return null;
+  const ops = [stopped.op, nextHolderOf(history, stopped.op) ?? []].flat();
+  const merged = mergeSteps(history, ops, { fields: CRITICAL_SECTION_FIELDS, marked: new Map() });
+  return { ...merged, remarks: commitRemarks(ops), faultId: stopped.faultId };
 }
 
 /** Two purchases show that one starts after the other ends. */

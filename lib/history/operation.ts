@@ -35,6 +35,7 @@ export interface Operation {
   readonly committedNs: number | undefined;
   readonly releasedNs: number | undefined;
   readonly leaseLostNs: number | undefined;
+  readonly leaseUntilNs: number | undefined;
   readonly answeredNs: number | undefined;
   readonly poolWaitUs: number | undefined;
   readonly waitPoolUs: number | undefined;
@@ -49,6 +50,8 @@ export interface Fault {
   readonly faultId: string;
   readonly fromNs: bigint;
   readonly toNs: bigint;
+  /** The store node whose process the fault stopped. */
+  readonly stoppedNode?: string;
 }
 
 /** Converts op lines to operations. Operations of one host share one clock object. */
@@ -80,6 +83,7 @@ export class OperationReader {
       committedNs: since(clock, line.committedNs),
       releasedNs: since(clock, line.releasedNs),
       leaseLostNs: since(clock, line.leaseLostNs),
+      leaseUntilNs: since(clock, line.leaseUntilNs),
       answeredNs: since(clock, line.answeredNs),
       poolWaitUs: line.poolWaitUs,
       waitPoolUs: line.waitPoolUs,
@@ -116,8 +120,13 @@ export function readOperations(lines: readonly HistoryOpLine[]): Operation[] {
   return lines.map((line) => reader.read(line));
 }
 
-export function toFault({ faultId, fromNs, toNs }: Pick<HistoryFaultLine, "faultId" | "fromNs" | "toNs">): Fault {
-  return { faultId, fromNs: BigInt(fromNs), toNs: BigInt(toNs) };
+export function toFault({ faultId, fromNs, toNs, stoppedNode }: Omit<HistoryFaultLine, "type" | "proof">): Fault {
+  return {
+    faultId,
+    fromNs: BigInt(fromNs),
+    toNs: BigInt(toNs),
+    ...(stoppedNode === undefined ? {} : { stoppedNode }),
+  };
 }
 
 /** Converts an offset back to a clock reading in the history's format. */

@@ -47,6 +47,7 @@ const opLine = z
     committedNs: z.string().optional(),
     releasedNs: z.string().optional(),
     leaseLostNs: z.string().optional(),
+    leaseUntilNs: z.string().optional(),
     answeredNs: z.string().optional(),
     poolWaitUs: z.int().min(0).optional(),
     waitPoolUs: z.int().min(0).optional(),
@@ -82,6 +83,7 @@ const TIMES = [
   "committedNs",
   "releasedNs",
   "leaseLostNs",
+  "leaseUntilNs",
   "answeredNs",
 ] as const;
 
@@ -101,6 +103,7 @@ const faultLine = z.object({
   fromNs: ns,
   toNs: ns,
   proof: z.string(),
+  stoppedNode: name.optional(),
 });
 
 const order = z

@@ -1,4 +1,4 @@
-import { lostUpdatesIn } from "./checkers/lost-updates";
+import { lateWritesIn } from "./checkers/lost-updates";
 import { checkOverlappingHolds, overlapsIn } from "./checkers/overlapping-holds";
 import { staleWritesIn } from "./checkers/stale-writes";
 import type { History, HistoryStage } from "./history";
@@ -136,7 +136,7 @@ const marksIn = memoize((history: History): ReadonlyMap<Operation, number> => {
   const overlapMark = checkOverlappingHolds(history).count > 0 ? overlap : fencedOverlap;
   for (const { first, second } of overlapsIn(history)) for (const op of [first, second]) add(op, overlapMark);
   for (const { op } of staleWritesIn(history)) add(op, staleWrite);
-  for (const { first, second } of lostUpdatesIn(history)) for (const op of [first, second]) add(op, lostUpdate);
+  for (const { late, undone } of lateWritesIn(history)) for (const op of [late, ...undone]) add(op, lostUpdate);
   return marks;
 });
 

@@ -43,6 +43,8 @@ export interface HistoryOpLine {
   readonly committedNs?: string;
   readonly releasedNs?: string;
   readonly leaseLostNs?: string;
+  /** When the lease ends unless it is renewed, as the holder knew at its write. */
+  readonly leaseUntilNs?: string;
   readonly answeredNs?: string;
   /** Time spent waiting for pooled connections, in whole microseconds. Absent if zero or not measured. */
   readonly poolWaitUs?: number;
@@ -60,6 +62,8 @@ export interface HistoryFaultLine {
   readonly fromNs: string;
   readonly toNs: string;
   readonly proof: string;
+  /** The store node whose process the fault stopped. */
+  readonly stoppedNode?: string;
 }
 
 export interface HistoryOrder {

@@ -77,6 +77,7 @@ export class Recorder implements SpoolSource {
       committedNs: trace.committedNs?.toString(),
       releasedNs: trace.releasedNs?.toString(),
       leaseLostNs: trace.leaseLostNs?.toString(),
+      leaseUntilNs: trace.leaseUntilNs?.toString(),
       answeredNs: trace.answeredNs?.toString(),
       poolWaitUs: micros(trace.poolWaitNs),
       waitPoolUs: micros(trace.waitPoolNs),

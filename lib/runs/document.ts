@@ -165,7 +165,16 @@ export const runDocumentSchema = z.object({
   handOff: z.object({ count, p50Ms: millis, p99Ms: millis, maxMs: millis }).optional(),
   nodes: z.array(nodeResultSchema),
   /** Faults that took effect. */
-  faults: z.array(z.object({ faultId: z.string(), fromNs: z.string(), toNs: z.string(), proof: z.string() })),
+  faults: z.array(
+    z.object({
+      faultId: z.string(),
+      fromNs: z.string(),
+      toNs: z.string(),
+      proof: z.string(),
+      /** The store node whose process the fault stopped. */
+      stoppedNode: z.string().optional(),
+    }),
+  ),
   /** Requested faults that were not seen to take effect. Absent: no fault was requested, or an older run. */
   missedFaults: z.array(z.object({ faultId: z.string(), reason: z.string() })).optional(),
   client: clientReportSchema.nullable(),

@@ -3,7 +3,12 @@ import { notApplicable } from "../history/applicability";
 import type { HistoryReport } from "../history/check-history";
 import { type Finding, type FindingKind, isViolation, VIOLATION_KINDS, type ViolationKind } from "../history/finding";
 import type { History } from "../history/history";
-import { firstServedInterleaving, type Interleaving, interleavingOf } from "../history/interleaving";
+import {
+  firstServedInterleaving,
+  type Interleaving,
+  interleavingOf,
+  stoppedHolderInterleaving,
+} from "../history/interleaving";
 import { runRelativeTimeOf } from "../history/run-relative-time";
 import { SERIES_STAGES, type Series, seriesOf } from "../history/series";
 import type { Timeline } from "../history/timeline";
@@ -49,8 +54,11 @@ export interface Evidence {
   readonly series: Series | null;
   /** Kinds that show the cause best come first; each kind is ordered by time. */
   readonly findings: readonly NamedFinding[];
-  /** The first purchases in order, for runs without a violation. */
-  readonly ordinary: Omit<ExplainedFinding, "finding">;
+  /**
+   * For runs without a violation: the holder that a fault stopped, with the holder after it; without such a fault the
+   * first purchases in order.
+   */
+  readonly ordinary: Omit<ExplainedFinding, "finding"> & { readonly faultId: string | null };
   explain(name: string): ExplainedFinding | null;
 }
 
@@ -106,12 +114,22 @@ async function gather(document: RunDocument, { parsed, report }: CheckedRun): Pr
     faults: faultsOf(document, history),
     series: seriesOf(history),
     findings: named,
-    ordinary: explained(firstServedInterleaving(history)),
+    ordinary: ordinaryOf(history, explained),
     explain(name) {
       const finding = byName.get(name);
       return finding ? { finding, ...explained(interleavingOf(history, finding)) } : null;
     },
   };
+}
+
+function ordinaryOf(
+  history: History,
+  explained: (interleaving: Interleaving) => Omit<ExplainedFinding, "finding">,
+): Evidence["ordinary"] {
+  const stopped = stoppedHolderInterleaving(history);
+  if (!stopped) return { ...explained(firstServedInterleaving(history)), faultId: null };
+  const { faultId, ...interleaving } = stopped;
+  return { ...explained(interleaving), faultId };
 }
 
 function nameFindings(history: History, findings: readonly Finding[]): NamedFinding[] {

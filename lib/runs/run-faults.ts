@@ -131,8 +131,8 @@ export class RunFaults {
   }
 }
 
-function tookEffect(faultId: string, { fromNs, toNs, proof }: FaultEvent): Outcome {
-  return { faults: [{ faultId, fromNs: String(fromNs), toNs: String(toNs), proof }] };
+function tookEffect(faultId: string, { fromNs, toNs, ...event }: FaultEvent): Outcome {
+  return { faults: [{ faultId, fromNs: String(fromNs), toNs: String(toNs), ...event }] };
 }
 
 function missed(faultId: string, reason: string): Outcome {

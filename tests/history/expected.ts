@@ -136,7 +136,7 @@ const CLEAN: Readonly<Record<string, Expectation>> = {
   "clean-holds-that-touch": safe,
   "clean-shared-hold": safe,
   "clean-lease-lost-and-no-write": safe,
-  "clean-fenced-overlap": { ...safe, doubts: ["fencedOverlap"], sentence: /failed to write 4/ },
+  "clean-fenced-overlap": { ...safe, doubts: ["fencedOverlap", "refusedStaleWrite"], sentence: /failed to write 4/ },
   "clean-two-hosts-whose-clocks-differ": safe,
   "clean-quantities": safe,
   "clean-atomic-sold-out-while-the-last-sale-runs": safe,

@@ -77,6 +77,7 @@ function noViolationText({ isFailed, verdict, hasHolds, ordinary }: InitialEvide
   const unproven = isFailed ? "The run failed, so its history is not judged." : "The history contains no violation.";
   const found = verdict === "safe" && !isFailed ? "No violation was found." : unproven;
   if (actors.length === 0) return `${found} No purchase entered the critical section.`;
+  if (ordinary.faultId !== null) return `${found} The holder that ${ordinary.faultId} stopped, and the next holder:`;
   if (actors.length === 1) return `${found} The first purchase in the critical section:`;
   return `${found} The first ${actors.length} purchases in the critical section${hasHolds ? ", one after the other" : ""}:`;
 }

@@ -34,11 +34,12 @@ function SideBySide({ lines, steps }: { lines: Lines; steps: readonly Interleavi
       </thead>
       <tbody>
         {steps.map((step) => (
-          <tr key={`${step.opId} ${step.field}`} data-marked={step.isMarked} data-testid="step">
+          <tr key={`${step.opId} ${step.field} ${step.afterNs}`} data-marked={step.isMarked} data-testid="step">
             <th scope="row" className="num">
               {afterText(step.afterNs)}
             </th>
-            {lines.actors.map((actor) => (
+            {step.opId === null ? <td colSpan={lines.actors.length}>{step.text}</td> : null}
+            {(step.opId === null ? [] : lines.actors).map((actor) => (
               <td key={actor.opId}>
                 {actor.opId === step.opId ? (
                   <>
@@ -71,12 +72,13 @@ function StackedSteps({ lines, steps }: { lines: Lines; steps: readonly Interlea
       </thead>
       <tbody>
         {steps.map((step) => (
-          <tr key={`${step.opId} ${step.field}`} data-marked={step.isMarked} data-testid="step">
+          <tr key={`${step.opId} ${step.field} ${step.afterNs}`} data-marked={step.isMarked} data-testid="step">
             <th scope="row" className="num">
               {afterText(step.afterNs)}
             </th>
             <td>
-              {actorOf.get(step.opId)?.node} <span className={styles.buyer}>{actorOf.get(step.opId)?.buyerId}</span>
+              {actorOf.get(step.opId ?? "")?.node}{" "}
+              <span className={styles.buyer}>{actorOf.get(step.opId ?? "")?.buyerId}</span>
             </td>
             <td>
               {step.text}

@@ -124,7 +124,7 @@ function interleaving({ actors, steps }: Interleaving): Markup {
   const nameOf = new Map(actors.map(({ opId, node, buyerId }) => [opId, `${node} ${buyerId}`]));
   const lines = shown.map(
     ({ opId, afterNs, text, isMarked }) =>
-      markup`<tr${isMarked ? markup` class="marked"` : null}><th scope="row">+${(afterNs / 1e6).toFixed(3)} ms</th><td>${nameOf.get(opId) ?? opId}</td><td>${text}${isMarked ? markup` <small>caused the violation</small>` : null}</td></tr>`,
+      markup`<tr${isMarked ? markup` class="marked"` : null}><th scope="row">+${(afterNs / 1e6).toFixed(3)} ms</th><td>${nameOf.get(opId ?? "") ?? opId}</td><td>${text}${isMarked ? markup` <small>caused the violation</small>` : null}</td></tr>`,
   );
   return markup`<h3>Interleaving of the first finding</h3><div class="scroll" tabindex="0"><table class="lines"><tbody>${lines}</tbody></table></div>`;
 }

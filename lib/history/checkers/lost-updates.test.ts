@@ -69,6 +69,47 @@ describe("checkLostUpdates", () => {
     assert.equal(checkLostUpdates(history({ ops: [sale(3, 2), sale(3, 9), failed] })).count, 1);
   });
 
+  it("lists each overwritten sale once if three purchases wrote from one value", () => {
+    const at = (ns: number) => ({ readNs: 1, writeNs: ns, committedNs: ns + 1 });
+    const ops = [10, 20, 30].map((ns, index) => {
+      return op({ opId: `s-${index}`, readValue: 3, writtenValue: 2, writeAccepted: true, ...at(ns) });
+    });
+    const found = checkLostUpdates(history({ ops, run: { initial: 3 }, end: ends(2, ops) }));
+    assert.equal(found.count, 2);
+    assert.deepEqual(
+      found.findings.map(({ covers = 1 }) => covers),
+      [1, 1],
+    );
+  });
+
+  it("covers no more sales than the totals and the pairs prove", () => {
+    const time = fc.tuple(fc.nat(40), fc.integer({ min: 1, max: 15 }));
+    fc.assert(
+      fc.property(fc.array(time, { minLength: 1, maxLength: 12 }), (times) => {
+        const events = times.flatMap(([from, length], index) => [
+          { at: from, index, isWrite: false },
+          { at: from + length, index, isWrite: true },
+        ]);
+        events.sort((a, b) => a.at - b.at);
+        let stock = 20;
+        const reads: number[] = [];
+        for (const { index, isWrite } of events) {
+          if (isWrite) stock = (reads[index] ?? 0) - 1;
+          else reads[index] = stock;
+        }
+        const ops = times.map(([from, length], index) => {
+          const readValue = reads[index] ?? 0;
+          const written = { writeNs: (from + length) * 10, writtenValue: readValue - 1, writeAccepted: true };
+          return op({ readNs: from * 10 + 5, readValue, ...written, committedNs: (from + length) * 10 + 2 });
+        });
+        const { count, findings } = checkLostUpdates(history({ ops, run: { initial: 20 }, end: ends(stock, ops) }));
+        assert.equal(count, ops.length - (20 - stock));
+        const covered = findings.reduce((sum, { covers = 1 }) => sum + covers, 0);
+        assert.ok(covered <= count, `expected at most ${count} covered sales, found ${covered}`);
+      }),
+    );
+  });
+
   it("counts the larger of what totals and pairs prove", () => {
     const reads = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 12 });
     fc.assert(

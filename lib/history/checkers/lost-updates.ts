@@ -1,36 +1,56 @@
 import { describeReadsAndWrites } from "../describe";
-import { type CheckResult, type Finding, LINE_MAY_BE_MISSING, NOTHING_FOUND, plural, withDoubts } from "../finding";
+import {
+  type CheckResult,
+  type Finding,
+  type FindingPart,
+  grouped,
+  LINE_MAY_BE_MISSING,
+  NOTHING_FOUND,
+  plural,
+  withDoubts,
+} from "../finding";
 import { firstFindings } from "../first-findings";
 import { giveBacksOf } from "../give-backs";
 import type { History } from "../history";
+import { type LateWrite, type LostUpdate, lateWritesOf } from "../late-writes";
 import { memoize } from "../memoize";
 import { clockReading, type Operation } from "../operation";
 import { balanceOf } from "./conservation";
-
-/** Two purchases that computed their writes from the same value: the second write overwrote the first. */
-export interface LostUpdate {
-  readonly first: Operation;
-  readonly second: Operation;
-}
 
 /**
  * Counts orders that did not change the stock, max(0, orders - (initial - final)), and finds the pairs of writes that
  * caused it. A pair proves a lost update even if the totals agree, because other units may have vanished. O(n log n).
  */
 export function checkLostUpdates(history: History): CheckResult {
-  const balance = balanceOf(history);
-  const missing = balance ? Math.max(0, balance.ordered - balance.taken) : 0;
-  const pairs = lostUpdatesIn(history);
-  const giveBacks = giveBacksOf(history);
-  const proven = missing > 0 ? pairs : pairs.filter(({ second }) => giveBacks.unitsBefore(second) === 0);
-  const result = firstFindings(proven, {
-    timeOf: ({ second }) => ({ op: second, ns: writtenNs(second) }),
+  const missing = missingUnits(history);
+  const pairs = provenPairs(history, missing).length;
+  const result = firstFindings(lateWritesIn(history), {
+    timeOf: ({ late }) => ({ op: late, ns: writtenNs(late) }),
     toFinding: findingOf,
   });
-  if (missing === 0 && giveBacks.mayBeMissing) return withDoubts(NOTHING_FOUND, result, LINE_MAY_BE_MISSING);
-  const findings = proven.length > 0 ? result.findings : totalsFinding(missing);
-  return { count: Math.max(missing, proven.length), findings };
+  if (missing === 0 && giveBacksOf(history).mayBeMissing) return withDoubts(NOTHING_FOUND, result, LINE_MAY_BE_MISSING);
+  return { count: Math.max(missing, pairs), findings: pairs > 0 ? result.findings : totalsFinding(missing) };
 }
+
+/** Units in orders that did not change the stock. */
+function missingUnits(history: History): number {
+  const balance = balanceOf(history);
+  return balance ? Math.max(0, balance.ordered - balance.taken) : 0;
+}
+
+/** If the totals agree, a unit that was given back may explain why a value was read twice. */
+function provenPairs(history: History, missing: number): readonly LostUpdate[] {
+  const pairs = lostUpdatesIn(history);
+  const giveBacks = giveBacksOf(history);
+  return missing > 0 ? pairs : pairs.filter(({ second }) => giveBacks.unitsBefore(second) === 0);
+}
+
+/** The writes that caused the lost updates. Together they cover no more than the totals or the pairs prove. */
+export const lateWritesIn = memoize((history: History) => {
+  const missing = missingUnits(history);
+  const pairs = provenPairs(history, missing);
+  return lateWritesOf({ pairs, writers: absoluteWriters(history), unpaired: Math.max(0, missing - pairs.length) });
+});
 
 function totalsFinding(missing: number): Finding[] {
   if (missing === 0) return [];
@@ -52,25 +72,36 @@ export const lostUpdatesIn = memoize((history: History): readonly LostUpdate[] =
 });
 
 /** Purchases that wrote "value read minus quantity", in commit order. */
-function absoluteWriters(history: History): Operation[] {
+const absoluteWriters = memoize((history: History): readonly Operation[] => {
   const writers = [...history.soldOps].filter(
     (op) => op.readValue !== undefined && op.writtenValue === op.readValue - op.quantity && op.writeAccepted !== false,
   );
   return writers.sort((a, b) => writtenNs(a) - writtenNs(b));
-}
+});
 
 function writtenNs(op: Operation): number {
   return op.committedNs ?? op.writeNs ?? op.answeredNs ?? op.invokedNs;
 }
 
-function findingOf({ first, second }: LostUpdate): Finding {
-  const [a, b] = readsInOrder(first, second);
+function findingOf({ late, undone }: LateWrite): Finding {
+  const [a, b] = readsInOrder(undone[0], late);
+  const { node, readValue, writtenValue } = late;
   return {
     kind: "lostUpdates",
     opIds: [a.opId, b.opId],
-    atNs: clockReading(second, writtenNs(second)),
-    sentence: `${describeReadsAndWrites(a, b)}.`,
+    atNs: clockReading(late, writtenNs(late)),
+    sentence:
+      undone.length === 1
+        ? `${describeReadsAndWrites(a, b)}.`
+        : `${node} read ${readValue}, then ${undone.length} other sales changed the stock, then ${node} wrote ${writtenValue} and undid them.`,
+    ...grouped(undone, undonePart),
   };
+}
+
+function undonePart(op: Operation): FindingPart {
+  const { opId, node, buyerId, readValue, writtenValue } = op;
+  const sentence = `The sale of ${node} to ${buyerId} was undone: it read ${readValue} and wrote ${writtenValue}.`;
+  return { opIds: [opId], atNs: clockReading(op, writtenNs(op)), sentence };
 }
 
 function readsInOrder(first: Operation, second: Operation): readonly [Operation, Operation] {

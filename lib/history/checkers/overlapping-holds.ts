@@ -1,5 +1,5 @@
 import { describeOverlap } from "../describe";
-import { type CheckResult, type Finding, NOTHING_FOUND } from "../finding";
+import { type CheckResult, type Finding, type FindingPart, grouped, NOTHING_FOUND, plural } from "../finding";
 import { firstFindings } from "../first-findings";
 import { type History, hasAcceptedWrite } from "../history";
 import { type Hold, holdsOf } from "../holds";
@@ -23,11 +23,24 @@ export function checkOverlappingHolds(history: History): CheckResult {
   const overlaps = overlapsIn(history);
   if (overlaps.length === 0) return NOTHING_FOUND;
   const isHarmless = isFenced(history, overlaps);
-  const { count, findings } = firstFindings(overlaps, {
-    timeOf: ({ second }) => ({ op: second, ns: second.grantedNs }),
-    toFinding: (overlap) => findingOf(overlap, isHarmless),
+  const { findings } = firstFindings(byHolder(overlaps), {
+    timeOf: ([{ second }]) => ({ op: second, ns: second.grantedNs }),
+    toFinding: (group) => findingOf(group, isHarmless),
   });
-  return { count: isHarmless ? 0 : count, findings };
+  return { count: isHarmless ? 0 : overlaps.length, findings };
+}
+
+/** All overlaps of one holder, in order of time. They have one cause: its hold lasted too long. */
+type HolderOverlaps = readonly [Overlap, ...Overlap[]];
+
+function byHolder(overlaps: readonly Overlap[]): HolderOverlaps[] {
+  const holders = new Map<Operation, [Overlap, ...Overlap[]]>();
+  for (const overlap of overlaps) {
+    const known = holders.get(overlap.first);
+    if (known) known.push(overlap);
+    else holders.set(overlap.first, [overlap]);
+  }
+  return [...holders.values()];
 }
 
 /** Each hold that overlaps an earlier one, once. */
@@ -78,12 +91,19 @@ function isFenced(history: History, overlaps: readonly Overlap[]): boolean {
   );
 }
 
-function findingOf({ first, second }: Overlap, isHarmless: boolean): Finding {
-  const sentence = describeOverlap(first, second);
+function findingOf(group: HolderOverlaps, isHarmless: boolean): Finding {
+  const [overlap] = group;
+  const others = group.length - 1;
+  const sentence = `${describeOverlap(overlap.first, overlap.second)}${others > 0 ? ` So did ${plural(others, "other")}.` : ""}`;
   return {
     kind: isHarmless ? "fencedOverlap" : "overlappingHolds",
-    opIds: [first.opId, second.opId],
-    atNs: clockReading(second, second.grantedNs),
+    ...partOf(overlap),
     sentence: isHarmless ? `${sentence} Fencing prevented harm: no stale write was accepted.` : sentence,
+    ...grouped(group, partOf),
   };
+}
+
+function partOf({ first, second }: Overlap): FindingPart {
+  const opIds = [first.opId, second.opId];
+  return { opIds, atNs: clockReading(second, second.grantedNs), sentence: describeOverlap(first, second) };
 }

@@ -17,7 +17,8 @@ export interface StaleWrite {
 
 /**
  * Finds accepted writes of stale holders. With tokens: the resource had already answered a newer token when the write
- * began. Without tokens: the holder had detected the lost lease, or released the lock, before the write began.
+ * began. Without tokens: the lease had ended by the holder's own grant, whether or not the holder had noticed, or the
+ * holder had released the lock, before the write began.
  * O(n log n).
  */
 export function checkStaleWrites(history: History): CheckResult {
@@ -49,11 +50,11 @@ function writeBeganNs(op: Operation): number | undefined {
 function wroteAfterHoldEnded(op: Operation): boolean {
   const beganNs = writeBeganNs(op);
   if (beganNs === undefined || op.grantedNs === undefined) return false;
-  return (op.leaseLostNs !== undefined && op.leaseLostNs < beganNs) || isReleasedBefore(op, beganNs);
+  return (["leaseLostNs", "leaseUntilNs", "releasedNs"] as const).some((end) => isBefore(op[end], beganNs));
 }
 
-function isReleasedBefore(op: Operation, ns: number): boolean {
-  return op.releasedNs !== undefined && op.releasedNs < ns;
+function isBefore(ns: number | undefined, laterNs: number): boolean {
+  return ns !== undefined && ns < laterNs;
 }
 
 /** Writes that began after a newer token's read or write was answered. Compares times, so `ops` must be of one host. */
@@ -80,7 +81,8 @@ function byClock(history: History, ops: readonly Operation[]): StaleWrite[] {
   return found;
 }
 
-function answeredByResourceNs(history: History, op: Operation): number | undefined {
+/** When the resource is known to have seen the operation's token. */
+export function answeredByResourceNs(history: History, op: Operation): number | undefined {
   if (op.readValue !== undefined && op.readNs !== undefined) return op.readNs;
   return hasAcceptedWrite(history, op) ? op.committedNs : undefined;
 }
@@ -138,10 +140,16 @@ function findingOf({ op, newer }: StaleWrite): Finding {
     const sentence = `The resource accepted ${write} by ${stale} with fencing token ${op.fencingToken} after ${holder} had used token ${newer.fencingToken}.`;
     return { ...base, opIds: [op.opId, newer.opId], sentence };
   }
-  const why = isReleasedBefore(op, writeBeganNs(op) ?? 0) ? "had released the lock" : "had lost its lease";
   return {
     ...base,
     opIds: [op.opId],
-    sentence: `The resource accepted ${write} by ${op.node} after ${op.node} ${why}.`,
+    sentence: `The resource accepted ${write} by ${op.node} ${endOfHoldBefore(op, writeBeganNs(op) ?? 0)}.`,
   };
+}
+
+function endOfHoldBefore(op: Operation, beganNs: number): string {
+  if (isBefore(op.releasedNs, beganNs)) return `after ${op.node} had released the lock`;
+  if (isBefore(op.leaseLostNs, beganNs)) return `after ${op.node} had lost its lease`;
+  const lateMs = (beganNs - (op.leaseUntilNs ?? beganNs)) / 1e6;
+  return `${lateMs.toFixed(1)} ms after the lease of ${op.node} had expired`;
 }

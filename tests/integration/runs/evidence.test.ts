@@ -57,7 +57,7 @@ describe("a run's evidence over HTTP", () => {
     const nodeOf = new Map(interleaving.actors.map(({ opId, node }) => [opId, node]));
     const values = interleaving.steps.filter(({ field }) => field === "readNs" || field === "writeNs");
     assert.deepEqual(
-      values.map(({ opId, text, isMarked }) => `${nodeOf.get(opId)} ${text}${isMarked ? " !" : ""}`),
+      values.map(({ opId, text, isMarked }) => `${nodeOf.get(opId ?? "")} ${text}${isMarked ? " !" : ""}`),
       [
         "node-1 read stock = 101",
         "node-2 read stock = 101 !",

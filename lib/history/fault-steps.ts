@@ -1,0 +1,83 @@
+import type { History } from "./history";
+import { lastSeenNs } from "./intervals";
+import type { Fault, Operation } from "./operation";
+
+/** The start or the end of a fault, as a step of an interleaving. */
+export interface FaultStep {
+  /** The purchase that the fault stopped; null if the fault stopped none of those shown. */
+  readonly opId: string | null;
+  readonly field: "faultFromNs" | "faultToNs";
+  readonly atNs: number;
+  readonly text: string;
+}
+
+/** A fault with times on the clock of the operations. */
+interface ClockedFault {
+  readonly fault: Fault;
+  readonly fromNs: number;
+  readonly toNs: number;
+}
+
+/** Fault times are readings of one host's clock, so there are none if the operations ran on several hosts. */
+function clockedFaults({ faults, ops }: History): ClockedFault[] {
+  const [clock, ...others] = new Set(ops.map((op) => op.clock));
+  if (!clock || others.length > 0) return [];
+  return faults.map((fault) => ({
+    fault,
+    fromNs: Number(fault.fromNs - clock.originNs),
+    toNs: Number(fault.toNs - clock.originNs),
+  }));
+}
+
+/** The steps of the faults that overlap the time from `fromNs` to `toNs`. */
+export function faultStepsOf(history: History, ops: readonly Operation[], [fromNs, toNs]: readonly [number, number]) {
+  return clockedFaults(history)
+    .filter((fault) => fault.fromNs <= toNs && fault.toNs >= fromNs)
+    .flatMap((fault) => stepsOfFault(fault, ops));
+}
+
+function stepsOfFault(clocked: ClockedFault, ops: readonly Operation[]): FaultStep[] {
+  const { fault, fromNs, toNs } = clocked;
+  const { faultId, stoppedNode } = fault;
+  const opId = ops.find((op) => isHolderStoppedBy(clocked, op))?.opId ?? null;
+  const steps = (from: string, to: string): FaultStep[] => [
+    { opId, field: "faultFromNs", atNs: fromNs, text: from },
+    { opId, field: "faultToNs", atNs: toNs, text: to },
+  ];
+  const seconds = ((toNs - fromNs) / 1e9).toFixed(1);
+  if (stoppedNode === undefined) return steps(`${faultId} begins`, `${faultId} ends`);
+  if (opId === null) return steps(`${stoppedNode} is paused (${faultId})`, `${stoppedNode} wakes after ${seconds} s`);
+  return steps(`paused (${faultId})`, `wakes after ${seconds} s`);
+}
+
+/** True if the operation had the lock when its node stopped, and went on when the node ran again. */
+function isHolderStoppedBy({ fault, fromNs, toNs }: ClockedFault, op: Operation): boolean {
+  return (
+    op.node === fault.stoppedNode && op.grantedNs !== undefined && op.grantedNs <= fromNs && lastSeenNs(op) >= toNs
+  );
+}
+
+/** The first holder whose node a fault stopped, with the fault; null if there is none. */
+export function stoppedHolderOf(history: History): { readonly op: Operation; readonly faultId: string } | null {
+  for (const clocked of clockedFaults(history)) {
+    const op = history.ops.find((each) => isHolderStoppedBy(clocked, each));
+    if (op) return { op, faultId: clocked.fault.faultId };
+  }
+  return null;
+}
+
+/** The first purchase that got the lock after this one on the same host, and before this one's last step. */
+export function nextHolderOf(history: History, op: Operation): Operation | null {
+  const lastNs = lastSeenNs(op);
+  let next: Operation | null = null;
+  for (const other of history.ops) {
+    if (other.host !== op.host || isSameHold(op, other)) continue;
+    const at = other.grantedNs ?? -1;
+    if (at > (op.grantedNs ?? Infinity) && at <= lastNs && at < (next?.grantedNs ?? Infinity)) next = other;
+  }
+  return next;
+}
+
+function isSameHold(a: Operation, b: Operation): boolean {
+  return a === b || (a.holderId !== undefined && a.holderId === b.holderId);
+}
