@@ -34,6 +34,8 @@ export interface CatalogueService {
   readonly id: string;
   readonly label: string;
   readonly present: boolean;
+  /** True if it has not answered yet since the dashboard's start. */
+  readonly checking: boolean;
   readonly reason: string | null;
 }
 

@@ -90,7 +90,7 @@ function describeFaults(): DescribedFault[] {
 /** A strategy is not available if one of its servers is configured but does not answer. */
 function withServers(strategy: DescribedStrategy, services: readonly ServiceState[]): DescribedStrategy {
   if (!strategy.available) return strategy;
-  const missing = services.filter(({ id, present }) => !present && strategy.needs.includes(id));
+  const missing = services.filter(({ id, present, checking }) => !present && !checking && strategy.needs.includes(id));
   if (missing.length === 0) return strategy;
   return { ...strategy, available: false, unavailableReason: missing.map(({ reason }) => reason).join(" ") };
 }

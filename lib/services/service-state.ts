@@ -10,42 +10,79 @@ export interface ServiceState {
   /** As people call it; with how many answer, where there are several. */
   readonly label: string;
   readonly present: boolean;
+  /** True if it has not answered yet, and this process has started too recently to call it down. */
+  readonly checking: boolean;
   /** Why not, and what would make it present; null when it is. */
   readonly reason: string | null;
+}
+
+export interface ServiceWatchOptions {
+  readonly kinds: readonly ServerKind[];
+  readonly isReachable: (endpoint: Endpoint) => Promise<boolean>;
+  readonly nowMs: () => number;
 }
 
 const CONNECT_LIMIT_MS = 500;
 /** Pages ask often; servers need not be asked as often. */
 const REMEMBERED_MS = 2_000;
+/** A busy machine answers the first connections late, so a server without an answer is not called down before this. */
+const CHECKING_MS = 10_000;
 
-/** All servers, by a TCP connection each. Takes at most half a second; answers of the last two seconds are reused. */
-export function serviceStates(): Promise<readonly ServiceState[]> {
-  const memory = processSingleton("service-states", () => ({ atMs: Number.NEGATIVE_INFINITY, states: askAll }));
-  if (performance.now() - memory.atMs > REMEMBERED_MS) {
-    const asked = askAll();
-    memory.atMs = performance.now();
-    memory.states = () => asked;
+/** Asks all servers by a TCP connection each, and remembers the answers of the last two seconds. */
+export class ServiceWatch {
+  readonly #options: ServiceWatchOptions;
+  readonly #haveAnswered = new Set<string>();
+  #firstAskedMs: number | null = null;
+  #askedMs = Number.NEGATIVE_INFINITY;
+  #answers: Promise<readonly ServiceState[]> = Promise.resolve([]);
+
+  constructor(options: ServiceWatchOptions) {
+    this.#options = options;
   }
-  return memory.states();
+
+  states(): Promise<readonly ServiceState[]> {
+    const { kinds, nowMs } = this.#options;
+    const now = nowMs();
+    this.#firstAskedMs ??= now;
+    if (now - this.#askedMs > REMEMBERED_MS) {
+      this.#askedMs = now;
+      this.#answers = Promise.all(kinds.map((kind) => this.#stateOf(kind)));
+    }
+    return this.#answers;
+  }
+
+  async #stateOf(kind: ServerKind): Promise<ServiceState> {
+    const { id, label, quorum } = kind;
+    const missing = missingService(id);
+    if (missing !== null) return { id, label, present: false, checking: false, reason: missing };
+    const endpoints = endpointsOf(kind, serverAddress(id) ?? "");
+    const reachable = await Promise.all(endpoints.map(this.#options.isReachable));
+    const up = reachable.filter(Boolean).length;
+    const needed = quorum === "majority" ? Math.floor(endpoints.length / 2) + 1 : 1;
+    const counted = endpoints.length > 1 ? `${label} ${up}/${endpoints.length}` : label;
+    if (up >= needed) {
+      this.#haveAnswered.add(id);
+      return { id, label: counted, present: true, checking: false, reason: null };
+    }
+    if (this.#isChecking(id)) {
+      const reason = `${label} has not answered yet. The lab is still checking it.`;
+      return { id, label, present: false, checking: true, reason };
+    }
+    const silent = endpoints.filter((_, index) => !reachable[index]).map(({ host, port }) => `${host}:${port}`);
+    const reason = `${label} does not answer at ${silent.join(", ")}. To find out why, run "npm run lab -- doctor".`;
+    return { id, label: counted, present: false, checking: false, reason };
+  }
+
+  #isChecking(id: string): boolean {
+    const sinceFirstMs = this.#options.nowMs() - (this.#firstAskedMs ?? 0);
+    return !this.#haveAnswered.has(id) && sinceFirstMs < CHECKING_MS;
+  }
 }
 
-function askAll(): Promise<readonly ServiceState[]> {
-  return Promise.all(serverKinds.map(stateOf));
-}
-
-async function stateOf(kind: ServerKind): Promise<ServiceState> {
-  const { id, label, quorum } = kind;
-  const missing = missingService(id);
-  if (missing !== null) return { id, label, present: false, reason: missing };
-  const endpoints = endpointsOf(kind, serverAddress(id) ?? "");
-  const reachable = await Promise.all(endpoints.map(isReachable));
-  const up = reachable.filter(Boolean).length;
-  const needed = quorum === "majority" ? Math.floor(endpoints.length / 2) + 1 : 1;
-  const counted = endpoints.length > 1 ? `${label} ${up}/${endpoints.length}` : label;
-  if (up >= needed) return { id, label: counted, present: true, reason: null };
-  const silent = endpoints.filter((_, index) => !reachable[index]).map(({ host, port }) => `${host}:${port}`);
-  const reason = `${label} does not answer at ${silent.join(", ")}. To find out why, run "npm run lab -- doctor".`;
-  return { id, label: counted, present: false, reason };
+/** All servers. Takes at most half a second. */
+export function serviceStates(): Promise<readonly ServiceState[]> {
+  const options = { kinds: serverKinds, isReachable, nowMs: () => performance.now() };
+  return processSingleton("service-watch", () => new ServiceWatch(options)).states();
 }
 
 function isReachable({ host, port }: Endpoint): Promise<boolean> {

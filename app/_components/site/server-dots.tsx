@@ -24,7 +24,7 @@ function ServerItem({ service, reachable }: { service: CatalogueService; reachab
       <button
         type="button"
         className={styles.server}
-        aria-label={`${service.label}: ${present ? "available" : "unavailable"}`}
+        aria-label={`${service.label}: ${present ? "available" : service.checking ? "being checked" : "unavailable"}`}
         aria-describedby={tipId}
       >
         <Dot present={present} />

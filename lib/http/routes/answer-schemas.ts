@@ -42,7 +42,13 @@ export const labDescriptionSchema = z.looseObject({
   active: z.string(),
   strategies: z.array(strategySchema),
   services: z.array(
-    z.object({ id: z.string(), label: z.string(), present: z.boolean(), reason: z.string().nullable() }),
+    z.object({
+      id: z.string(),
+      label: z.string(),
+      present: z.boolean(),
+      checking: z.boolean(),
+      reason: z.string().nullable(),
+    }),
   ),
   engines: z.array(
     z.object({ id: z.string(), available: z.boolean(), version: z.string().nullable(), reason: z.string().nullable() }),
