@@ -26,7 +26,8 @@ try {
   // A parent process may have set it already, and it was the parent that installed the packages.
   process.env.LAB_PACKAGES_STEP ??= JSON.stringify(step);
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error);
+  const { adviseOnWrite } = await import("./shared/write-advice.mjs");
+  console.error(adviseOnWrite(error) ?? (error instanceof Error ? error.message : error));
   process.exit(1);
 }
 

@@ -1,4 +1,6 @@
 import { Command, CommanderError } from "commander";
+import { printable } from "./shared/printable";
+import { adviseOnWrite } from "./shared/write-advice.mjs";
 
 /** `npm run lab -- <command>`. Each command is a file, loaded only when it runs. */
 
@@ -85,7 +87,7 @@ async function loadModule(name: CommandName): Promise<CommandModule> {
 /** Prints the error. @returns the exit code */
 function report(error: unknown, program: Command, argv: readonly string[]): number {
   if (!(error instanceof CommanderError)) {
-    console.error(error instanceof Error ? textOf(error) : error);
+    console.error(printable(error instanceof Error ? textOf(error) : String(error)));
     return CANNOT_RUN;
   }
   const valid = validNames(error.code, program, argv);
@@ -94,7 +96,8 @@ function report(error: unknown, program: Command, argv: readonly string[]): numb
 }
 
 function textOf(error: Error): string {
-  return process.env.LAB_DEBUG ? (error.stack ?? error.message) : error.message;
+  if (process.env.LAB_DEBUG) return error.stack ?? error.message;
+  return adviseOnWrite(error) ?? error.message;
 }
 
 /** The valid names, printed after commander's message about the invalid one. */

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { Command, CommanderError } from "commander";
 import type { HistoryReport } from "../../lib/history/check-history";
 import { EXPECTED } from "../../tests/history/expected";
+import { printable } from "../shared/printable";
 import { addCheckCommand } from "./check";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -46,6 +47,24 @@ async function check(args: readonly string[], input = ""): Promise<CommandResult
 }
 
 describe("lab check", () => {
+  it("prints control characters and line breaks of a history escaped, in every format", async () => {
+    const evil = "\u001b]0;title\u0007\u009b31m\u202e\nsafe  forged";
+    const op = { type: "op", node: "n", host: "h", buyerId: evil, quantity: 1, invokedNs: "1", outcome: "sold" };
+    const history = [
+      { type: "run", runId: "r", strategy: evil, resource: evil, initial: 1, limitPerBuyer: null, hosts: 1 },
+      { ...op, opId: evil, answeredNs: "2" },
+      { type: "end", final: 0, orders: [], dropped: 0 },
+      { type: evil },
+    ];
+    const text = history.map((line) => JSON.stringify(line)).join("\n");
+    for (const flags of [[], ["--json"], ["--export", "porcupine"]]) {
+      const { stdout, stderr } = await check(["-", ...flags], text);
+      const unsafe = [...(stdout + stderr)].filter((one) => one !== "\n" && printable(one) !== one);
+      assert.deepEqual(unsafe, [], `${flags}: expected no control character`);
+      assert.doesNotMatch(stdout + stderr, /^safe {2}forged/m, "expected no forged line");
+    }
+  });
+
   for (const name of [
     "clean-lock",
     "clean-fenced-overlap",

@@ -8,6 +8,7 @@ import { toPorcupine } from "../../lib/history/export-porcupine";
 import { type HistorySource, type ParsedHistory, parseHistory } from "../../lib/history/parse";
 import { formatReport } from "../history/format-report";
 import { EXIT } from "../runs/exit-codes";
+import { printable, printableLine } from "../shared/printable";
 
 interface CheckFlags {
   readonly json: boolean;
@@ -64,15 +65,15 @@ export function addCheckCommand(program: Command, io: CheckProcess = THIS_PROCES
 /** @returns the exit code */
 function printReport(parsed: ParsedHistory, { json }: CheckFlags, io: CheckProcess): number {
   const report = checkParsedHistory(parsed);
-  io.stdout(`${json ? JSON.stringify(report, null, 2) : formatReport(report, parsed)}\n`);
+  io.stdout(`${json ? printable(JSON.stringify(report, null, 2)) : formatReport(report, parsed)}\n`);
   return EXIT[report.verdict];
 }
 
 /** @returns the exit code: 2 if the file has problems, because the other checker cannot detect them in the export */
 async function writeExport(parsed: ParsedHistory, flags: CheckFlags, io: CheckProcess): Promise<number> {
   const text = EXPORTS[flags.export ?? "porcupine"](parsed, flags.host);
-  if (flags.out === undefined) io.stdout(text);
+  if (flags.out === undefined) io.stdout(printable(text));
   else await writeFile(path.resolve(io.workingDir, flags.out), text);
-  for (const { sentence } of parsed.doubts) io.stderr(`${sentence}\n`);
+  for (const { sentence } of parsed.doubts) io.stderr(`${printableLine(sentence)}\n`);
   return parsed.doubts.length > 0 ? EXIT.inconclusive : EXIT.safe;
 }

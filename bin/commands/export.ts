@@ -4,6 +4,7 @@ import { type Command, Option } from "commander";
 import { explainFailure, labOf } from "../runs/execute";
 import { fetchExport } from "../runs/lab-client";
 import { labUrl } from "../runs/options";
+import { printable } from "../shared/printable";
 
 interface ExportFlags {
   readonly format: "json" | "csv" | "hgrm" | "html";
@@ -50,7 +51,7 @@ async function exportRun(runId: string, { format, rows, of, out, url }: ExportFl
   const lab = await labOf(url === undefined ? {} : { url });
   const file = await fetchExport(lab, runId, { format, rows, of });
   if (out === "-") {
-    process.stdout.write(file.text);
+    process.stdout.write(process.stdout.isTTY ? printable(file.text) : file.text);
     return 0;
   }
   const place = path.resolve(process.env.INIT_CWD ?? process.cwd(), out ?? file.name);

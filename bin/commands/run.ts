@@ -19,6 +19,7 @@ import {
   wholeNumber,
 } from "../runs/options";
 import { Progress } from "../runs/progress";
+import { printable } from "../shared/printable";
 
 interface RunFlags extends SaleFlags {
   readonly strategy?: string;
@@ -54,9 +55,9 @@ async function run(flags: RunFlags, command: Command): Promise<number> {
     const label = flags.repeat === 1 ? strategy : `${strategy} ${repeat}/${flags.repeat}`;
     const document = await executeRun(lab, { request, progress: new Progress(process.stderr, label) });
     documents.push(document);
-    if (!flags.json) console.log(reportText(document, { pageUrl: `${lab.baseUrl}/runs/${document.id}` }));
+    if (!flags.json) console.log(printable(reportText(document, { pageUrl: `${lab.baseUrl}/runs/${document.id}` })));
   }
-  if (flags.json) console.log(JSON.stringify(flags.repeat === 1 ? documents[0] : documents, null, 2));
+  if (flags.json) console.log(printable(JSON.stringify(flags.repeat === 1 ? documents[0] : documents, null, 2)));
   return exitCodeOf(documents);
 }
 

@@ -22,6 +22,7 @@ import {
   selectStrategies,
   sweep,
 } from "../runs/sweep";
+import { printable } from "../shared/printable";
 
 interface SweepFlags extends SaleFlags {
   readonly strategies: "all" | string[];
@@ -66,8 +67,9 @@ async function runSweep(flags: SweepFlags, command: Command): Promise<number> {
   const summaries = job.strategies.map((strategy) => summarise(strategy, runs));
   const areAllExpected = runs.length > 0 && runs.every(isAsExpected);
   if (flags.json) {
-    console.log(JSON.stringify({ sweepId: job.id, pageUrl, areAllExpected, summaries, unavailable, runs }, null, 2));
-  } else console.log(`${tableOf(summaries)}\n\n${closing(job, runs, pageUrl)}`);
+    const report = { sweepId: job.id, pageUrl, areAllExpected, summaries, unavailable, runs };
+    console.log(printable(JSON.stringify(report, null, 2)));
+  } else console.log(printable(`${tableOf(summaries)}\n\n${closing(job, runs, pageUrl)}`));
   return areAllExpected ? 0 : DIFFERENT;
 }
 

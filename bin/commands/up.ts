@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { adviseOnWrite } from "../shared/write-advice.mjs";
 import { ensureUp, startDetached, waitUntilReady } from "../supervisor/client";
 import { runInForeground } from "../supervisor/foreground";
 import { AlreadyUpError } from "../supervisor/lab";
@@ -46,7 +47,7 @@ async function up(flags: UpFlags): Promise<number> {
     return await runInForeground({ paths, portBase, serversOnly, out: process.stdout });
   } catch (error) {
     if (error instanceof AlreadyUpError) return sayAlreadyUp(error);
-    console.error(error instanceof Error ? error.message : error);
+    console.error(adviseOnWrite(error) ?? (error instanceof Error ? error.message : error));
     return 1;
   }
 }

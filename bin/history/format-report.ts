@@ -1,6 +1,7 @@
 import type { HistoryReport } from "../../lib/history/check-history";
 import type { Finding, FindingKind, ViolationKind } from "../../lib/history/finding";
 import type { ParsedHistory } from "../../lib/history/parse";
+import { printableLine } from "../shared/printable";
 
 /** `--json` prints all findings. */
 const MAX_SHOWN = 20;
@@ -66,7 +67,9 @@ export function formatReport(report: HistoryReport, parsed: ParsedHistory): stri
     ...(omitted > 0 ? [`  and ${omitted} more: add --json to list them`] : []),
     "",
     ...measures(report),
-  ].join("\n");
+  ]
+    .map(printableLine)
+    .join("\n");
 }
 
 function subject({ run, lines }: ParsedHistory, { measures: { operations } }: HistoryReport): string {

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { isSameProcess } from "../shared/process-identity.mjs";
+import { openLog } from "./log-files";
 import { tailOf } from "./owned-process";
 import { type InstancePaths, ROOT } from "./paths";
 import { type Output, StepPrinter } from "./print";
@@ -32,7 +33,7 @@ export async function startDetached({ paths, args, out }: DetachedStart): Promis
   const logFile = path.join(paths.logsDir, "supervisor.log");
   // Two starts at the same time append to one file; it is emptied only if no lab is running.
   if (!readLiveState(paths)) writeFileSync(logFile, "");
-  const log = openSync(logFile, "a");
+  const log = openLog(logFile);
   const child = spawn(process.execPath, ["bin/bootstrap.mjs", "up", "--instance", paths.instance, ...args], {
     cwd: ROOT,
     detached: true,

@@ -10,6 +10,7 @@ import { PORT_NAMES, type PortPlan, planPorts } from "../provision/ports";
 import { provisionServers } from "../provision/servers";
 import { withFileLock } from "../shared/file-lock.mjs";
 import { self } from "../shared/process-identity.mjs";
+import { keepLogsSmall } from "./log-files";
 import { OwnedProcess } from "./owned-process";
 import type { InstancePaths } from "./paths";
 import { reapOrphans } from "./reaper";
@@ -52,10 +53,14 @@ export class Lab {
   /** Folder of the production build that the nodes serve; null: the shop is not up. */
   distDir: string | null = null;
   private stopping: Promise<void> | null = null;
+  private readonly stopLogKeeper: () => void;
 
   private constructor(options: LabOptions, state: LabState) {
     this.options = options;
     this.state = state;
+    this.stopLogKeeper = keepLogsSmall(options.paths.logsDir, (error) =>
+      options.onNote?.(`A log could not be rotated: ${error.message}`),
+    );
     this.steps = new StepList((step) => {
       this.state.steps = [...this.steps.steps];
       this.save();
@@ -165,6 +170,7 @@ export class Lab {
     this.state.status = this.state.error === null ? "stopped" : "failed";
     this.state.dashboardUrl = null;
     this.save();
+    this.stopLogKeeper();
     if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join("\n"));
   }
 

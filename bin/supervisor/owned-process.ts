@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
-import path from "node:path";
+import { closeSync, existsSync, readFileSync } from "node:fs";
 import type { ProcessSpec } from "../../servers/provisioning";
 import { startOf } from "../shared/process-identity.mjs";
+import { openLog } from "./log-files";
 import type { RecordedProcess } from "./state";
 import { waitFor } from "./wait-for";
 
@@ -84,8 +84,7 @@ export class OwnedProcess {
 
   private spawn(): void {
     const { spec } = this;
-    mkdirSync(path.dirname(spec.logFile), { recursive: true });
-    const log = openSync(spec.logFile, "a");
+    const log = openLog(spec.logFile);
     try {
       const child = spawn(spec.command, spec.args, {
         cwd: spec.cwd,

@@ -23,5 +23,8 @@ function createLog(): Logger {
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  return pino(options, destination({ fd: 2, sync: true }));
+  const target = destination({ fd: 2, sync: true });
+  // Without a listener, a full disk would end the process. It loses lines until there is space again.
+  target.on("error", () => undefined);
+  return pino(options, target);
 }

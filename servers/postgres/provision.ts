@@ -53,6 +53,10 @@ function settings(): string[] {
     max_connections: "200",
     shared_buffers: "128MB",
     log_checkpoints: "off",
+    // DETAIL lines and parameters contain values, such as purchase tokens.
+    log_error_verbosity: "terse",
+    log_parameter_max_length: "0",
+    log_parameter_max_length_on_error: "0",
   };
   return Object.entries(values).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }
