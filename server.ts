@@ -21,8 +21,6 @@ import { traitsOf } from "./lib/stock/stock-strategies";
 /** Below the eight seconds after which `lab down` kills the process. */
 const DRAIN_LIMIT_MS = 6_500;
 const SHUTDOWN_LIMIT_MS = 12_000;
-/** The process that coordinates runs. */
-const COORDINATING_NODE = "dashboard";
 
 async function main(): Promise<void> {
   const { HOST, PORT, STORE_NODE, LOCK_STRATEGY, LAB_ADMIN_TOKEN } = env();
@@ -42,11 +40,9 @@ async function main(): Promise<void> {
       log().warn("Every client that reaches this port can change the lab. To require a token, set LAB_ADMIN_TOKEN.");
     }
   });
-  if (STORE_NODE === COORDINATING_NODE) {
-    coordinator()
-      .failOrphanedRuns()
-      .catch((error: Error) => log().error(`The previous dashboard's runs could not be failed: ${error.message}`));
-  }
+  coordinator()
+    .failOrphanedRun()
+    .catch((error: Error) => log().error(`The run of the previous process could not be failed: ${error.message}`));
   const maintenance = new ShopMaintenance(currentNode(), servesSales() ? env().SHOP_MAINTENANCE_EVERY_MS : 0);
   maintenance.start();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {

@@ -1,5 +1,8 @@
 import { z } from "zod";
 
+/** Phases of a run whose status is `running`, as PostgreSQL stores them (`runs.phase`). */
+export type RunPhase = "preparing" | "open" | "closing";
+
 /** A run's settings for one node; body of `PUT /api/node/runs/{id}`. */
 export const assignmentSchema = z.strictObject({
   runId: z.string().min(1).max(64),

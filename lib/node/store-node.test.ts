@@ -60,6 +60,12 @@ describe("StoreNode", () => {
     const during = node.plan(TARGET);
     assert.deepEqual([node.isCurrent(before), node.isCurrent(during)], [false, true]);
     node.close("run-1");
+    assert.deepEqual(
+      [node.isCurrent(before), node.isCurrent(during)],
+      [false, false],
+      "expected no sale of a counted row",
+    );
+    node.forget("run-1");
     assert.deepEqual([node.isCurrent(before), node.isCurrent(during)], [true, false]);
     assert.equal(node.isCurrent(ofOtherTarget), true);
   });
@@ -73,19 +79,32 @@ describe("StoreNode", () => {
     assert.equal(node.plan(TARGET).holdMs, 5);
   });
 
-  it("reports the run that awaits its verdict after it was closed, until the verdict or the next run", () => {
+  it("holds the target for a run from the reservation to the verdict, except while the run is open", () => {
     const { node } = makeNode();
-    assert.equal(node.runAwaitingVerdict(TARGET), null);
-    node.assign(makeAssignment("run-1"));
-    assert.equal(node.runAwaitingVerdict(TARGET), null);
+    assert.equal(node.runHolding(TARGET), null);
+    node.reserve(makeAssignment("run-1"));
+    assert.deepEqual([node.runHolding(TARGET), node.plan(TARGET).run], ["run-1", null]);
+    node.open("run-1");
+    assert.equal(node.runHolding(TARGET), null);
     node.close("run-1");
-    assert.equal(node.runAwaitingVerdict(TARGET), "run-1");
-    node.forgetAwaitingVerdict(TARGET);
-    assert.equal(node.runAwaitingVerdict(TARGET), null);
-    node.assign(makeAssignment("run-2"));
-    node.close("run-2");
-    node.assign(makeAssignment("run-3"));
-    assert.equal(node.runAwaitingVerdict(TARGET), null);
+    assert.equal(node.runHolding(TARGET), "run-1");
+    node.open("run-1");
+    assert.equal(node.runHolding(TARGET), "run-1", "expected a closed run to stay closed");
+    node.forget("run-1");
+    assert.equal(node.runHolding(TARGET), null);
+    assert.equal(node.open("run-1"), false);
+  });
+
+  it("reports the shop's work on a target that a run must wait for", () => {
+    const { node } = makeNode();
+    const plan = node.plan(TARGET);
+    const ofOtherTarget = node.plan({ kind: "product", id: 2 });
+    for (const each of [plan, plan, ofOtherTarget]) node.enterShopWork(each);
+    assert.equal(node.reserve(makeAssignment("run-1")), 2);
+    node.leaveShopWork(plan);
+    assert.equal(node.reserve(makeAssignment("run-1")), 1);
+    node.leaveShopWork(plan);
+    assert.equal(node.reserve(makeAssignment("run-1")), 0);
   });
 
   it("keeps the newer run of a target if the older one is closed afterwards", () => {
@@ -93,24 +112,27 @@ describe("StoreNode", () => {
     node.assign(makeAssignment("run-1"));
     node.assign(makeAssignment("run-2"));
     assert.equal(node.close("run-1"), true);
+    node.forget("run-1");
     assert.equal(node.plan(TARGET).run?.assignment.runId, "run-2");
-    assert.equal(node.runAwaitingVerdict(TARGET), null);
+    assert.equal(node.runHolding(TARGET), null);
     assert.equal(node.close("unknown"), false);
   });
 
-  it("forgets the oldest closed runs, but none that is open or has purchases in flight", () => {
+  it("forgets a closed run when the next one is reserved, but none that is open or has purchases in flight", () => {
     const { node } = makeNode();
     const targetOf = (id: number) => ({ kind: "product", id }) as const;
     node.assign(makeAssignment("open", { target: targetOf(100) }));
     node.assign(makeAssignment("in-flight", { target: targetOf(101) }));
     node.run("in-flight")?.meter.begin(node.newTrace());
     node.close("in-flight");
-    for (let id = 1; id <= 5; id += 1) {
+    for (let id = 1; id <= 3; id += 1) {
       node.assign(makeAssignment(`run-${id}`, { target: targetOf(id) }));
       node.close(`run-${id}`);
     }
-    const known = ["open", "in-flight", "run-1", "run-2", "run-3", "run-4", "run-5"].filter((runId) => node.run(runId));
-    assert.deepEqual(known, ["open", "in-flight", "run-4", "run-5"]);
+    assert.deepEqual(
+      node.allRuns().map(({ assignment }) => assignment.runId),
+      ["open", "in-flight", "run-3"],
+    );
   });
 
   it("counts operations beyond the recorder's capacity as dropped", () => {

@@ -8,12 +8,13 @@ import { type NodeRunStats, PurchaseMeter, RunFigures } from "./purchase-meter";
 import { figuresOf, recordedOperations } from "./recorded-figures";
 import { Recorder } from "./recorder";
 import type { RunAssignment, RunPreparation } from "./run-assignment";
-import type { Spool, SpooledRun } from "./spool";
+import { type ActiveRun, RunRegistry } from "./run-registry";
+import type { Spool } from "./spool";
 
 /** Operations that a node keeps of one run. If a run has more, it is inconclusive. */
 export const HISTORY_CAPACITY = 200_000;
-/** Closed runs whose history a node still serves. */
-const REMEMBERED_RUNS = 4;
+/** Runs whose spool a node keeps when it starts: only the newest can still be running. */
+const SPOOLED_RUNS = 4;
 
 export interface StoreNodeOptions {
   readonly name: string;
@@ -44,16 +45,6 @@ export interface PurchasePlan {
   readonly fencing: boolean;
 }
 
-export interface ActiveRun {
-  readonly assignment: RunAssignment;
-  readonly meter: PurchaseMeter;
-  readonly figures: RunFigures;
-  readonly recorder: Recorder;
-  /** What earlier process instances of this node recorded; its figures are part of `figures`. */
-  readonly spooled: SpooledRun | null;
-  closed: boolean;
-}
-
 /**
  * The state of one store node: its active strategy, the runs it serves, and what it measured of them.
  * It creates a strategy at first use and keeps it until the process ends.
@@ -62,12 +53,11 @@ export class StoreNode {
   readonly name: string;
   private activeId: string;
   private readonly strategies = new Map<string, StockStrategy>();
-  private readonly runs = new Map<string, ActiveRun>();
-  private readonly runByResource = new Map<string, ActiveRun>();
-  /** Resource -> ID of the run that closed here last and may still await its verdict. */
-  private readonly awaitingVerdict = new Map<string, string>();
+  private readonly runs = new RunRegistry((run) => this.release(run));
   private readonly shopMeter: PurchaseMeter;
   private operations = 0;
+  /** False after the start until the node knows which runs are in progress: it might sell a run's row as the shop. */
+  knowsRuns = true;
   readonly pauses: HolderPauses;
 
   constructor(private readonly options: StoreNodeOptions) {
@@ -75,7 +65,7 @@ export class StoreNode {
     this.pauses = options.pauses ?? new HolderPauses();
     this.activeId = options.activeStrategy;
     this.shopMeter = new PurchaseMeter(metrics(), null);
-    options.spool?.keepNewest(REMEMBERED_RUNS);
+    options.spool?.keepNewest(SPOOLED_RUNS);
   }
 
   get activeStrategy(): string {
@@ -101,51 +91,75 @@ export class StoreNode {
     await this.strategy(strategy).prepare?.(target, stock);
   }
 
-  /** Assigns a run to this node: from now on, purchases of its target belong to the run. Idempotent. */
-  assign(assignment: RunAssignment): void {
-    if (this.runs.has(assignment.runId)) return;
+  /**
+   * Reserves the run's target: from now on this node starts no purchase and no give-back of it, until the run is open. Idempotent.
+   * @param isResumed an earlier process of this node served the run
+   * @returns the shop's purchases and give-backs of the target that are still in flight
+   */
+  reserve(assignment: RunAssignment, isResumed = false): number {
+    const resource = resourceOf(assignment.target);
+    if (!this.runs.get(assignment.runId)) this.runs.add(resource, this.newRun(assignment, isResumed));
+    return this.runs.countShopWork(resource);
+  }
+
+  /** Opens a reserved run: purchases of its target now belong to it. Idempotent. @returns false if it is unknown */
+  open(runId: string): boolean {
+    const run = this.runs.get(runId);
+    if (run?.state === "reserved") run.state = "open";
+    return run !== undefined;
+  }
+
+  /** Reserves and opens. */
+  assign(assignment: RunAssignment, isResumed = false): void {
+    this.reserve(assignment, isResumed);
+    this.open(assignment.runId);
+  }
+
+  private newRun(assignment: RunAssignment, isResumed: boolean): ActiveRun {
     this.strategy(assignment.strategy);
     const capacity = this.options.historyCapacity?.() ?? HISTORY_CAPACITY;
     const spooled = this.options.spool?.recover(assignment.runId) ?? null;
     const figures = spooled ? figuresOf(recordedOperations(spooled.ndjson)) : new RunFigures();
     const recorder = new Recorder({ node: this.name, host: clockName(), capacity });
     recorder.spool = this.options.spool?.open(assignment.runId, recorder) ?? null;
-    const run: ActiveRun = {
+    return {
       assignment,
       meter: new PurchaseMeter(metrics(), figures),
       figures,
       recorder,
       spooled,
-      closed: false,
+      isResumed,
+      state: "reserved",
     };
-    this.runs.set(assignment.runId, run);
-    this.runByResource.set(resourceOf(assignment.target), run);
-    this.awaitingVerdict.delete(resourceOf(assignment.target));
-    this.forgetOldRuns();
   }
 
   /** Closes a run on this node: purchases in flight still belong to it, new ones do not. @returns false if it is unknown */
   close(runId: string): boolean {
     const run = this.runs.get(runId);
     if (!run) return false;
-    run.closed = true;
+    run.state = "closed";
     this.pauses.disarm(runId);
-    const resource = resourceOf(run.assignment.target);
-    if (this.runByResource.get(resource) === run) {
-      this.runByResource.delete(resource);
-      this.awaitingVerdict.set(resource, runId);
-      this.forgetOldestAwaiting();
-    }
     return true;
   }
 
-  /** ID of the closed run that sold this target last, unless its verdict is known. */
-  runAwaitingVerdict(target: StockTarget): string | null {
-    return this.awaitingVerdict.get(resourceOf(target)) ?? null;
+  /** Frees the target, the memory and the spool of a run that has ended. */
+  forget(runId: string): void {
+    this.runs.forget(runId);
   }
 
-  forgetAwaitingVerdict(target: StockTarget): void {
-    this.awaitingVerdict.delete(resourceOf(target));
+  private release({ assignment: { runId }, recorder }: ActiveRun): void {
+    this.pauses.forget(runId);
+    void recorder.spool?.stop().then(() => this.options.spool?.forget(runId));
+  }
+
+  /** ID of the run that keeps the shop from selling this target: it is not open yet, or awaits its verdict. */
+  runHolding(target: StockTarget): string | null {
+    const run = this.runs.holderOf(resourceOf(target));
+    return run === null || run.state === "open" ? null : run.assignment.runId;
+  }
+
+  allRuns(): readonly ActiveRun[] {
+    return this.runs.all();
   }
 
   run(runId: string): ActiveRun | undefined {
@@ -167,16 +181,31 @@ export class StoreNode {
   /** Call once per purchase, after parsing: every later step takes the plan as an argument. */
   plan(target: StockTarget): PurchasePlan {
     const resource = resourceOf(target);
-    const run = this.runByResource.get(resource) ?? null;
+    const run = this.openRunOf(resource);
     const meter = run?.meter ?? this.shopMeter;
     const strategy = this.strategy(run?.assignment.strategy ?? this.activeId);
     const { holdMs, ttlMs, waitTimeoutMs } = run?.assignment ?? this.options.defaults;
     return { resource, strategy, run, meter, holdMs, ttlMs, waitTimeoutMs, fencing: run?.assignment.fencing ?? true };
   }
 
-  /** False if a run of the target started or ended after the plan was made. */
+  /** False if a run of the target was reserved, opened or closed after the plan was made. */
   isCurrent({ resource, run }: PurchasePlan): boolean {
-    return (this.runByResource.get(resource) ?? null) === run;
+    if (run) return this.openRunOf(resource) === run;
+    return this.knowsRuns && this.runs.holderOf(resource) === null;
+  }
+
+  /** Call before the shop changes a target's stock, right after `isCurrent`; a run of the target waits for the matching leave. */
+  enterShopWork({ resource }: PurchasePlan): void {
+    this.runs.enterShopWork(resource);
+  }
+
+  leaveShopWork({ resource }: PurchasePlan): void {
+    this.runs.leaveShopWork(resource);
+  }
+
+  private openRunOf(resource: string): ActiveRun | null {
+    const run = this.runs.holderOf(resource);
+    return run?.state === "open" ? run : null;
   }
 
   newTrace(): OperationTrace {
@@ -196,7 +225,8 @@ export class StoreNode {
       peakInFlight: run.figures.peakInFlight,
       recorded: run.recorder.size,
       dropped: run.recorder.dropped,
-      incompleteInstances: run.spooled?.incomplete ?? 0,
+      // Without a spool, an earlier process left nothing.
+      incompleteInstances: run.spooled?.incomplete ?? (run.isResumed ? 1 : 0),
       histograms: run.figures.encode(),
     };
   }
@@ -204,29 +234,12 @@ export class StoreNode {
   /** Purchases on this node that are waiting for their lock. */
   countWaiters(): number {
     let waiters = this.shopMeter.countWaiters();
-    for (const { meter } of this.runs.values()) waiters += meter.countWaiters();
+    for (const { meter } of this.runs.all()) waiters += meter.countWaiters();
     return waiters;
   }
 
-  private forgetOldestAwaiting(): void {
-    for (const oldest of this.awaitingVerdict.keys()) {
-      if (this.awaitingVerdict.size <= REMEMBERED_RUNS) return;
-      this.awaitingVerdict.delete(oldest);
-    }
-  }
-
-  private forgetOldRuns(): void {
-    for (const [runId, run] of this.runs) {
-      if (this.runs.size <= REMEMBERED_RUNS) return;
-      if (!run.closed || run.meter.inFlight > 0) continue;
-      this.runs.delete(runId);
-      this.pauses.forget(runId);
-      void run.recorder.spool?.stop().then(() => this.options.spool?.forget(runId));
-    }
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.runs.values()].map(({ recorder }) => recorder.spool?.end()));
+    await Promise.all(this.runs.all().map(({ recorder }) => recorder.spool?.end()));
     await Promise.allSettled([...this.strategies.values()].map((strategy) => strategy[Symbol.asyncDispose]()));
     this.strategies.clear();
   }

@@ -1,20 +1,25 @@
+import { env } from "../services/current-env";
 import { type CheckedRuns, checkedRuns } from "./checked-runs";
 import { type ClosedRun, closeRun, isClosed, restoreClosedRun } from "./close-run";
 import type { RunDocument } from "./document";
 import { LabError } from "./lab-error";
-import { assignRun, type OpenOptions, planRun } from "./open-run";
+import { callNodes } from "./node-answers";
+import { type ClaimedRun, claimRun, type OpenOptions, planRun, prepareRun, type RunPlan } from "./open-run";
+import { deleteClaim, markClosing, readRunning } from "./run-claim";
 import { RunDeadlines } from "./run-deadlines";
 import { RunFaults } from "./run-faults";
 import type { FinishRequest, RunRequest } from "./run-request";
 import type { RunStage } from "./run-sample";
 import * as store from "./run-store";
 import { withVerdict } from "./run-verdict";
-import { Sampler } from "./sampler";
+import { type RunState, Sampler } from "./sampler";
 
 /** How long the lab waits for the load generator to start and finish, beyond the run's own length. */
 const GRACE_MS = 120_000;
 /** How long the client's report may take after the load is over. */
 const REPORT_WAIT_MS = 10_000;
+/** A run that ends between two attempts leaves the place to this one. */
+const CLAIM_ATTEMPTS = 3;
 const NOT_FINISHED = "The load generator did not finish the run in time.";
 
 export interface CoordinatorOptions extends OpenOptions {
@@ -39,7 +44,6 @@ export class Coordinator {
   private readonly stopping = new Map<string, Promise<RunDocument>>();
   private readonly faults: RunFaults;
   private readonly checks: CheckedRuns;
-  private opening = false;
 
   constructor(private readonly options: CoordinatorOptions) {
     this.faults = new RunFaults(options.nodes);
@@ -48,23 +52,20 @@ export class Coordinator {
 
   /** @throws LabError `run_active`, `unknown_strategy`, `strategy_unavailable`, `target_not_found`, `node_unavailable`, `too_many_nodes`, `invalid_fault`, `fault_not_applicable` */
   async open(request: RunRequest): Promise<RunDocument> {
-    if (this.opening) throw new LabError("run_active", "The lab is opening another run. Try again in a moment.");
-    this.opening = true;
+    const claimed = await this.claim(request, planRun(request, this.options));
+    const { id, config } = claimed.document;
+    const limitMs = GRACE_MS + config.waitTimeoutMs + (config.durationMs ?? 0);
+    this.keys.set(id, claimed.assignment.runKey);
     try {
-      const plan = planRun(request, this.options);
-      await this.rejectWhileRunning();
-      const { document, runKey, faults } = await assignRun(request, plan, this.options);
-      const { id, config } = document;
-      const limitMs = GRACE_MS + config.waitTimeoutMs + (config.durationMs ?? 0);
-      this.keys.set(id, runKey);
-      await store.insertRun(document, Date.now() + limitMs);
+      const document = await prepareRun(claimed, this.options.nodes, limitMs);
       this.deadlines.set(id, limitMs, () => this.fail(id, NOT_FINISHED));
       this.stages.set(id, request.launch ? "generator" : "doors");
       this.startSampler(document);
-      this.faults.start(document, faults);
+      this.faults.start(document, claimed.faults);
       return document;
-    } finally {
-      this.opening = false;
+    } catch (error) {
+      await this.discard(id);
+      throw error;
     }
   }
 
@@ -117,16 +118,17 @@ export class Coordinator {
   }
 
   /**
-   * Fails the runs that an earlier coordinator left running: their load ended with it. A run that was closed already only
-   * lacks the client's report, so it keeps its deadline for that. Called once, when the coordinating process starts.
+   * Fails the run that an earlier process of this name left running: its load ended with it. A run that was closed already only
+   * lacks the client's report, so it keeps its deadline for that. Called once, when the process starts.
    */
-  async failOrphanedRuns(): Promise<void> {
-    const running = await store.readRunningRuns();
-    for (const { document, deadlineAtEpochMs } of running) {
-      if (this.keys.has(document.id)) continue;
-      if (isClosed(document)) this.endWithoutReportAt(document.id, deadlineAtEpochMs);
-      else await this.fail(document.id, "The dashboard restarted during the run.");
-    }
+  async failOrphanedRun(): Promise<void> {
+    const running = await readRunning();
+    if (running === null || running.openedBy !== env().STORE_NODE) return;
+    const { document, phase, deadlineAtEpochMs } = running;
+    if (this.keys.has(document.id)) return;
+    if (phase === "preparing") await this.discard(document.id);
+    else if (isClosed(document)) this.endWithoutReportAt(document.id, deadlineAtEpochMs);
+    else await this.fail(document.id, `The ${running.openedBy} process restarted during the run.`);
   }
 
   /** Stops all timers and feeds. Running runs stay `running` in the database; the next start fails them. */
@@ -151,26 +153,48 @@ export class Coordinator {
     return stored;
   }
 
-  private async rejectWhileRunning(): Promise<void> {
-    const [running] = await store.readRunningRuns();
+  /** Claims the lab's one run. Ends a run that is overdue, for example because the process that opened it died. */
+  private async claim(request: RunRequest, plan: RunPlan): Promise<ClaimedRun> {
+    for (let attempt = 0; attempt < CLAIM_ATTEMPTS; attempt += 1) {
+      const claimed = await claimRun(request, plan, this.options);
+      if (claimed) return claimed;
+      await this.endOverdueRun();
+    }
+    throw new LabError("run_active", "Another process is opening a run. Try again in a moment.");
+  }
+
+  /** @throws LabError `run_active` if a run is running and not overdue */
+  private async endOverdueRun(): Promise<void> {
+    const running = await readRunning();
     if (!running) return;
-    const { id } = running.document;
-    // A run opened here has a timer; for a run of another process only the stored deadline counts.
-    const isOverdue = !this.keys.has(id) && Date.now() > running.deadlineAtEpochMs;
-    if (!isOverdue) throw new LabError("run_active", `Run ${id} is still running.`, { runId: id });
-    if (isClosed(running.document)) await this.finish(id, { awaitClientReport: false });
+    const { document, phase, deadlineAtEpochMs } = running;
+    const { id } = document;
+    if (Date.now() <= deadlineAtEpochMs) {
+      const state = phase === "preparing" ? "being opened" : "still running";
+      throw new LabError("run_active", `Run ${id} is ${state}.`, { runId: id });
+    }
+    if (phase === "preparing") await this.discard(id);
+    else if (isClosed(document)) await this.finish(id, { awaitClientReport: false });
     else await this.fail(id, NOT_FINISHED);
+  }
+
+  /** Takes back a run that was not opened: no purchase belongs to it. */
+  private async discard(id: string): Promise<void> {
+    this.keys.delete(id);
+    await callNodes(this.options.nodes, (node) => node.close(id));
+    await deleteClaim(id);
   }
 
   private startSampler(document: RunDocument): void {
     const { id } = document;
     const { stages, faults } = this;
-    const sampler = new Sampler(document, this.options.nodes, {
+    const state: RunState = {
       get stage() {
         return stages.get(id) ?? "doors";
       },
       liveFaults: (lateNodes) => faults.live(id, lateNodes),
-    });
+    };
+    const sampler = new Sampler(document, this.options.nodes, state, () => this.forget(id));
     this.samplers.set(id, sampler);
     sampler.start();
   }
@@ -189,6 +213,7 @@ export class Coordinator {
   private async close(document: RunDocument): Promise<ClosedRun> {
     const { nodes } = this.options;
     if (this.stages.has(document.id)) this.stages.set(document.id, "closing");
+    await markClosing(document.id);
     return closeRun(await this.faults.settled(document), { nodes, checks: this.checks });
   }
 
@@ -206,16 +231,20 @@ export class Coordinator {
 
   private async end(document: RunDocument): Promise<RunDocument> {
     const { id } = document;
-    const sampler = this.samplers.get(id);
+    await this.samplers.get(id)?.stop();
+    const isFirst = await store.updateRunning(document);
+    this.forget(id);
+    return isFirst ? document : this.storedDocument(document);
+  }
+
+  /** Drops what this process keeps of a run that has ended. */
+  private forget(id: string): void {
     this.samplers.delete(id);
     this.deadlines.clear(id);
     this.faults.forget(id);
-    await sampler?.stop();
     this.stages.delete(id);
-    const isFirst = await store.updateRunning(document);
     this.keys.delete(id);
     this.closed.delete(id);
-    return isFirst ? document : this.storedDocument(document);
   }
 
   /** The stored document, if another call or process ended the run first. */

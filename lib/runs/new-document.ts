@@ -41,8 +41,7 @@ export function newDocument({ id, request, target, nodes, expected, versions, ..
       ...(request.target.id === undefined ? {} : { targetId: request.target.id }),
       ...(sweep === undefined ? {} : { sweep }),
     },
-    startedAtEpochMs: Date.now(),
-    clock: { host: clockName(), startedNs: String(nowNs()) },
+    ...startNow(),
     durationMs: null,
     status: "running",
     counts: emptyCounts(),
@@ -71,6 +70,11 @@ export function newDocument({ id, request, target, nodes, expected, versions, ..
     versions,
     machine: thisMachine(),
   };
+}
+
+/** The run's time zero, by both clocks. */
+export function startNow(): Pick<RunDocument, "startedAtEpochMs" | "clock"> {
+  return { startedAtEpochMs: Date.now(), clock: { host: clockName(), startedNs: String(nowNs()) } };
 }
 
 function thisMachine(): RunDocument["machine"] {

@@ -20,11 +20,17 @@ export class NodeClient {
     private readonly adminToken: string | undefined,
   ) {}
 
-  async assign(assignment: RunAssignment): Promise<void> {
-    await this.call(`runs/${assignment.runId}`, { method: "PUT", body: assignment });
+  /** @returns the shop's purchases and give-backs of the target that are still in flight on the node */
+  async reserve(assignment: RunAssignment): Promise<number> {
+    const response = await this.call(`runs/${assignment.runId}`, { method: "PUT", body: assignment });
+    return ((await response.json()) as { inFlight: number }).inFlight;
   }
 
-  /** Makes the strategy move the stock to where it keeps it. Called on one node, before the run is assigned. */
+  async open(runId: string): Promise<void> {
+    await this.call(`runs/${runId}/open`, { method: "POST", body: {} });
+  }
+
+  /** Makes the strategy move the stock to where it keeps it. Called on one node, before the run is open. */
   async prepare(runId: string, preparation: RunPreparation): Promise<void> {
     await this.call(`runs/${runId}/prepare`, { method: "POST", body: preparation });
   }

@@ -1,14 +1,24 @@
 import { randomBytes } from "node:crypto";
-import type { RunAssignment, RunPreparation } from "../node/run-assignment";
+import { setTimeout as delay } from "node:timers/promises";
+import type { RunAssignment } from "../node/run-assignment";
+import { env } from "../services/current-env";
+import { prisma } from "../services/postgres";
+import { resourceOf } from "../stock/types";
 import type { RunDocument } from "./document";
 import { LabError } from "./lab-error";
-import { newDocument } from "./new-document";
-import { callNodes } from "./node-answers";
+import { newDocument, startNow } from "./new-document";
 import type { NodeClient } from "./node-client";
 import { type PlannedFault, planFaults } from "./plan-faults";
+import { insertClaim, openClaim } from "./run-claim";
 import { newRunId } from "./run-id";
 import type { RunRequest } from "./run-request";
-import { limitPerUserOf, prepareTarget } from "./run-target";
+import { findOrCreateTarget, limitPerUserOf, resetStock } from "./run-target";
+
+/** For the calls to nodes and servers that prepare a run. */
+const PREPARE_LIMIT_MS = 60_000;
+/** Time for a purchase to be answered beyond its wait and its work. */
+const DRAIN_SLACK_MS = 5_000;
+const DRAIN_POLL_MS = 50;
 
 export interface OpenOptions {
   readonly nodes: readonly NodeClient[];
@@ -17,17 +27,19 @@ export interface OpenOptions {
   readonly versions: () => Promise<Record<string, string>>;
 }
 
-/** A run that every node has acknowledged. */
-export interface AssignedRun {
-  readonly document: RunDocument;
-  readonly runKey: string;
-  readonly faults: readonly PlannedFault[];
-}
-
 export interface RunPlan {
   readonly nodes: number;
   readonly expected: RunDocument["expected"];
   readonly faults: readonly PlannedFault[];
+}
+
+/** A run that this process has claimed and that no node knows yet. */
+export interface ClaimedRun {
+  readonly document: RunDocument;
+  readonly assignment: RunAssignment & { readonly runKey: string };
+  readonly faults: readonly PlannedFault[];
+  /** The stock to give a row that existed before the run; null if the run created its row. */
+  readonly stockToSet: number | null;
 }
 
 /** Validates a request against this lab. Changes nothing. @throws LabError `too_many_nodes`, `unknown_strategy`, `strategy_unavailable`, `invalid_fault`, `fault_not_applicable` */
@@ -42,37 +54,106 @@ export function planRun(request: RunRequest, { nodes, expectedOf }: OpenOptions)
   return { nodes: count, expected: expectedOf(request, count), faults: planFaults(request, serving) };
 }
 
-/** Creates or resets the row to sell and assigns the run to every node. @throws LabError `target_not_found`, `node_unavailable` */
-export async function assignRun(request: RunRequest, plan: RunPlan, options: OpenOptions): Promise<AssignedRun> {
+/** Ends the transaction without a change. */
+class AnotherRunIsRunning extends Error {}
+
+/**
+ * Claims the lab's one run for this process, and creates the row to sell unless the request names one. Touches no stock.
+ * @returns null if another run is running
+ * @throws LabError `target_not_found`
+ */
+export async function claimRun(request: RunRequest, plan: RunPlan, options: OpenOptions): Promise<ClaimedRun | null> {
   const id = newRunId();
-  const target = await prepareTarget(id, request);
-  if (!target) throw new LabError("target_not_found", `There is no ${request.target.kind} ${request.target.id}.`);
   const versions = await options.versions();
-  const limitPerUser = await limitPerUserOf(target);
-  const { nodes, expected, faults } = plan;
-  const document = newDocument({ id, request, target, limitPerUser, nodes, expected, versions });
-  const { strategy, stock, holdMs, ttlMs, waitTimeoutMs, fencing } = request;
-  await prepareStock(options.nodes, id, { strategy, target, stock });
-  const runKey = randomBytes(16).toString("hex");
-  await assignToAll(options.nodes, { runId: id, runKey, strategy, target, holdMs, ttlMs, waitTimeoutMs, fencing });
-  return { document, runKey, faults };
+  const claim = prisma().$transaction(async (database) => {
+    const target = await findOrCreateTarget(database, id, request);
+    if (!target) throw new LabError("target_not_found", `There is no ${request.target.kind} ${request.target.id}.`);
+    const limitPerUser = await limitPerUserOf(database, target);
+    const { nodes, expected, faults } = plan;
+    const document = newDocument({ id, request, target, limitPerUser, nodes, expected, versions });
+    const { strategy, holdMs, ttlMs, waitTimeoutMs, fencing } = request;
+    const runKey = randomBytes(16).toString("hex");
+    const assignment = {
+      runId: id,
+      runKey,
+      strategy,
+      target,
+      holdMs,
+      ttlMs,
+      waitTimeoutMs,
+      ...(fencing === undefined ? {} : { fencing }),
+    };
+    const deadlineAtEpochMs = Date.now() + drainLimitMs() + PREPARE_LIMIT_MS;
+    const openedBy = env().STORE_NODE;
+    if (!(await insertClaim(database, { document, assignment, openedBy, deadlineAtEpochMs }))) {
+      throw new AnotherRunIsRunning();
+    }
+    return { document, assignment, faults, stockToSet: request.target.id === undefined ? null : request.stock };
+  });
+  return claim.catch((error: Error) => {
+    if (error instanceof AnotherRunIsRunning) return null;
+    throw error;
+  });
 }
 
-/** A strategy that keeps its stock outside the row gets it there before the first purchase. One node does this for all. */
-async function prepareStock(nodes: readonly NodeClient[], runId: string, preparation: RunPreparation): Promise<void> {
-  try {
-    await nodes[0]?.prepare(runId, preparation);
-  } catch (error) {
-    throw new LabError("node_unavailable", `The stock could not be prepared: ${(error as Error).message}`);
+/**
+ * Reserves the target on every node, waits for the shop's purchases of it, sets its stock, and opens the run.
+ * @returns the document of the open run
+ * @throws LabError `node_unavailable`
+ */
+export async function prepareRun(run: ClaimedRun, nodes: readonly NodeClient[], limitMs: number): Promise<RunDocument> {
+  const { assignment, stockToSet } = run;
+  const { runId, target, strategy } = assignment;
+  await drainShop(nodes, assignment);
+  if (stockToSet !== null && !(await resetStock(runId, target, stockToSet))) throw takenAway(runId);
+  const stock = run.document.config.stock;
+  // A strategy that keeps its stock outside the row gets it there before the first purchase. One node does this for all.
+  await callAll(nodes.slice(0, 1), "prepare the stock", (node) => node.prepare(runId, { strategy, target, stock }));
+  const document = { ...run.document, ...startNow() };
+  if (!(await openClaim(document, Date.now() + limitMs))) throw takenAway(runId);
+  await callAll(nodes, "open the run", (node) => node.open(runId));
+  return document;
+}
+
+/** Reserves the target, and waits until no purchase or give-back of the shop can change its stock any more. */
+async function drainShop(nodes: readonly NodeClient[], assignment: RunAssignment): Promise<void> {
+  const limitMs = drainLimitMs();
+  const deadlineMs = performance.now() + limitMs;
+  for (;;) {
+    const inFlight = await callAll(nodes, "accept the run", (node) => node.reserve(assignment));
+    const left = inFlight.reduce((sum, count) => sum + count, 0);
+    if (left === 0) return;
+    if (performance.now() > deadlineMs) {
+      const purchases = `${left} purchases of ${resourceOf(assignment.target)}`;
+      throw new LabError(
+        "node_unavailable",
+        `${purchases} in the shop did not end within ${limitMs / 1_000} s. Retry.`,
+      );
+    }
+    await delay(DRAIN_POLL_MS);
   }
 }
 
-async function assignToAll(nodes: readonly NodeClient[], assignment: RunAssignment): Promise<void> {
-  const results = await Promise.allSettled(nodes.map((node) => node.assign(assignment)));
+/** As long as a purchase of the shop may take. */
+function drainLimitMs(): number {
+  return env().WAIT_TIMEOUT_MS + env().HOLD_MS + DRAIN_SLACK_MS;
+}
+
+/** @throws LabError `node_unavailable` that names every node that failed */
+async function callAll<T>(
+  nodes: readonly NodeClient[],
+  what: string,
+  call: (node: NodeClient) => Promise<T>,
+): Promise<T[]> {
+  const results = await Promise.allSettled(nodes.map(call));
   const failures = results.flatMap((result) =>
     result.status === "rejected" ? [(result.reason as Error).message] : [],
   );
-  if (failures.length === 0) return;
-  await callNodes(nodes, (node) => node.close(assignment.runId));
-  throw new LabError("node_unavailable", `Not every node accepted the run: ${failures.join("; ")}`);
+  if (failures.length > 0)
+    throw new LabError("node_unavailable", `Not every node could ${what}: ${failures.join("; ")}`);
+  return results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+}
+
+function takenAway(runId: string): LabError {
+  return new LabError("run_active", `Run ${runId} took too long to prepare, and another process ended it. Try again.`);
 }

@@ -55,7 +55,7 @@ export async function finishedRunsOf(strategy: string, limit: number): Promise<R
 /** A sweep, composed from its runs; null if it has none. */
 export async function readSweep(id: string): Promise<SweepDocument | null> {
   const result = await postgresPool().query(
-    `SELECT document FROM runs WHERE config->'sweep'->>'id' = $1 ORDER BY opened_at`,
+    `SELECT document FROM runs WHERE config->'sweep'->>'id' = $1 AND phase <> 'preparing' ORDER BY opened_at`,
     [id],
   );
   return sweepDocument((result.rows as { document: RunDocument }[]).map((row) => row.document));

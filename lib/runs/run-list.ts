@@ -11,8 +11,8 @@ export interface RunPageList {
 }
 
 const STATE = "CASE WHEN status IN ('running', 'failed') THEN status ELSE verdict END";
-/** $1 strategy, $2 verdict, $3 faults, $4 sweep; null: any. */
-const MATCHES = `($1::text IS NULL OR strategy = $1) AND ($2::text IS NULL OR ${STATE} = $2)
+/** $1 strategy, $2 verdict, $3 faults, $4 sweep; null: any. A run that is still being prepared is not listed. */
+const MATCHES = `phase <> 'preparing' AND ($1::text IS NULL OR strategy = $1) AND ($2::text IS NULL OR ${STATE} = $2)
   AND ($3::jsonb IS NULL OR config->'faults' @> $3) AND ($4::text IS NULL OR config->'sweep'->>'id' = $4)`;
 
 /** @param size runs on a page */

@@ -1,3 +1,4 @@
+import { Prisma } from "../../generated/prisma/client";
 import { postgresPool, prisma } from "../services/postgres";
 import { wholeStockOf } from "../stock/bucket-sql";
 import { stockTables } from "../stock/stock-sql";
@@ -12,19 +13,6 @@ export interface StoredRun {
   readonly deadlineAtEpochMs: number;
 }
 
-export async function insertRun(document: RunDocument, deadlineAtEpochMs: number): Promise<void> {
-  await prisma().run.create({
-    data: {
-      id: document.id,
-      strategy: document.strategy,
-      status: document.status,
-      config: document.config,
-      document,
-      deadlineAt: new Date(deadlineAtEpochMs),
-    },
-  });
-}
-
 /** Replaces the document of a running run. @returns false if the run has ended, and then changes nothing */
 export async function updateRunning(document: RunDocument, deadlineAtEpochMs?: number): Promise<boolean> {
   const ended = document.status !== "running";
@@ -33,34 +21,33 @@ export async function updateRunning(document: RunDocument, deadlineAtEpochMs?: n
     data: {
       status: document.status,
       document,
-      ...(ended ? { verdict: document.verdict, finishedAt: new Date() } : {}),
+      // The key of an ended run opens nothing any more.
+      ...(ended ? { verdict: document.verdict, finishedAt: new Date(), assignment: Prisma.DbNull } : {}),
       ...(deadlineAtEpochMs === undefined ? {} : { deadlineAt: new Date(deadlineAtEpochMs) }),
     },
   });
   return count === 1;
 }
 
+/** Null also for a run that is still being prepared. */
 export async function readStoredRun(id: string): Promise<StoredRun | null> {
-  const row = await prisma().run.findUnique({ where: { id }, select: { document: true, deadlineAt: true } });
+  const select = { document: true, deadlineAt: true };
+  const row = await prisma().run.findFirst({ where: { id, phase: { not: "preparing" } }, select });
   return row ? storedRun(row) : null;
-}
-
-/** The running runs, newest first. */
-export async function readRunningRuns(): Promise<StoredRun[]> {
-  const rows = await prisma().run.findMany({
-    where: { status: "running" },
-    orderBy: { openedAt: "desc" },
-    select: { document: true, deadlineAt: true },
-  });
-  return rows.map(storedRun);
 }
 
 function storedRun(row: { document: unknown; deadlineAt: Date }): StoredRun {
   return { document: row.document as RunDocument, deadlineAtEpochMs: row.deadlineAt.getTime() };
 }
 
-export async function insertSample(runId: string, sample: RunSample): Promise<void> {
-  await prisma().runSample.create({ data: { runId, seq: sample.seq, data: sample } });
+/** @returns false if the run has ended, and then stores nothing */
+export async function insertSample(runId: string, sample: RunSample): Promise<boolean> {
+  const { rowCount } = await postgresPool().query(
+    `INSERT INTO run_samples (run_id, seq, data)
+     SELECT id, $2::int, $3::jsonb FROM runs WHERE id = $1 AND status = 'running'`,
+    [runId, sample.seq, JSON.stringify(sample)],
+  );
+  return rowCount === 1;
 }
 
 export async function readSamplesAfter(runId: string, seq: number): Promise<RunSample[]> {

@@ -3,14 +3,21 @@ import { foldBuckets } from "../stock/buckets";
 import type { StockTarget } from "../stock/types";
 import type { RunRequest } from "./run-request";
 
+/** The client or a transaction of it. */
+export type Database = Pick<ReturnType<typeof prisma>, "product" | "coupon" | "stockBucket" | "$executeRaw">;
+
 /**
  * The row that a run sells. Without an id the run creates a row, so that no two runs share a row, a lock or a buyer's
- * unique index. With an id, the row's stock is set for the run.
+ * unique index. With an id, `resetStock` sets the row's stock later, when no purchase of it is in flight.
  * @returns null if the requested row does not exist
  */
-export async function prepareTarget(runId: string, request: RunRequest): Promise<StockTarget | null> {
+export async function findOrCreateTarget(
+  database: Database,
+  runId: string,
+  request: RunRequest,
+): Promise<StockTarget | null> {
   const { target, stock } = request;
-  if (target.id !== undefined) return resetStock({ kind: target.kind, id: target.id }, stock);
+  if (target.id !== undefined) return findTarget(database, { kind: target.kind, id: target.id });
   if (target.kind === "coupon") {
     const data = {
       code: `RUN-${runId}`.toUpperCase(),
@@ -19,16 +26,22 @@ export async function prepareTarget(runId: string, request: RunRequest): Promise
       stock,
       runId,
     };
-    return { kind: "coupon", id: (await prisma().coupon.create({ data, select: { id: true } })).id };
+    return { kind: "coupon", id: (await database.coupon.create({ data, select: { id: true } })).id };
   }
   const data = { slug: `run-${runId}`, name: `Product of run ${runId}`, priceCents: 1_999, stock, runId };
-  return { kind: "product", id: (await prisma().product.create({ data, select: { id: true } })).id };
+  return { kind: "product", id: (await database.product.create({ data, select: { id: true } })).id };
+}
+
+async function findTarget(database: Database, target: StockTarget): Promise<StockTarget | null> {
+  const where = { where: { id: target.id } };
+  const count = target.kind === "product" ? await database.product.count(where) : await database.coupon.count(where);
+  return count === 1 ? target : null;
 }
 
 /** Units of a product that one buyer may have; null without a limit, and for coupons, where the limit is always one. */
-export async function limitPerUserOf({ kind, id }: StockTarget): Promise<number | null> {
+export async function limitPerUserOf(database: Database, { kind, id }: StockTarget): Promise<number | null> {
   if (kind === "coupon") return null;
-  return (await prisma().product.findUnique({ where: { id }, select: { limitPerUser: true } }))?.limitPerUser ?? null;
+  return (await database.product.findUnique({ where: { id }, select: { limitPerUser: true } }))?.limitPerUser ?? null;
 }
 
 /** Returns units that a strategy split off the target's row and did not sell, so that the row holds the whole stock again. */
@@ -36,30 +49,42 @@ export async function returnUnsold(target: StockTarget): Promise<void> {
   await foldBuckets(postgresPool(), target);
 }
 
-async function resetStock(target: StockTarget, stock: number): Promise<StockTarget | null> {
-  const { kind, id } = target;
+/**
+ * Sets the stock of a row that existed before the run, if the run is still being prepared: another process may have taken over.
+ * @returns false if it is not, and then changes nothing
+ */
+export async function resetStock(runId: string, target: StockTarget, stock: number): Promise<boolean> {
+  return prisma().$transaction(async (database) => {
+    // Changes nothing, but locks the claim until the stock is set.
+    const where = { id: runId, status: "running", phase: "preparing" };
+    const { count } = await database.run.updateMany({ where, data: { phase: "preparing" } });
+    if (count === 0) return false;
+    await setStock(database, target, stock);
+    return true;
+  });
+}
+
+/** Sets what a run may sell of a row. Call it while no purchase of the row is in flight. */
+export async function setStock(database: Database, { kind, id }: StockTarget, stock: number): Promise<void> {
   // The last fencing token of another strategy's lock could reject this one's holders.
   const change = { where: { id }, data: { stock, fence: 0n } };
   // A run that was never ended may have left units in buckets, which would count for this run.
-  const [, { count }] = await prisma().$transaction([
-    prisma().stockBucket.deleteMany({ where: { kind, targetId: id } }),
-    kind === "product" ? prisma().product.updateMany(change) : prisma().coupon.updateMany(change),
-  ]);
-  if (kind === "product") await resetBuyerLimits(id);
-  return count === 1 ? target : null;
+  await database.stockBucket.deleteMany({ where: { kind, targetId: id } });
+  if (kind === "coupon") await database.coupon.updateMany(change);
+  else {
+    await database.product.updateMany(change);
+    await resetBuyerLimits(database, id);
+  }
 }
 
 /**
  * Load generators reuse buyer ids, so purchases in an earlier run must not count towards a buyer's limit in this one. Orders
  * placed in the shop still count, because their release subtracts them.
  */
-async function resetBuyerLimits(productId: number): Promise<void> {
-  await postgresPool().query(
-    `UPDATE buyer_allowances a SET units = shop.units
+async function resetBuyerLimits(database: Database, productId: number): Promise<void> {
+  await database.$executeRaw`UPDATE buyer_allowances a SET units = shop.units
      FROM (SELECT user_id,
          coalesce(sum(quantity) FILTER (WHERE run_id IS NULL AND status IN ('pending', 'paid')), 0)::int AS units
-       FROM orders WHERE product_id = $1::int GROUP BY user_id HAVING bool_or(run_id IS NOT NULL)) shop
-     WHERE a.product_id = $1::int AND a.user_id = shop.user_id AND a.units > shop.units`,
-    [productId],
-  );
+       FROM orders WHERE product_id = ${productId}::int GROUP BY user_id HAVING bool_or(run_id IS NOT NULL)) shop
+     WHERE a.product_id = ${productId}::int AND a.user_id = shop.user_id AND a.units > shop.units`;
 }

@@ -55,6 +55,8 @@ export class Sampler {
     private readonly document: RunDocument,
     nodes: readonly NodeClient[],
     private readonly state: RunState,
+    /** Another process has ended the run. The sampler has stopped. */
+    private readonly onEnded: () => void,
   ) {
     this.readings = new NodeReadings(nodes, document.id);
     this.createdAtMs = Math.max(0, Date.now() - document.startedAtEpochMs);
@@ -101,7 +103,9 @@ export class Sampler {
     const [facts, stats] = await Promise.all([readStockFacts(id, target), figures]);
     const atMs = Math.round(this.createdAtMs + elapsedMs(this.createdNs));
     const sample = this.compose({ atMs, stockLeft: facts.final, orders: facts.orders, stats });
-    await insertSample(id, sample);
+    if ((await insertSample(id, sample)) || this.stopped) return;
+    this.stopped = true;
+    this.onEnded();
   }
 
   private stageOf(requests: number): RunStage {

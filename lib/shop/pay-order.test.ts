@@ -165,6 +165,21 @@ describe("cancelOrder", () => {
     assert.equal(strategy.giveBacks.length, 0);
   });
 
+  it("rejects while a run is prepared or its stock is counted, and cancels after the verdict", async () => {
+    const { strategy, node } = start();
+    const status = /^SELECT status FROM runs/;
+    fakes.postgres.script(status, [{ status: "running" }], [{ status: "running" }], [{ status: "finished" }]);
+    fakes.postgres.script(FIND, [PENDING], [PENDING], [PENDING], [CANCELLED]);
+    node.reserve({ runId: "run-1", target: PRODUCT, ...RUN_SETTINGS });
+    await assert.rejects(cancelOrder(node, OF_BUYER), isRejectedWith("sale_running"));
+    node.open("run-1");
+    node.close("run-1");
+    await assert.rejects(cancelOrder(node, OF_BUYER), isRejectedWith("sale_running"));
+    assert.equal(strategy.giveBacks.length, 0);
+    assert.deepEqual(await cancelOrder(node, OF_BUYER), CANCELLED);
+    assert.equal(strategy.giveBacks.length, 1);
+  });
+
   it("rejects if the lock is contended", async () => {
     const { strategy, node } = start();
     strategy.giveBackOutcome = { status: "contended", waitedMs: 1, attempts: 1 };

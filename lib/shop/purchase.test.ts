@@ -125,6 +125,26 @@ describe("purchase", () => {
     assert.deepEqual([strategy.purchases.length, fakes.warnings.length], [0, 1]);
   });
 
+  it("rejects a purchase of the shop while a run of the target is prepared", async () => {
+    const { strategy, node, buy } = start();
+    fakes.postgres.script(STATUS, [{ status: "running" }]);
+    node.reserve({ runId: "run-1", target: TARGET, ...RUN_SETTINGS });
+    await assert.rejects(buy(), isContended);
+    assert.equal(strategy.purchases.length, 0);
+  });
+
+  it("counts a purchase of the shop as work that a run waits for, until it has ended", async () => {
+    const { strategy, node, buy } = start();
+    const inFlight: number[] = [];
+    const assignment = { runId: "run-1", target: TARGET, ...RUN_SETTINGS };
+    strategy.reduceStock = async () => {
+      inFlight.push(node.reserve(assignment));
+      return { status: "sold_out" };
+    };
+    await buy();
+    assert.deepEqual([...inFlight, node.reserve(assignment)], [1, 0]);
+  });
+
   it("rejects a shop's plan if a run of the target has started since", async () => {
     const { strategy, node } = start();
     const plan = node.plan(TARGET);

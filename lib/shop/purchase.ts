@@ -4,7 +4,7 @@ import type { OperationFacts } from "../node/recorder";
 import type { PurchasePlan, StoreNode } from "../node/store-node";
 import { nowNs } from "../services/monotonic";
 import type { OperationTrace, OrderTerms, StockOutcome, StockTarget } from "../stock/types";
-import { rejectWhileAwaitingVerdict } from "./run-awaiting-verdict";
+import { rejectWhileHeld } from "./run-holding-target";
 import { ShopError } from "./shop-error";
 
 export interface PurchaseInput {
@@ -37,13 +37,23 @@ export class PurchaseFailure extends Error {
 
 /**
  * Makes one purchase: reduces the stock with the plan's strategy, then records the outcome.
- * @throws {ShopError} `contended` while the run that sold the target awaits its verdict, or if a run of the target
- *   started or ended after the plan was made
+ * @throws {ShopError} `contended` while a run's stock is prepared or counted, or if a run of the target started or ended after the
+ *   plan was made
  * @throws {PurchaseFailure} if a server is unavailable or the outcome is unknown; its cause is the LockError
  */
 export async function purchase(node: StoreNode, plan: PurchasePlan, input: PurchaseInput): Promise<PurchaseResult> {
-  if (plan.run === null) await rejectWhileAwaitingVerdict(node, input.target);
+  if (plan.run === null) await rejectWhileHeld(node, input.target);
   if (!node.isCurrent(plan)) throw planOutdated(plan);
+  if (plan.run !== null) return takeUnits(node, plan, input);
+  node.enterShopWork(plan);
+  try {
+    return await takeUnits(node, plan, input);
+  } finally {
+    node.leaveShopWork(plan);
+  }
+}
+
+async function takeUnits(node: StoreNode, plan: PurchasePlan, input: PurchaseInput): Promise<PurchaseResult> {
   const { buyerId, quantity, idempotencyKey } = input;
   const trace = node.newTrace();
   plan.meter.begin(trace);
@@ -71,7 +81,7 @@ export async function purchase(node: StoreNode, plan: PurchasePlan, input: Purch
 function planOutdated({ resource }: PurchasePlan): ShopError {
   return new ShopError({
     code: "contended",
-    message: `A run of ${resource} started or ended while this request waited. No stock was reserved; retry.`,
+    message: `A run of ${resource} started or ended while this request waited, or this node has just started. No stock was reserved; retry.`,
     retryAfterSeconds: 1,
   });
 }

@@ -1,7 +1,8 @@
-import type { StoreNode } from "../node/store-node";
+import type { PurchasePlan, StoreNode } from "../node/store-node";
 import { postgresPool } from "../services/postgres";
 import { END_WITHOUT_STOCK } from "../stock/release-sql";
 import type { GiveBackRequest, HeldOrder } from "../stock/types";
+import { runHolding } from "./run-holding-target";
 
 /** What `endOrders` needs of a pending order. */
 export interface PendingOrder extends HeldOrder {
@@ -22,7 +23,7 @@ export interface Ending {
 export type EndOutcome =
   | { readonly status: "ended"; readonly orderIds: readonly string[] }
   | { readonly status: "contended" }
-  /** A run sells the product, and only its own purchases may change the stock. */
+  /** A run sells the product or its stock is being counted, and only the run's own purchases may change the stock. */
   | { readonly status: "sale_running" };
 
 /**
@@ -30,16 +31,30 @@ export type EndOutcome =
  * @throws {LockError} if a server is unavailable or the outcome is unknown
  */
 export async function endOrders(node: StoreNode, ending: Ending): Promise<EndOutcome> {
-  const { productId, orders, as, reason, dueBefore } = ending;
-  const target = { kind: "product", id: productId } as const;
+  const target = { kind: "product", id: ending.productId } as const;
+  const held = ending.orders.filter(({ stockTaken }) => stockTaken);
+  if (held.length === 0) return { status: "ended", orderIds: await endWithoutStock(ending, node.newTrace().opId) };
+  await runHolding(node, target);
   const plan = node.plan(target);
-  const held = orders.filter(({ stockTaken }) => stockTaken);
-  if (held.length > 0 && plan.run) return { status: "sale_running" };
+  if (plan.run !== null || !node.isCurrent(plan)) return { status: "sale_running" };
+  node.enterShopWork(plan);
+  try {
+    return await giveBack(node, plan, { ...ending, held });
+  } finally {
+    node.leaveShopWork(plan);
+  }
+}
+
+async function giveBack(
+  node: StoreNode,
+  plan: PurchasePlan,
+  ending: Ending & { readonly held: readonly PendingOrder[] },
+): Promise<EndOutcome> {
+  const { productId, held, as, reason, dueBefore, waitTimeoutMs = plan.waitTimeoutMs } = ending;
   const { fencing, ttlMs } = plan;
   const trace = node.newTrace();
   const orderIds = await endWithoutStock(ending, trace.opId);
-  if (held.length === 0) return { status: "ended", orderIds };
-  const waitTimeoutMs = ending.waitTimeoutMs ?? plan.waitTimeoutMs;
+  const target = { kind: "product", id: productId } as const;
   const limits = { ttlMs, waitTimeoutMs, fencing, trace };
   const outcome = await plan.strategy.giveBack({ target, orders: held, as, reason, dueBefore, ...limits });
   if (outcome.status === "contended") return { status: "contended" };

@@ -31,6 +31,8 @@ export type ShopNodeMessage =
 export interface ShopNodeOptions {
   readonly name: string;
   readonly strategy: string;
+  /** Default: a free port. */
+  readonly port?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -47,7 +49,7 @@ export class ShopNode implements AsyncDisposable {
   }
 
   static async start(options: ShopNodeOptions): Promise<ShopNode> {
-    const node = new ShopNode(options, await freePort());
+    const node = new ShopNode(options, options.port ?? (await freePort()));
     await node.start();
     return node;
   }

@@ -115,6 +115,7 @@ export const timelineSchema = z.looseObject({
 
 export const nodeStrategySchema = z.object({ id: z.string(), node: z.string() });
 export const nodeRunSchema = z.object({ runId: z.string(), node: z.string(), known: z.boolean().optional() });
+export const reservedSchema = z.object({ runId: z.string(), node: z.string(), inFlight: count });
 export const armedSchema = z.object({ runId: z.string(), node: z.string(), place: count });
 export const pauseOutcomesSchema = z.object({
   runId: z.string(),

@@ -12,6 +12,7 @@ import {
   nodeStatsSchema,
   nodeStrategySchema,
   pauseOutcomesSchema,
+  reservedSchema,
 } from "./answer-schemas";
 import { runId } from "./fields";
 import { strategyRequestSchema } from "./request-schemas";
@@ -48,15 +49,15 @@ export const nodeRoutes: readonly Route[] = [
     ...ofRun,
     method: "put",
     path: "/api/node/runs/{id}",
-    summary: "Assigns a run to this node.",
+    summary: "Reserves a run's target on this node: the shop starts no purchase of it any more.",
     body: assignmentSchema,
-    answers: { 200: done },
+    answers: { 200: { description: "The shop's work on the target that is still in flight.", schema: reservedSchema } },
     errors: ["unknown_strategy"],
     handler: ({ params: { id }, body }) => {
       if (body.runId !== id) throw invalidField("runId", "must be the run of the path");
       knownStrategy("strategy", body.strategy);
-      currentNode().assign(body);
-      return json({ runId: id, node: currentNode().name });
+      const inFlight = currentNode().reserve(body);
+      return json({ runId: id, node: currentNode().name, inFlight });
     },
   }),
   route({
@@ -70,6 +71,18 @@ export const nodeRoutes: readonly Route[] = [
     handler: async ({ params: { id }, body }) => {
       knownStrategy("strategy", body.strategy);
       await currentNode().prepare(body);
+      return json({ runId: id, node: currentNode().name });
+    },
+  }),
+  route({
+    ...ofRun,
+    method: "post",
+    path: "/api/node/runs/{id}/open",
+    summary: "Opens a reserved run: purchases of its target now belong to it.",
+    answers: { 200: done },
+    errors: [],
+    handler: ({ params: { id } }) => {
+      if (!currentNode().open(id)) throw unknownRun(id);
       return json({ runId: id, node: currentNode().name });
     },
   }),
@@ -94,7 +107,7 @@ export const nodeRoutes: readonly Route[] = [
     handler: ({ params: { id }, body }) => {
       const node = currentNode();
       // Only closing the run disarms a pause, so a run that is not open must not arm one.
-      if (node.run(id)?.closed !== false) throw unknownRun(id);
+      if (node.run(id)?.state !== "open") throw unknownRun(id);
       return json({ runId: id, node: node.name, place: node.pauses.arm(id, body) });
     },
   }),

@@ -145,7 +145,7 @@ describe("a run is checked once", () => {
       await before.lab.stop();
 
       const restarted = startLab();
-      await restarted.lab.failOrphanedRuns();
+      await restarted.lab.failOrphanedRun();
       assert.equal((await readRun(id))?.status, "running", "expected the run to wait for its report");
       const document = await restarted.lab.finish(id, { client, awaitClientReport: false });
       assert.deepEqual([document.status, document.verdict], ["finished", "safe"], document.sentences.join(" "));
@@ -169,7 +169,7 @@ describe("a run is checked once", () => {
       await prisma().run.update({ where: { id }, data: { deadlineAt: new Date() } });
 
       const restarted = startLab();
-      await restarted.lab.failOrphanedRuns();
+      await restarted.lab.failOrphanedRun();
       await waitUntil(async () => (await readRun(id))?.status === "finished", { what: "the run to finish" });
       const document = await readRun(id);
       assert.deepEqual([document?.verdict, document?.sentences], [provisional.verdict, provisional.sentences]);

@@ -224,21 +224,29 @@ describe("the coordinator", () => {
   it("fails the runs that an earlier coordinator left running, but not those that it opened", async () => {
     const left = await open();
     assert.equal((await buy(left.target.id, 1, left.id)).status, 201);
-    await lab.failOrphanedRuns();
+    await lab.failOrphanedRun();
     assert.equal((await readRun(left.id))?.status, "running", "expected the coordinator to leave its own run alone");
     await lab.stop();
 
     lab = makeCoordinator([server.url]);
-    await lab.failOrphanedRuns();
+    await lab.failOrphanedRun();
     const document = await readRun(left.id);
     assert.equal(document?.status, "failed");
-    assert.equal(document?.sentences[0], "The dashboard restarted during the run.");
+    assert.equal(document?.sentences[0], "The node-1 process restarted during the run.");
     assert.deepEqual(
       document?.stock,
       { initial: 5, final: 4, orders: 1 },
       "expected the figures of the purchase that was made",
     );
     await lab.finish((await open()).id, { awaitClientReport: false });
+  });
+
+  it("stops sampling a run that another process has ended, and forgets its key", async () => {
+    const opened = await open();
+    const other = makeCoordinator([server.url]);
+    await other.finish(opened.id, { awaitClientReport: false });
+    await waitUntil(() => lab.runKey(opened.id) === undefined, { what: "the opener to forget the run" });
+    await other.stop();
   });
 
   it("opens no run if a node does not acknowledge it", async () => {

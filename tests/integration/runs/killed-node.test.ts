@@ -58,7 +58,8 @@ describe("a run whose only store node is killed and restarted", () => {
     await node.kill();
     await node.start();
     const again = new NodeClient({ name: "node-1", url: node.url }, undefined);
-    await again.assign({ runId: id, strategy, target, ...SETTINGS });
+    await again.reserve({ runId: id, strategy, target, ...SETTINGS });
+    await again.open(id);
     return lab.finish(id, { client: clientReport(BUYERS), awaitClientReport: false });
   }
 

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { currentNode } from "../../../lib/node/current-node";
-import { runRequestSchema } from "../../../lib/runs/run-request";
-import { prepareTarget } from "../../../lib/runs/run-target";
-import { postgresPool } from "../../../lib/services/postgres";
+import { setStock } from "../../../lib/runs/run-target";
+import { postgresPool, prisma } from "../../../lib/services/postgres";
 import { expireDueOrders } from "../../../lib/shop/expiry";
 import { readProductOrders } from "../../../lib/shop/queries";
 import { requireEnv, setEnv } from "../../support/lab-env";
@@ -55,9 +54,8 @@ async function countedUnits(productId: number): Promise<Record<string, number>> 
   return Object.fromEntries(rows.map(({ user_id, units }) => [user_id, units]));
 }
 
-function runOf(productId: number) {
-  const target = { kind: "product", id: productId };
-  return runRequestSchema.parse({ strategy: "sql-guarded", stock: 4, target });
+function startRunOn(productId: number): Promise<void> {
+  return setStock(prisma(), { kind: "product", id: productId }, 4);
 }
 
 function expireAll() {
@@ -79,7 +77,7 @@ describe("due orders that are difficult to settle", () => {
       ["b", 2],
     ] as const)
       await countUnits(productId, buyerId, units);
-    await prepareTarget("next-run", runOf(productId));
+    await startRunOn(productId);
     // Buyer a has bought again since, and cancelled: the allowance exists and counts nothing.
     await countUnits(productId, "a", 0);
 
@@ -99,7 +97,7 @@ describe("due orders that are difficult to settle", () => {
     ]);
     await countUnits(productId, "a", 5);
     await countUnits(productId, "b", 4);
-    await prepareTarget("next-run", runOf(productId));
+    await startRunOn(productId);
     assert.deepEqual(await countedUnits(productId), { a: 3, b: 0 });
     assert.equal((await expireAll()).expired, 2);
     assert.deepEqual(await countedUnits(productId), { a: 0, b: 0 });

@@ -5,17 +5,24 @@ import { resourceOf, type StockTarget } from "../stock/types";
 import { ShopError } from "./shop-error";
 
 /**
- * Rejects a purchase of the shop between the end of a run's load and the run's verdict. The checker counts the row's stock
- * then: a unit sold by the shop would be missing from it without being in an order of the run, so the run would look undersold.
- * @throws {ShopError} `contended` with Retry-After, until the run has its verdict
+ * ID of the run that keeps the shop from changing the target's stock: its stock is being prepared, or counted for the verdict. A unit
+ * that the shop sold or gave back then would make the run look unsafe. Null if there is none. Frees the target of a run that has ended.
  */
-export async function rejectWhileAwaitingVerdict(node: StoreNode, target: StockTarget): Promise<void> {
-  const runId = node.runAwaitingVerdict(target);
+export async function runHolding(node: StoreNode, target: StockTarget): Promise<string | null> {
+  const runId = node.runHolding(target);
+  if (runId === null || (await isRunning(runId))) return runId;
+  node.close(runId);
+  node.forget(runId);
+  return null;
+}
+
+/** @throws {ShopError} `contended` with Retry-After while a run holds the target */
+export async function rejectWhileHeld(node: StoreNode, target: StockTarget): Promise<void> {
+  const runId = await runHolding(node, target);
   if (runId === null) return;
-  if (!(await isRunning(runId))) return node.forgetAwaitingVerdict(target);
   throw new ShopError({
     code: "contended",
-    message: `The run that sold ${resourceOf(target)} awaits its verdict. No stock was reserved; retry.`,
+    message: `The stock of ${resourceOf(target)} is being prepared for a run, or counted after it. No stock was reserved; retry.`,
     details: { runId },
     retryAfterSeconds: 1,
   });
