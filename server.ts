@@ -6,6 +6,7 @@ import { createHttpServer } from "./lib/http/http-server";
 import { drain } from "./lib/http/shutdown";
 import { currentNode, servesSales } from "./lib/node/current-node";
 import { closeLockClients } from "./lib/node/lock-dependencies";
+import { RunKeeper } from "./lib/node/run-keeper";
 import { coordinator } from "./lib/runs/lab";
 import { env } from "./lib/services/current-env";
 import { log } from "./lib/services/log";
@@ -29,6 +30,8 @@ async function main(): Promise<void> {
   currentNode();
   const app = next({ dev: isDevelopment, hostname: HOST, port: PORT });
   const handle = app.getRequestHandler();
+  const keeper = new RunKeeper(currentNode());
+  if (servesSales()) await keeper.start();
   await app.prepare();
   const door = new FrontDoor({ next: handle, views: runViews, isDevelopment });
   const server = createHttpServer((request, response) => door.handle(request, response));
@@ -46,7 +49,7 @@ async function main(): Promise<void> {
   const maintenance = new ShopMaintenance(currentNode(), servesSales() ? env().SHOP_MAINTENANCE_EVERY_MS : 0);
   maintenance.start();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.once(signal, () => void shutDown(signal, { server, door, maintenance }));
+    process.once(signal, () => void shutDown(signal, { server, door, maintenance, keeper }));
   }
 }
 
@@ -54,10 +57,11 @@ interface Running {
   readonly server: Server;
   readonly door: FrontDoor;
   readonly maintenance: ShopMaintenance;
+  readonly keeper: RunKeeper;
 }
 
 /** Shuts down gracefully: rejects new requests, completes running ones, then closes clients and pools. */
-async function shutDown(signal: NodeJS.Signals, { server, door, maintenance }: Running): Promise<void> {
+async function shutDown(signal: NodeJS.Signals, { server, door, maintenance, keeper }: Running): Promise<void> {
   const startedMs = performance.now();
   const elapsedMs = () => Math.round(performance.now() - startedMs);
   const limit = setTimeout(() => {
@@ -68,6 +72,7 @@ async function shutDown(signal: NodeJS.Signals, { server, door, maintenance }: R
   log().info({ signal, inFlight: door.inFlight }, "shutting down");
   const cutOff = await drain(server, door, { limitMs: DRAIN_LIMIT_MS });
   await maintenance.stop();
+  await keeper.stop();
   await coordinator().stop();
   await currentNode()[Symbol.asyncDispose]();
   await closeLockClients();

@@ -193,8 +193,9 @@ export class Coordinator {
         return stages.get(id) ?? "doors";
       },
       liveFaults: (lateNodes) => faults.live(id, lateNodes),
+      onEnded: () => this.forget(id),
     };
-    const sampler = new Sampler(document, this.options.nodes, state, () => this.forget(id));
+    const sampler = new Sampler(document, this.options.nodes, state);
     this.samplers.set(id, sampler);
     sampler.start();
   }

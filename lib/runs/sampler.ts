@@ -26,6 +26,8 @@ export interface RunState {
   readonly stage: RunStage;
   /** @param lateNodes nodes that did not answer in time */
   liveFaults(lateNodes: ReadonlySet<string>): readonly LiveFault[];
+  /** Another process has ended the run. The sampler has stopped. */
+  onEnded(): void;
 }
 
 interface Previous {
@@ -55,8 +57,6 @@ export class Sampler {
     private readonly document: RunDocument,
     nodes: readonly NodeClient[],
     private readonly state: RunState,
-    /** Another process has ended the run. The sampler has stopped. */
-    private readonly onEnded: () => void,
   ) {
     this.readings = new NodeReadings(nodes, document.id);
     this.createdAtMs = Math.max(0, Date.now() - document.startedAtEpochMs);
@@ -105,7 +105,7 @@ export class Sampler {
     const sample = this.compose({ atMs, stockLeft: facts.final, orders: facts.orders, stats });
     if ((await insertSample(id, sample)) || this.stopped) return;
     this.stopped = true;
-    this.onEnded();
+    this.state.onEnded();
   }
 
   private stageOf(requests: number): RunStage {

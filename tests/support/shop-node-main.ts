@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import { apiListener } from "../../lib/http/node-adapter";
 import { currentNode } from "../../lib/node/current-node";
+import { RunKeeper } from "../../lib/node/run-keeper";
 import { env } from "../../lib/services/current-env";
 import { driftOf, reconcileCounters } from "../../lib/shop/counters";
 import { expireDueOrders } from "../../lib/shop/expiry";
@@ -61,7 +62,8 @@ async function settle(how: "pay" | "cancel", order: { orderId: string; buyerId: 
   }
 }
 
-function main(): void {
+async function main(): Promise<void> {
+  await new RunKeeper(currentNode()).start();
   const server = createServer(apiListener);
   server.listen(env().PORT, "127.0.0.1", () => send({ type: "ready", port: env().PORT }));
   new ShopMaintenance(currentNode(), env().SHOP_MAINTENANCE_EVERY_MS).start();
@@ -75,4 +77,4 @@ function main(): void {
   process.on("disconnect", () => process.exit(0));
 }
 
-main();
+void main();

@@ -57,9 +57,6 @@ describe("a run whose only store node is killed and restarted", () => {
     await waitUntil(() => spooled(id) === BUYERS, { what: `${BUYERS} operations on disk` });
     await node.kill();
     await node.start();
-    const again = new NodeClient({ name: "node-1", url: node.url }, undefined);
-    await again.reserve({ runId: id, strategy, target, ...SETTINGS });
-    await again.open(id);
     return lab.finish(id, { client: clientReport(BUYERS), awaitClientReport: false });
   }
 

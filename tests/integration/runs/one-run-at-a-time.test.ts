@@ -5,6 +5,7 @@ import { Coordinator } from "../../../lib/runs/coordinator";
 import type { RunDocument } from "../../../lib/runs/document";
 import { isLabError } from "../../../lib/runs/lab-error";
 import { NodeClient } from "../../../lib/runs/node-client";
+import { readRun } from "../../../lib/runs/queries";
 import { runRequestSchema } from "../../../lib/runs/run-request";
 import { postgresPool, prisma } from "../../../lib/services/postgres";
 import { requireEnv, setEnv } from "../../support/lab-env";
@@ -104,6 +105,35 @@ describe("a lab with several processes", () => {
     }
     assert.equal(await prisma().order.count({ where: { productId: product, runId: null } }), lab.nodes.length);
     await broken.stop();
+  });
+
+  it("lets a node that restarts in mid-run serve the run on, and calls the run inconclusive instead of unsafe", async () => {
+    const product = await makeProduct(77);
+    const target = { kind: "product", id: product };
+    const opened = await openAt(lab.dashboard.url, { target, stock: 20, strategy: "sql-row-lock" });
+    assert.equal(opened.status, 201, JSON.stringify(opened.body));
+    const [first, second] = lab.nodes;
+    assert.ok(first && second);
+    const buy = async (url: string, userId: string) => {
+      const answer = await buyAt(url, { productId: product }, { userId });
+      return [answer.status, answer.headers.get("x-lock-strategy")];
+    };
+    assert.deepEqual(await buy(first.url, "before"), [201, "sql-row-lock"]);
+    await first.kill();
+    await first.start();
+    const answers = await Promise.all([first, second].flatMap(({ url }) => [buy(url, "a"), buy(url, "b")]));
+    assert.deepEqual(answers, Array(4).fill([201, "sql-row-lock"]), "expected the run's strategy, not the shop's");
+    const { body } = await post<RunDocument>(`${lab.dashboard.url}/api/runs/${opened.body.id}/finish`, {
+      client: clientReport(5, emptyPercentiles),
+    });
+    assert.equal(body.verdict, "inconclusive", body.sentences.join(" "));
+    assert.match(body.sentences.join(" "), /open-a was killed during the run/);
+    assert.deepEqual(body.stock, { initial: 20, final: 15, orders: 5 });
+    assert.ok(
+      Object.values(body.violations).every((violations) => violations === 0),
+      JSON.stringify(body.violations),
+    );
+    assert.equal((await readRun(body.id))?.status, "finished");
   });
 });
 
