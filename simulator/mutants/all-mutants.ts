@@ -5,6 +5,9 @@ import { noFence } from "./no-fence";
 import { releaseInFlight } from "./release-in-flight";
 import { releaseWithoutOwner } from "./release-without-owner";
 import { renewalAfterRelease } from "./renewal-after-release";
+import { renewalIgnoresRemovedKey } from "./renewal-ignores-removed-key";
+import { renewalRecreatesKey } from "./renewal-recreates-key";
+import { unlockWithoutOwner } from "./unlock-without-owner";
 import { validityFromReply } from "./validity-from-reply";
 import { watchAfterCheck } from "./watch-after-check";
 import { watchFromNow } from "./watch-from-now";
@@ -21,4 +24,7 @@ export const MUTANTS: readonly Mutant[] = [
   validityFromReply,
   missedWakeUp,
   renewalAfterRelease,
+  renewalRecreatesKey,
+  renewalIgnoresRemovedKey,
+  unlockWithoutOwner,
 ];

@@ -1,21 +1,16 @@
 import { releaseScript } from "../../lib/locks/redis/owner-scripts";
 import { createRedisLock } from "../../lib/locks/redis/redis-lock";
-import type { RedisCommands } from "../../lib/locks/redis/redis-port";
 import { redisStrategy } from "../strategies/redis";
 import type { Mutant } from "./mutant";
+import { withScript } from "./mutated-script";
 
-/** Releases with a plain DEL instead of the script that compares the holder. */
-function withPlainDelete(client: RedisCommands): RedisCommands {
-  return {
-    call: (name, ...parameters) =>
-      parameters[0] === releaseScript.sha1 ? client.call("DEL", parameters[2] ?? "") : client.call(name, ...parameters),
-  };
-}
+/** The release script deletes the lock without comparing the holder. */
+const DELETE = `return redis.call("DEL", KEYS[1])`;
 
 export const releaseWithoutOwner: Mutant = {
   name: "release without owner check",
   strategy: redisStrategy("redis-lock", false, (client, dependencies) =>
-    createRedisLock(withPlainDelete(client), dependencies),
+    createRedisLock(withScript(client, releaseScript, DELETE), dependencies),
   ),
   profile: "pause",
   breaks: "ownership",

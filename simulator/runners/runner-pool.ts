@@ -29,13 +29,13 @@ export class RunnerPool implements AsyncDisposable {
 
   static async start(count: number = availableParallelism()): Promise<RunnerPool> {
     const folder = await mkdtemp(path.join(tmpdir(), "simulator-"));
-    const script = path.join(folder, "runner.mjs");
+    const script = path.join(folder, "runner.cjs");
     await build({
       entryPoints: [MAIN],
       outfile: script,
       bundle: true,
       platform: "node",
-      format: "esm",
+      format: "cjs",
       target: "node20",
       sourcemap: true,
       logLevel: "error",

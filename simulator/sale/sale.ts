@@ -93,7 +93,8 @@ export class Sale {
       },
       { stock: random.whole(1, 6), fence: options.fence ?? "read-and-write" },
     );
-    this.#holds = new HoldMonitor(world, { tokensRise: profile !== "amnesia", isExclusive: profile !== "amnesia" });
+    const keepsData = profile !== "amnesia";
+    this.#holds = new HoldMonitor(world, { tokensRise: keepsData, isExclusive: keepsData, ttlMs: this.#ttlMs });
     this.#cluster = strategy.build(world, {
       ttlMs: this.#ttlMs,
       conditions: { slowestMs, breakChance: isBenign ? 0.002 : 0.01, repeatChance: 0.004, dropChance: 0.03 },
@@ -134,7 +135,9 @@ export class Sale {
       clock: process,
       cancel: this.#options.cancelsWrites === false ? async () => {} : this.#database.cancel,
     });
-    const lock = this.#holds.watch(process, opened.lock);
+    const { storesLockOf } = this.#cluster;
+    const isStored = storesLockOf && (() => storesLockOf(process));
+    const lock = this.#holds.watch(process, { lock: opened.lock, isStored });
     const stock = new LockedStock(lock, store, { work: (holdMs) => process.sleep(holdMs) });
     const node = { process, opened, stock };
     this.#nodes.push(node);

@@ -17,6 +17,8 @@ export interface Cluster {
   readonly servers: readonly SimServer[];
   /** Opens the strategy for a process, over separate links. */
   open(process: SimProcess, dependencies: RunnerDependencies): OpenedLock;
+  /** Whether the servers store a lock of the process: a majority of them, if there are several. */
+  storesLockOf?(process: SimProcess): boolean;
 }
 
 export interface OpenedLock {

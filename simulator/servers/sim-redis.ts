@@ -1,4 +1,6 @@
-import { redisScripts } from "./redis-script-models";
+import { createHash } from "node:crypto";
+import { runLuaScript } from "./lua-script";
+import { ReplyError } from "./reply-error";
 import { SimServer, shorten } from "./sim-server";
 
 export type RedisValue = string | Map<string, number>;
@@ -21,18 +23,29 @@ export interface ChannelSink {
   deliver(channel: string, text: string): void;
 }
 
-/** An error reply of the server. ioredis uses the same name. */
-export class ReplyError extends Error {
-  override readonly name = "ReplyError";
+/** What one execution of a script may touch and has touched. */
+interface RunningScript {
+  /** ARGV. It names the holder for which the script runs. */
+  readonly values: readonly string[];
+  /** Entries that the script itself wrote: their expiry is part of the acquisition, not a renewal. */
+  readonly written: Set<Entry>;
 }
 
-/** One Redis server with the commands that the locks use. redis-model.test.ts compares it with a real server. */
+/** The text of every script of this process by its hash. A server must have been sent a script before it runs the hash. */
+const sources = new Map<string, string>();
+
+/**
+ * One Redis server with the commands that the locks use. It runs the text of scripts. redis-model.test.ts compares it with a
+ * real server.
+ */
 export class SimRedis extends SimServer {
   #entries = new Map<string, Entry>();
   #scripts = new Set<string>();
   readonly #sinks = new Map<string, Set<ChannelSink>>();
   /** Sender of the command that is being executed. */
   #actor = "";
+  /** The script that is being executed. */
+  #script: RunningScript | null = null;
 
   execute({ actor, name, parameters }: RedisRequest): unknown {
     this.#actor = actor;
@@ -52,7 +65,7 @@ export class SimRedis extends SimServer {
       case "INCR": {
         const next = Number(this.#string(key) ?? 0) + 1;
         const expiresAtMs = this.#live(key)?.expiresAtMs ?? Number.POSITIVE_INFINITY;
-        this.#entries.set(key, { value: String(next), createdBy: this.#actor, expiresAtMs });
+        this.#write(key, { value: String(next), createdBy: this.#actor, expiresAtMs });
         return next;
       }
       case "EXISTS":
@@ -62,7 +75,7 @@ export class SimRedis extends SimServer {
       case "PEXPIRE":
         return this.#expire(key, Number(values[0]));
       case "DEL":
-        return this.releaseKey(key);
+        return this.#delete(key);
       case "HEXISTS":
         return this.#hash(key)?.has(values[0] ?? "") ? 1 : 0;
       case "HINCRBY":
@@ -88,20 +101,12 @@ export class SimRedis extends SimServer {
     for (const sinks of this.#sinks.values()) sinks.delete(sink);
   }
 
-  /** Deletes a lock. With `holder`, ownership is checked by holder ID; without, by the process that created the entry. */
-  releaseKey(key: string, holder?: string): number {
-    const entry = this.#live(key);
-    if (!entry) return 0;
-    if (holder === undefined) this.recordRelease(this.#actor, entry.createdBy);
-    else this.recordRelease(holder, ownerOf(entry.value));
-    this.#entries.delete(key);
-    return 1;
-  }
-
-  renewKey(key: string, holder: string, ttlMs: number): number {
-    const entry = this.#live(key);
-    if (entry) this.recordRenewal(holder, ownerOf(entry.value));
-    return this.#expire(key, ttlMs);
+  /** Whether an entry that expires was created by the process. */
+  storesLockOf(process: string): boolean {
+    return [...this.#entries.values()].some(
+      ({ createdBy, expiresAtMs }) =>
+        createdBy === process && expiresAtMs > this.nowMs && expiresAtMs !== Number.POSITIVE_INFINITY,
+    );
   }
 
   protected override dropData(): void {
@@ -114,13 +119,44 @@ export class SimRedis extends SimServer {
   }
 
   #evaluate(name: "EVALSHA" | "EVAL", body: string, [keyCount, ...rest]: string[]): unknown {
-    const script = redisScripts.find(({ script }) => (name === "EVAL" ? script.source : script.sha1) === body);
-    if (!script)
-      throw new ReplyError(`ERR the simulator has no model of this script; add it to redis-script-models.ts: ${body}`);
-    if (name === "EVAL") this.#scripts.add(script.script.sha1);
+    if (name === "EVAL") this.#load(body);
     else if (!this.#scripts.has(body)) throw new ReplyError("NOSCRIPT No matching script. Please use EVAL.");
+    const source = name === "EVAL" ? body : (sources.get(body) ?? "");
     const keys = rest.slice(0, Number(keyCount));
-    return script.run(this, keys, rest.slice(keys.length));
+    const values = rest.slice(keys.length);
+    this.#script = { values, written: new Set() };
+    try {
+      return runLuaScript(source, { keys, values }, (command, parameters) => this.command(command, parameters));
+    } finally {
+      this.#script = null;
+    }
+  }
+
+  #load(source: string): void {
+    const sha1 = createHash("sha1").update(source).digest("hex");
+    sources.set(sha1, source);
+    this.#scripts.add(sha1);
+  }
+
+  #write(key: string, entry: Entry): void {
+    this.#entries.set(key, entry);
+    this.#script?.written.add(entry);
+  }
+
+  /** A script must run for the holder that the entry names. A plain command must come from the process that created the entry. */
+  #delete(key: string): number {
+    const entry = this.#live(key);
+    if (!entry) return 0;
+    if (this.#script) this.recordRelease(this.#holderFor(entry), ownerOf(entry.value));
+    else this.recordRelease(this.#actor, entry.createdBy);
+    this.#entries.delete(key);
+    return 1;
+  }
+
+  /** The owner if the running script names it, otherwise the process that sent the script. */
+  #holderFor({ value }: Entry): string {
+    const owner = ownerOf(value);
+    return this.#script?.values.includes(owner) ? owner : this.#actor;
   }
 
   #set(key: string, [value = "", ...flags]: string[]): "OK" | null {
@@ -129,7 +165,7 @@ export class SimRedis extends SimServer {
     // SET without NX counts as a renewal, even if the key is absent.
     if (!flags.includes("NX")) this.recordRenewal(value, existing ? ownerOf(existing.value) : value);
     const ttlMs = flags.includes("PX") ? Number(flags[flags.indexOf("PX") + 1]) : Number.POSITIVE_INFINITY;
-    this.#entries.set(key, { value, createdBy: this.#actor, expiresAtMs: this.nowMs + ttlMs });
+    this.#write(key, { value, createdBy: this.#actor, expiresAtMs: this.nowMs + ttlMs });
     this.world.trace(() => `${this.name}: ${this.#actor} takes ${key} as ${shorten(value)} for ${ttlMs} ms`);
     return "OK";
   }
@@ -143,6 +179,8 @@ export class SimRedis extends SimServer {
   #expire(key: string, ttlMs: number): number {
     const entry = this.#live(key);
     if (!entry) return 0;
+    if (this.#script && !this.#script.written.has(entry))
+      this.recordRenewal(this.#holderFor(entry), ownerOf(entry.value));
     entry.expiresAtMs = this.nowMs + ttlMs;
     return 1;
   }
@@ -152,7 +190,7 @@ export class SimRedis extends SimServer {
     const count = (hash.get(field) ?? 0) + Number(by);
     hash.set(field, count);
     const expiresAtMs = this.#live(key)?.expiresAtMs ?? Number.POSITIVE_INFINITY;
-    this.#entries.set(key, { value: hash, createdBy: this.#actor, expiresAtMs });
+    this.#write(key, { value: hash, createdBy: this.#actor, expiresAtMs });
     return count;
   }
 

@@ -3,6 +3,7 @@ import { createRedisLock } from "../../lib/locks/redis/redis-lock";
 import type { RedisCommands } from "../../lib/locks/redis/redis-port";
 import { createRedisReentrant } from "../../lib/locks/redis/redis-reentrant";
 import { shareSubscriber } from "../../lib/locks/redis/redis-subscriber";
+import { quorumOf } from "../../lib/locks/redlock/quorum-attempt";
 import { createRedlock } from "../../lib/locks/redlock/redlock";
 import type { RunnerDependencies } from "../../lib/locks/runner-context";
 import type { LockStrategy } from "../../lib/locks/types";
@@ -29,7 +30,7 @@ export function redisStrategy(id: string, isFenced: boolean, create: CreateLock)
     build: (world, { conditions }) => {
       const redis = newRedis(world, "redis");
       return {
-        servers: [redis],
+        ...clusterOf([redis]),
         open: (process, dependencies) => {
           const link = new Link(world, { process, server: redis }, { conditions, limits: REDIS_LIMITS });
           return { lock: create(redisCommandsOver(link, redis), dependencies), links: [link] };
@@ -55,7 +56,7 @@ export function redisPubSubStrategy(id: string, create: CreateReentrant): SimStr
       const options = { conditions: { ...conditions, repeatChance: 0 }, limits: REDIS_LIMITS };
       const redis = newRedis(world, "redis");
       return {
-        servers: [redis],
+        ...clusterOf([redis]),
         open: (process, dependencies) => {
           const links = [1, 2].map(() => new Link(world, { process, server: redis }, options));
           const [commandLink, channelLink] = links as [Link, Link];
@@ -88,13 +89,19 @@ function buildRedlock(
 ): Cluster {
   const servers = Array.from({ length: options.count }, (_, at) => newRedis(world, `redlock-${at + 1}`));
   return {
-    servers,
+    ...clusterOf(servers),
     open: (process: SimProcess, dependencies) => {
       const links = servers.map((server) => new Link(world, { process, server }, { conditions, limits: REDIS_LIMITS }));
       const clients = servers.map((server, at) => redisCommandsOver(links[at] as Link, server));
       return { lock: options.create(clients, dependencies), links };
     },
   };
+}
+
+function clusterOf(servers: readonly SimRedis[]): Pick<Cluster, "servers" | "storesLockOf"> {
+  const storesLockOf = ({ name }: SimProcess) =>
+    servers.filter((server) => server.storesLockOf(name)).length >= quorumOf(servers.length);
+  return { servers, storesLockOf };
 }
 
 function newRedis(world: World, name: string): SimRedis {

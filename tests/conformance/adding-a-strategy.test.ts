@@ -100,7 +100,7 @@ describe("docs/adding-a-strategy.md", () => {
   it("shows code that type-checks", () => {
     const config = {
       extends: "./tsconfig.json",
-      include: ["lib/**/*.d.ts", ...new Set(blocks.map(fileOf))],
+      include: ["lib/**/*.d.ts", "simulator/**/*.d.ts", ...new Set(blocks.map(fileOf))],
       exclude: [],
     };
     writeFileSync(path.join(copy, "tsconfig.example.json"), JSON.stringify(config));

@@ -5,8 +5,10 @@ import type { Redis } from "ioredis";
 import { readPropertySeed } from "../../../bin/testing/property-seed";
 import { openMemcached } from "../../../lib/locks/memcached/memcached-client";
 import type { MemcachedVersion } from "../../../lib/locks/memcached/memcached-port";
-import { runScript } from "../../../lib/locks/redis/script";
-import { redisScripts } from "../../../simulator/servers/redis-script-models";
+import { releaseScript, renewScript } from "../../../lib/locks/redis/owner-scripts";
+import { acquireScript } from "../../../lib/locks/redis/redis-fenced";
+import { enterNestedScript, extendScript, lockScript, unlockScript } from "../../../lib/locks/redis/redisson-protocol";
+import { type RedisScript, runScript } from "../../../lib/locks/redis/script";
 import { SimMemcached } from "../../../simulator/servers/sim-memcached";
 import { SimRedis } from "../../../simulator/servers/sim-redis";
 import { Prng } from "../../../simulator/world/prng";
@@ -14,6 +16,15 @@ import { World } from "../../../simulator/world/world";
 import { type LockClients, lockServers, openLockClients } from "../../support/lock-clients";
 
 const propertySeed = readPropertySeed();
+const SCRIPTS: readonly [RedisScript, ...RedisScript[]] = [
+  releaseScript,
+  renewScript,
+  acquireScript,
+  lockScript,
+  enterNestedScript,
+  unlockScript,
+  extendScript,
+];
 const SEQUENCES = 150;
 const COMMANDS = 14;
 /** Long, so nothing expires: other tests cover expiry. A PTTL may differ by the run time of the test. */
@@ -85,7 +96,7 @@ function drawStep(random: Prng, tag: string): Step {
   const key = `${tag}:${random.pick(["lock", "lock", "hash"])}`;
   const holder = random.pick(["one", "two"]);
   if (random.chance(0.6)) {
-    const { script } = random.pick(redisScripts as [(typeof redisScripts)[number], ...typeof redisScripts]);
+    const script = random.pick(SCRIPTS);
     const keys = [key, `${tag}:count`];
     const values = valuesFor(script.source, holder);
     const parameters = [keys.length, ...keys, ...values];
