@@ -1,3 +1,4 @@
+import type { History } from "../history/history";
 import type { StrategyTraits } from "../locks/types";
 import type { ArmedPause, PauseOutcome } from "../node/holder-pauses";
 import type { StockTarget } from "../stock/types";
@@ -41,6 +42,7 @@ export type ExpectedEffect = "unsafe" | "blocked" | "safe";
 export interface Injection {
   readonly target: StockTarget;
   readonly traits: StrategyTraits;
+  readonly ttlMs: number;
   /** The store nodes that serve the run. */
   readonly nodeNames: readonly string[];
   readonly atMs: number;
@@ -71,6 +73,8 @@ export interface Fault {
   expectedEffectOf(run: FaultContext, durationMs: number): ExpectedEffect;
   /** @throws FaultMissed if it did not take effect, or there is no proof that it did */
   inject(injection: Injection): Promise<FaultEvent>;
+  /** Why the run's history does not show that the fault could have an effect; null if it does. Absent: the event proves it. */
+  whyUnproven?(history: History, event: Pick<FaultEvent, "fromNs" | "toNs">): string | null;
 }
 
 /** A fault that did not take effect. The message gives the reason, without the fault's name. */

@@ -1,4 +1,6 @@
 import { once } from "node:events";
+import { servedNs } from "../history/intervals";
+import type { Operation } from "../history/operation";
 import { LONGEST_PAUSE_MS, type PauseOutcome } from "../node/holder-pauses";
 import { elapsedMs } from "../services/monotonic";
 import { type Fault, type FaultEvent, FaultMissed, type Injection } from "./fault";
@@ -20,7 +22,8 @@ export const pauseHolder: Fault = {
   id: "pause-holder",
   stopsNode: true,
   does: "Stops the node that holds the lock (SIGSTOP) after its last lease check and before its write, for longer than its lease.",
-  proof: "how long the node was stopped, by the host's monotonic clock, and which buyer held the lock",
+  proof:
+    "how long the node was stopped, by the host's monotonic clock, and which buyer held the lock; the lease ended during the pause, and another purchase waited for the lock",
 
   defaultDurationMs({ traits, ttlMs }) {
     const takenMs = orphanedLockMs(traits, ttlMs);
@@ -49,9 +52,22 @@ export const pauseHolder: Fault = {
     if (!closing.aborted) await once(closing, "abort");
     return eventOf((await node.disarmPauses())[index], injection);
   },
+
+  whyUnproven({ ops }, { fromNs, toNs }) {
+    if (ops.some((op) => waitedBetween(op, fromNs, toNs))) return null;
+    return "no other purchase waited for the lock during the pause";
+  },
 };
 
-function eventOf(outcome: PauseOutcome | undefined, { node, atMs, durationMs }: Injection): FaultEvent {
+/** Whether a purchase waited for the lock for at least part of the interval. The paused holder's own wait ended before it. */
+function waitedBetween(op: Operation, fromNs: bigint, toNs: bigint): boolean {
+  const at = (reading: bigint) => Number(reading - op.clock.originNs);
+  const endNs = servedNs(op) ?? op.answeredNs ?? Infinity;
+  return op.waitNs !== undefined && op.waitNs < at(toNs) && endNs > at(fromNs);
+}
+
+function eventOf(outcome: PauseOutcome | undefined, injection: Injection): FaultEvent {
+  const { node, atMs, durationMs, traits, ttlMs } = injection;
   if (outcome === undefined) throw new FaultMissed(`${node.name} has no record of the pause`);
   if (outcome.status === "failed") throw new FaultMissed(`${node.name} could not be stopped: ${outcome.reason}`);
   if (outcome.status !== "paused") {
@@ -62,6 +78,13 @@ function eventOf(outcome: PauseOutcome | undefined, { node, atMs, durationMs }: 
   const stoppedMs = elapsedMs(fromNs, toNs);
   if (stoppedMs < durationMs * PROVEN_SHARE) {
     throw new FaultMissed(`${node.name} was stopped for ${Math.round(stoppedMs)} ms instead of ${durationMs} ms`);
+  }
+  // The holder may have renewed its lease right before the pause.
+  const takenMs = orphanedLockMs(traits, ttlMs);
+  if (takenMs !== Infinity && stoppedMs <= takenMs) {
+    throw new FaultMissed(
+      `${node.name} was stopped for ${Math.round(stoppedMs)} ms, and a lock whose holder stops can stay taken for ${takenMs} ms; choose a longer pause`,
+    );
   }
   const holder = holderId === null ? buyerId : `${buyerId} (${holderId})`;
   const proof = `${node.name} was stopped for ${Math.round(stoppedMs)} ms while ${holder} held the lock, after the last lease check and before the write.`;

@@ -18,7 +18,8 @@ const END_LIMIT_MS = 5_000;
 export const pgDisconnect: Fault = {
   id: "pg-disconnect",
   does: "Ends the PostgreSQL connection (pg_terminate_backend) of the node that holds the row or its lock.",
-  proof: "which node's connections ended and which locks they held in pg_locks; pg_stat_activity no longer lists them",
+  proof:
+    "which node's connections ended and how they held the run's row or its lock (xmax of the row, pg_locks); pg_stat_activity no longer lists them",
   defaultDurationMs: () => null,
   // All strategies sell through PostgreSQL.
   whyNotApplicable: () => null,
@@ -47,31 +48,40 @@ interface EndedBackend {
 
 /**
  * Ends only backends of the run's own nodes (by the application name of their pools) in the lab's own database, and of these
- * only those that hold the resource's advisory lock, or more than a reader's lock on the tables of the sale, and wait for
- * no other lock. $1 nodes, $2 tables, $3 advisory key, $4 true: only backends in the middle of a transaction.
+ * only the holders of the run's resource: the transaction that locked or changed its row (`xmax` of the row, or of one of its
+ * buckets), a session with its advisory lock, or one that has locked the whole table. A lock that any purchase of another
+ * product takes proves nothing. Backends that wait for a lock are not holders.
+ * $1 nodes, $2 stock table, $3 advisory key, $4 true: only backends that execute no statement, $5 id, $6 kind.
  */
-const END_HOLDERS = `
-  WITH holders AS MATERIALIZED (
-    SELECT a.pid, split_part(a.application_name, ' ', 2) AS node, a.state,
-      array_agg(DISTINCT l.mode || coalesce(' on ' || l.relation::regclass::text, ' (advisory)')) AS held
-    FROM pg_stat_activity a JOIN pg_locks l ON l.pid = a.pid
+const endHoldersOf = (stock: string): string => `
+  WITH lockers AS MATERIALIZED (
+    SELECT xmax AS xid FROM ${stock} WHERE id = $5::int
+    UNION SELECT xmax FROM stock_buckets WHERE kind = $6::text AND target_id = $5::int),
+  held AS (
+    SELECT pid, 'its row in ${stock}' AS what FROM pg_stat_activity WHERE backend_xid IN (SELECT xid FROM lockers)
+    UNION ALL
+    SELECT pid, CASE locktype WHEN 'advisory' THEN 'its advisory lock' ELSE 'a lock on the table ${stock}' END FROM pg_locks
+    WHERE granted AND (
+      (locktype = 'advisory' AND ((classid::bigint << 32) | objid::bigint) = $3::bigint)
+      OR (locktype = 'relation' AND relation = $2::regclass
+        AND mode IN ('ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')))),
+  holders AS MATERIALIZED (
+    SELECT a.pid, split_part(a.application_name, ' ', 2) AS node, a.state, array_agg(DISTINCT h.what) AS held
+    FROM pg_stat_activity a JOIN held h USING (pid)
     WHERE a.datname = current_database() AND a.pid <> pg_backend_pid()
       AND a.application_name LIKE 'flash-sale-lab %' AND split_part(a.application_name, ' ', 2) = ANY ($1::text[])
-      AND (a.state = 'idle in transaction' OR NOT $4::boolean)
-      AND l.granted AND (
-        (l.locktype = 'relation' AND l.relation = ANY ($2::regclass[]) AND l.mode <> 'AccessShareLock')
-        OR (l.locktype = 'advisory' AND ((l.classid::bigint << 32) | l.objid::bigint) = $3::bigint))
+      AND (a.state IN ('idle', 'idle in transaction') OR NOT $4::boolean)
       AND NOT EXISTS (SELECT FROM pg_locks w WHERE w.pid = a.pid AND NOT w.granted)
     GROUP BY a.pid, node, a.state)
   SELECT pid, node, state, held, pg_terminate_backend(pid) AS signalled FROM holders`;
 
 async function endHolders({ nodeNames, target, traits }: Injection): Promise<EndedBackend[]> {
-  const { stock, orders } = stockTables(target.kind);
+  const { stock } = stockTables(target.kind);
   const key = advisoryKeyOf(resourceOf(target));
   // A SQL lock is held between statements while its holder works. Ending it during COMMIT would hardly have an effect.
   const holdsBetweenStatements = traits.family === "sql" && traits.kind === "lock";
-  const values = [nodeNames, [stock, orders], String(key), holdsBetweenStatements];
-  const result = await postgresPool().query(END_HOLDERS, values);
+  const values = [nodeNames, stock, String(key), holdsBetweenStatements, target.id, target.kind];
+  const result = await postgresPool().query(endHoldersOf(stock), values);
   return (result.rows as EndedBackend[]).filter(({ signalled }) => signalled);
 }
 

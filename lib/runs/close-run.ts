@@ -12,6 +12,7 @@ import { measureRun } from "./measure-run";
 import { callNodes, type NodeAnswers } from "./node-answers";
 import type { NodeClient } from "./node-client";
 import { countLines, type NodeHistory, saveHistory } from "./node-history";
+import { withProvenFaults } from "./proven-faults";
 import { readRunEnd } from "./run-store";
 import { returnUnsold } from "./run-target";
 
@@ -80,7 +81,8 @@ export async function closeRun(document: RunDocument, { nodes, checks }: Closing
     stillRunning: nodeStats.reduce((sum, node) => sum + node.inFlight, 0),
     counterUnread,
   };
-  return closedRun(measureRun(document, { stats: nodeStats, database, drift }, checked), caveats, checked);
+  const proven = withProvenFaults(document, checked.parsed.history);
+  return closedRun(measureRun(proven, { stats: nodeStats, database, drift }, checked), caveats, checked);
 }
 
 /** True for a run that is closed and waits for the client's report. */

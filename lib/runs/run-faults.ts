@@ -95,6 +95,7 @@ export class RunFaults {
       const event = await fault.inject({
         target,
         traits: traitsOf(strategy),
+        ttlMs: config.ttlMs,
         nodeNames: this.nodes.slice(0, config.nodes).map(({ address }) => address.name),
         atMs,
         durationMs,

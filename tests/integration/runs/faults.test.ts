@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import pg from "pg";
+import { pgDisconnect } from "../../../lib/faults/pg-disconnect";
 import type { FaultRequest } from "../../../lib/faults/request";
 import { checkHistory } from "../../../lib/history/check-history";
 import { emptyPercentiles } from "../../../lib/node/figures";
@@ -16,10 +18,19 @@ import { postgresPool, prisma } from "../../../lib/services/postgres";
 import { traitsOf } from "../../../lib/stock/stock-strategies";
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { type OwnMemcached, startOwnMemcached } from "../../support/own-memcached";
+import { makeProduct } from "../../support/rows";
 import { buyAt, type ShopAnswer, type ShopNode, startShopNodes } from "../../support/shop-node";
 
 requireEnv("DATABASE_URL", "REDIS_URL");
 setEnv({ FAULTS_MAY_EMPTY: "memcached" });
+
+/** A connection as if of a store node's pool. */
+async function openAs(node: string): Promise<pg.Client> {
+  const connectionString = process.env.DATABASE_URL;
+  const client = new pg.Client({ connectionString, application_name: `flash-sale-lab ${node}` });
+  await client.connect();
+  return client;
+}
 
 const BUYERS = 80;
 const SETTINGS = { stock: 60, vus: BUYERS, holdMs: 10, ttlMs: 1_000, waitTimeoutMs: 20_000 };
@@ -127,6 +138,15 @@ describe("a run with a fault", () => {
       );
     });
 
+    it("makes the run inconclusive if the lease cannot have ended within the pause", async () => {
+      const { document } = await sell("redis-lock", [{ ...pause, durationMs: 300 }]);
+      assert.equal(document.verdict, "inconclusive", verdictText(document));
+      assert.match(
+        verdictText(document),
+        /stopped for \d+ ms, and a lock whose holder stops can stay taken for 1000 ms/,
+      );
+    });
+
     it("makes the run inconclusive if no buyer reaches the write to pause at", async () => {
       const { document } = await sell("redis-lock", [{ ...pause, atMs: 600_000 }]);
       assert.equal(document.verdict, "inconclusive", verdictText(document));
@@ -168,7 +188,7 @@ describe("a run with a fault", () => {
       assert.deepEqual([document.verdict, document.expected], ["safe", "safe"], verdictText(document));
       assert.match(
         document.faults[0]?.proof ?? "",
-        /ended a connection of node-[12] that held .*RowShareLock on products.* \(idle in transaction\); connections ended: 1/,
+        /ended a connection of node-[12] that held .*its row in products \(idle in transaction\); connections ended: 1/,
       );
       // At most the purchase on the ended connection fails. If its COMMIT got no reply, its outcome is unknown.
       const { errors, unknown, sold } = document.counts;
@@ -176,6 +196,35 @@ describe("a run with a fault", () => {
       assert.deepEqual([document.stock.orders, document.stock.final], [60, 0]);
       assert.ok(sold >= 60 - unknown, verdictText(document));
       assert.equal(answers.filter(({ status }) => status === 201).length, sold);
+    });
+
+    it("ends the connection that holds the run's row, not one that holds another row", async () => {
+      const [target, other] = [await makeProduct(5), await makeProduct(5)];
+      const [holder, bystander] = [await openAs("node-1"), await openAs("node-1")];
+      holder.on("error", () => {});
+      const lost = new Promise((resolve) => holder.once("end", resolve));
+      for (const [client, id] of [
+        [bystander, other],
+        [holder, target],
+      ] as const) {
+        await client.query("BEGIN");
+        await client.query("UPDATE products SET stock = stock - 1 WHERE id = $1", [id]);
+      }
+      const { proof } = await pgDisconnect.inject({
+        target: { kind: "product", id: target },
+        traits: traitsOf("sql-row-lock"),
+        ttlMs: 1_000,
+        nodeNames: ["node-1"],
+        atMs: 0,
+        durationMs: 0,
+        node: { name: "node-1", armPause: async () => 0, disarmPauses: async () => [] },
+        untilDue: async () => {},
+        closing: new AbortController().signal,
+      });
+      assert.match(proof, /its row in products \(idle in transaction\); connections ended: 1\.$/);
+      await lost;
+      assert.equal((await bystander.query("SELECT 1")).rowCount, 1, "the bystander's connection must stay open");
+      await bystander.end();
     });
 
     it("leaves a lock outside PostgreSQL safe: its holder's write is either stored or fails", async () => {
