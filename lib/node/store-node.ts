@@ -91,6 +91,12 @@ export class StoreNode {
     await this.strategy(strategy).prepare?.(target, stock);
   }
 
+  /** Ends the preparation of a run's stock. Called once for all nodes, after the run's counter was read. */
+  async handBack(runId: string): Promise<void> {
+    const assignment = this.runs.get(runId)?.assignment;
+    if (assignment) await this.strategy(assignment.strategy).handBack?.(assignment.target);
+  }
+
   /**
    * Reserves the run's target: from now on this node starts no purchase and no give-back of it, until the run is open. Idempotent.
    * @param isResumed an earlier process of this node served the run

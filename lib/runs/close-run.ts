@@ -3,6 +3,7 @@ import { livenessOf } from "../history/check-history";
 import { type Finding, isDoubt } from "../history/finding";
 import type { NodeRunStats } from "../node/purchase-meter";
 import { figuresOf, recordedOperations } from "../node/recorded-figures";
+import { log } from "../services/log";
 import { traitsOf } from "../stock/stock-strategies";
 import type { StockDrift } from "../stock/types";
 import type { CheckedRun, CheckedRuns } from "./checked-runs";
@@ -64,6 +65,7 @@ export async function closeRun(document: RunDocument, { nodes, checks }: Closing
   await returnUnsold(target);
   const database = await readRunEnd(id, target);
   const { drift, counterUnread } = await readDrift(document, nodes);
+  await handBack(document, nodes);
   const records = { nodes: histories, ...database, counter: drift?.counter };
   const operations = histories.reduce((sum, history) => sum + history.operations, 0);
   const checked = await checks.checkClosed({ id, operations, history: piecesOf(document, records) });
@@ -158,6 +160,15 @@ async function readDrift(
     }
   }
   return { drift: null, counterUnread };
+}
+
+/** Best effort: what a node cannot hand back now, its reconciliation corrects within 30 s. */
+async function handBack({ id, strategy }: RunDocument, nodes: readonly NodeClient[]): Promise<void> {
+  for (const node of keepsCounter(strategy) ? nodes : []) {
+    const failure = await node.handBack(id).catch((error: Error) => error);
+    if (failure === undefined) return;
+    log().warn({ runId: id, reason: failure.message }, "the run's stock counter could not be handed back");
+  }
 }
 
 /** Waits until no purchase is in flight on any node, at most as long as one purchase may take. */

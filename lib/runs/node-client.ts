@@ -35,6 +35,11 @@ export class NodeClient {
     await this.call(`runs/${runId}/prepare`, { method: "POST", body: preparation });
   }
 
+  /** Undoes `prepare`. Called on one node, after the run's counter was read. */
+  async handBack(runId: string): Promise<void> {
+    await this.call(`runs/${runId}/prepare`, { method: "DELETE" });
+  }
+
   /** After this call the node counts no new purchase for the run. */
   async close(runId: string): Promise<void> {
     await this.call(`runs/${runId}/close`, { method: "POST", body: {} });

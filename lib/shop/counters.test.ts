@@ -10,6 +10,8 @@ import { useFakes } from "./testing/use-fakes";
 const PHONE = { kind: "product", id: 1 } as const;
 const COUPON = { kind: "coupon", id: 2 } as const;
 const RUNNING_TARGETS = /WHERE status = 'running'/;
+const EXISTING = /AS resource FROM products/;
+const ALL_EXIST = [{ resource: "product:1" }, { resource: "coupon:2" }];
 const SHOP_TARGETS = /FROM products WHERE run_id IS NULL/;
 const NOTHING: Reconciliation = { kept: 0, givenBack: 0, pending: 0, corrected: 0 };
 const SETTLED: Reconciliation = { kept: 1, givenBack: 2, pending: 3, corrected: 4 };
@@ -41,7 +43,7 @@ class CountingStrategy extends FakeStrategy {
 class ListingStrategy extends CountingStrategy {
   targets: readonly StockTarget[] | Error = [PHONE];
 
-  async journalledTargets(): Promise<readonly StockTarget[]> {
+  async countedTargets(): Promise<readonly StockTarget[]> {
     if (this.targets instanceof Error) throw this.targets;
     return this.targets;
   }
@@ -115,19 +117,33 @@ describe("reconcileCounters", () => {
     for (const { reconciled } of [redis, memcached]) assert.equal(reconciled[0]?.options?.olderThanMs, 500);
   });
 
-  it("without a target, takes the journals that a server lists, else the shop's targets, each once", async () => {
+  it("without a target, takes the counters that a server lists, else the shop's targets, each once", async () => {
     const { redis, memcached, node } = start();
-    fakes.postgres.script(SHOP_TARGETS, [PHONE, COUPON, { ...PHONE }]);
+    fakes.postgres.script(EXISTING, ALL_EXIST).script(SHOP_TARGETS, [PHONE, COUPON, { ...PHONE }]);
     await reconcileCounters(node);
     const targetsOf = ({ reconciled }: CountingStrategy) => reconciled.map(({ target }) => target);
     assert.deepEqual([targetsOf(redis), targetsOf(memcached)], [[PHONE], [PHONE, COUPON]]);
     assert.deepEqual(fakes.postgres.sent(SHOP_TARGETS), [["memcached-cas"]]);
   });
 
+  it("leaves out counters whose product was deleted", async () => {
+    const { redis, node } = start();
+    redis.targets = [PHONE, COUPON];
+    fakes.postgres.script(EXISTING, [{ resource: "coupon:2" }]).script(SHOP_TARGETS, []);
+    await reconcileCounters(node);
+    assert.deepEqual(
+      redis.reconciled.map(({ target }) => target),
+      [COUPON],
+    );
+  });
+
   it("leaves out targets of running runs only if requested", async () => {
     const { redis, memcached, node } = start();
     redis.targets = [PHONE, COUPON];
-    fakes.postgres.script(SHOP_TARGETS, []).script(RUNNING_TARGETS, [{ resource: "product:1" }]);
+    fakes.postgres
+      .script(EXISTING, ALL_EXIST)
+      .script(SHOP_TARGETS, [])
+      .script(RUNNING_TARGETS, [{ resource: "product:1" }]);
     await reconcileCounters(node, { skipsRunningRuns: true });
     assert.deepEqual(
       redis.reconciled.map(({ target }) => target),
@@ -154,7 +170,7 @@ describe("reconcileCounters", () => {
     const { redis, memcached, node } = start();
     redis.targets = [PHONE, COUPON];
     redis.reconciliation = new Error("journal unreadable");
-    fakes.postgres.script(SHOP_TARGETS, [PHONE]);
+    fakes.postgres.script(EXISTING, ALL_EXIST).script(SHOP_TARGETS, [PHONE]);
     const { settled, failed } = await reconcileCounters(node);
     assert.deepEqual(failed, ["redis: journal unreadable", "redis: journal unreadable"]);
     assert.deepEqual(settled, [{ target: PHONE, keptIn: "memcached", ...SETTLED }]);
@@ -164,7 +180,7 @@ describe("reconcileCounters", () => {
   it("goes on with the next server if one cannot list its journals", async () => {
     const { redis, node } = start();
     redis.targets = new Error("connection refused");
-    fakes.postgres.script(SHOP_TARGETS, [PHONE]);
+    fakes.postgres.script(EXISTING, ALL_EXIST).script(SHOP_TARGETS, [PHONE]);
     const { settled, failed } = await reconcileCounters(node);
     assert.deepEqual([settled.length, failed], [1, ["redis: connection refused"]]);
   });

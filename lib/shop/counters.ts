@@ -95,9 +95,9 @@ async function runningTargets(): Promise<ReadonlySet<string>> {
   return new Set(rows.map(({ resource }) => resource));
 }
 
-/** Targets with a journal. If the server cannot list them: the shop's targets and those of recent runs. */
+/** Targets with a counter or a journal. If the server cannot list them: the shop's targets and those of recent runs. */
 async function targetsOf(strategy: StockStrategy): Promise<readonly StockTarget[]> {
-  if (strategy.journalledTargets) return strategy.journalledTargets();
+  if (strategy.countedTargets) return withRow(await strategy.countedTargets());
   const { rows } = await postgresPool().query<StockTarget>(
     `(SELECT 'product' AS kind, id FROM products WHERE run_id IS NULL ORDER BY id LIMIT 200)
      UNION ALL (SELECT 'coupon', id FROM coupons WHERE run_id IS NULL ORDER BY id LIMIT 200)
@@ -106,6 +106,17 @@ async function targetsOf(strategy: StockStrategy): Promise<readonly StockTarget[
     [strategy.id],
   );
   return [...new Map(rows.map((target) => [resourceOf(target), target])).values()];
+}
+
+/** A counter may outlive its product. */
+async function withRow(targets: readonly StockTarget[]): Promise<readonly StockTarget[]> {
+  const { rows } = await postgresPool().query<{ resource: string }>(
+    `SELECT 'product:' || id AS resource FROM products WHERE id = ANY ($1::int[])
+     UNION ALL SELECT 'coupon:' || id FROM coupons WHERE id = ANY ($1::int[])`,
+    [targets.map(({ id }) => id)],
+  );
+  const existing = new Set(rows.map(({ resource }) => resource));
+  return targets.filter((target) => existing.has(resourceOf(target)));
 }
 
 async function withTimeout<T>(timeoutMs: number, work: Promise<T>): Promise<T> {

@@ -154,6 +154,17 @@ export class MemcachedCas implements StockStrategy {
     }
   }
 
+  /** Sets the counter to the row's stock if no order can still follow. Then lets it expire like a counter of the shop. */
+  async handBack(target: StockTarget): Promise<void> {
+    const counter = this.counterOf(target);
+    const reading = await counter.read();
+    if (reading === null) return;
+    const journal = this.journalWriter.journalOf(target).read();
+    const isSettled = (await counter.withTypedErrors(journal, "its journal could not be read")).length === 0;
+    const stock = isSettled ? await this.parts.queries.stock(target) : reading.stock;
+    await counter.replace(reading, { stock, expirySeconds: SHOP_EXPIRY_SECONDS });
+  }
+
   /** Exact only while no purchase is running. */
   async drift(target: StockTarget): Promise<StockDrift> {
     const counted = this.counterOf(target);

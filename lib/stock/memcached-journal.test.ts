@@ -103,4 +103,26 @@ describe("the journal in Memcached", () => {
     await journalOf("node-2").add(entryOf("op-2"));
     assert.equal(client.value("journal:product:7"), "node-1,node-3,node-2");
   });
+
+  it("is listed again after the server lost the index, with all entries of the node", async () => {
+    const { client, journalOf } = setUp();
+    const journal = journalOf("node-1");
+    await journal.add(entryOf("op-1"));
+    client.items.clear();
+    assert.deepEqual(idsOf(await journal.read()), ["op-1"], "its own entries must not depend on the server");
+    client.items.clear();
+    await journal.add(entryOf("op-2"));
+    assert.deepEqual(idsOf(await journalOf("node-2").read()), ["op-1", "op-2"]);
+  });
+
+  it("does not add an entry if the node cannot join the index", async () => {
+    const { client, journalOf } = setUp();
+    await journalOf("node-2").add(entryOf("op-2"));
+    let changes = 0;
+    client.before = (command, key) => {
+      changes += 1;
+      if (command === "cas") client.store({ key, value: `node-${changes}`, expirySeconds: 900 });
+    };
+    await assert.rejects(journalOf("node-1").add(entryOf("op-1")), /the index journal:product:7 changed/);
+  });
 });

@@ -1,8 +1,10 @@
-import type { MemcachedCommands } from "../locks/memcached/memcached-port";
+import { type MemcachedCommands, MemcachedError } from "../locks/memcached/memcached-port";
+import { elapsedMs, nowNs } from "../services/monotonic";
 import { type JournalEntry, journalText, parseJournal } from "./redis-journal";
 
-/** Longer than any run. */
+/** Longer than any run. Each write renews the node's item, and the index item once it is due. */
 const EXPIRY_SECONDS = 900;
+const RENEW_INDEX_MS = (EXPIRY_SECONDS * 1_000) / 3;
 /** Two nodes that join the index at the same time retry. This bounds the retries of one node. */
 const INDEX_TRIES = 32;
 
@@ -19,6 +21,7 @@ export class MemcachedJournal {
   private opening: Promise<Map<string, JournalEntry>> | null = null;
   private writing: Promise<void> | null = null;
   private nextWrite: Promise<void> | null = null;
+  private indexRenewedNs = 0n;
 
   constructor(
     private readonly client: MemcachedCommands,
@@ -41,8 +44,9 @@ export class MemcachedJournal {
     if (entries.size === 0 && before > 0) await this.flush();
   }
 
-  /** Reads the entries of all nodes from the server. */
+  /** Reads the entries of all nodes from the server. If the server has lost this node's entries, it writes them again. */
   async read(): Promise<JournalEntry[]> {
+    if (this.entries && this.entries.size > 0) await this.flush();
     const nodes = (await this.client.gets(this.indexKey))?.value.split(",") ?? [];
     const items = await Promise.all(nodes.map((node) => this.client.gets(this.itemKey(node))));
     return items.flatMap((item) => parseItem(item?.value ?? ""));
@@ -57,7 +61,6 @@ export class MemcachedJournal {
   }
 
   private async load(): Promise<Map<string, JournalEntry>> {
-    await this.joinIndex();
     const item = await this.client.gets(this.itemKey(this.node));
     this.entries = new Map(parseItem(item?.value ?? "").map((entry) => [entry.opId, entry]));
     return this.entries;
@@ -67,10 +70,18 @@ export class MemcachedJournal {
     const key = this.indexKey;
     for (let attempt = 0; attempt < INDEX_TRIES; attempt += 1) {
       const found = await this.client.gets(key);
-      if (found?.value.split(",").includes(this.node)) return;
-      const item = { key, value: found ? `${found.value},${this.node}` : this.node, expirySeconds: EXPIRY_SECONDS };
-      if (found ? (await this.client.cas(item, found)) === "stored" : await this.client.add(item)) return;
+      const nodes = found?.value.split(",") ?? [];
+      const isListed = nodes.includes(this.node);
+      if (isListed && elapsedMs(this.indexRenewedNs) < RENEW_INDEX_MS) return;
+      const value = (isListed ? nodes : [...nodes, this.node]).join(",");
+      const item = { key, value, expirySeconds: EXPIRY_SECONDS };
+      const renewedNs = nowNs();
+      if (found ? (await this.client.cas(item, found)) === "stored" : await this.client.add(item)) {
+        this.indexRenewedNs = renewedNs;
+        return;
+      }
     }
+    throw new MemcachedError("not-serving", `the index ${key} changed ${INDEX_TRIES} times during one write`);
   }
 
   private flush(): Promise<void> {
@@ -95,10 +106,13 @@ export class MemcachedJournal {
     const value = [...(this.entries ?? new Map<string, JournalEntry>()).values()]
       .map((entry) => JSON.stringify([entry.opId, journalText(entry)]))
       .join("\n");
-    const written = this.client.set({ key: this.itemKey(this.node), value, expirySeconds: EXPIRY_SECONDS });
-    return written.finally(() => {
-      if (!this.nextWrite) this.writing = null;
-    });
+    const item = { key: this.itemKey(this.node), value, expirySeconds: EXPIRY_SECONDS };
+    const written = Promise.all([this.client.set(item), this.joinIndex()]);
+    return written
+      .then(() => undefined)
+      .finally(() => {
+        if (!this.nextWrite) this.writing = null;
+      });
   }
 
   private get indexKey(): string {

@@ -6,7 +6,7 @@ import { nowNs } from "../services/monotonic";
 import type { CounterQueries } from "./counter-queries";
 import { giveBackRelative } from "./give-back";
 import { readDrift, reconcile } from "./reconcile";
-import { listJournals, RedisCounter, type Take, type TakeResult } from "./redis-counter";
+import { listCounted, RedisCounter, type Take, type TakeResult } from "./redis-counter";
 import { returnOpId } from "./redis-journal";
 import { isRowRejection, rowRejectionOf } from "./row-rejection";
 import type { StockRow, StockStore } from "./stock-store";
@@ -106,12 +106,16 @@ export class RedisCountedStock implements StockStrategy {
     await this.counter(target).reset(stock, await this.parts.queries.buyers(target));
   }
 
+  handBack(target: StockTarget): Promise<void> {
+    return this.counter(target).remove();
+  }
+
   drift(target: StockTarget): Promise<StockDrift> {
     return readDrift(this.counter(target), this.parts.queries);
   }
 
-  journalledTargets(): Promise<readonly StockTarget[]> {
-    return listJournals(this.parts.redis, this.id);
+  countedTargets(): Promise<readonly StockTarget[]> {
+    return listCounted(this.parts.redis, this.id);
   }
 
   reconcile(target: StockTarget, options: ReconcileOptions = {}): Promise<Reconciliation> {

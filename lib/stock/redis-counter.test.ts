@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { limitPerBuyerOf, listJournals, RedisCounter } from "./redis-counter";
+import { limitPerBuyerOf, listCounted, RedisCounter } from "./redis-counter";
 import { FakeRedis } from "./testing/fake-redis";
 import { COUPON, PRODUCT } from "./testing/requests";
 
@@ -52,9 +52,9 @@ describe("the counter in Redis", () => {
   it("lists the targets of all scan pages, each once, and ignores other keys", async () => {
     const pages: Readonly<Record<string, unknown>> = {
       "0": ["17", ["journal:product:7", "journal:other"]],
-      "17": ["0", ["journal:product:7", "journal:coupon:8", "journal:product:0"]],
+      "17": ["0", ["stock:product:7", "stock:coupon:8", "journal:product:0", "bought:product:9"]],
     };
     const commands = { call: async (_: string, cursor: string | number = "") => pages[String(cursor)] };
-    assert.deepEqual(await listJournals(commands, "test"), [PRODUCT, COUPON]);
+    assert.deepEqual(await listCounted(commands, "test"), [PRODUCT, COUPON]);
   });
 });

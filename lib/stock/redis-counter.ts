@@ -54,19 +54,19 @@ const MAX_BUYERS_PER_COMMAND = 1_000;
 /** Keys per SCAN, and the maximum number of SCANs: bounds the search on a server full of other keys. */
 const SCAN_COUNT = 1_000;
 const MAX_SCANS = 200;
-const JOURNAL_KEY = /^journal:(product|coupon):([1-9][0-9]{0,9})$/;
+const COUNTER_OR_JOURNAL = /^(?:stock|journal):((product|coupon):([1-9][0-9]{0,9}))$/;
 
-/** Lists the targets that have a journal. */
-export async function listJournals(commands: RedisCommands, strategyId: string): Promise<StockTarget[]> {
-  const calls = new RedisCalls(commands, { strategyId, resource: "journal:*" });
+/** Lists the targets that have a counter or a journal. */
+export async function listCounted(commands: RedisCommands, strategyId: string): Promise<StockTarget[]> {
+  const calls = new RedisCalls(commands, { strategyId, resource: "stock:*" });
   const found = new Map<string, StockTarget>();
   let cursor = "0";
   for (let scans = 0; scans < MAX_SCANS; scans += 1) {
-    const reply = await calls.call("SCAN", cursor, "MATCH", "journal:*", "COUNT", SCAN_COUNT);
+    const reply = await calls.call("SCAN", cursor, "MATCH", "*:[pc]*:[1-9]*", "COUNT", SCAN_COUNT);
     const [next, keys] = reply as [string, string[]];
     for (const key of keys) {
-      const [, kind, id] = JOURNAL_KEY.exec(key) ?? [];
-      if (kind === "product" || kind === "coupon") found.set(key, { kind, id: Number(id) });
+      const [, resource = "", kind, id] = COUNTER_OR_JOURNAL.exec(key) ?? [];
+      if (kind === "product" || kind === "coupon") found.set(resource, { kind, id: Number(id) });
     }
     cursor = next;
     if (cursor === "0") break;
@@ -146,6 +146,11 @@ export class RedisCounter {
       [stock, RUN_COUNTER_SECONDS],
     );
     await this.storeBuyers(buyers);
+  }
+
+  /** Deletes counter and buyers. The next purchase creates them from PostgreSQL and subtracts the journal, which stays. */
+  async remove(): Promise<void> {
+    await this.calls.call("DEL", this.keys.counter, this.keys.buyers);
   }
 
   /** @returns false when the counter had changed since it was read, or the journal was not empty */

@@ -135,10 +135,15 @@ export interface StockStrategy extends AsyncDisposable {
    * Called once for all nodes before a run opens. Outside runs, a purchase initializes a missing counter.
    */
   prepare?(target: StockTarget, stock: number): Promise<void>;
+  /**
+   * Undoes `prepare` after a run: a later purchase outside runs counts from the row, not from what the run left. Units whose orders
+   * may still follow stay in the journal.
+   */
+  handBack?(target: StockTarget): Promise<void>;
   /** Compares an external counter with the row. Only strategies with an external counter have it. */
   drift?(target: StockTarget): Promise<StockDrift>;
-  /** Lists the targets that have a journal, if the server can list keys. */
-  journalledTargets?(): Promise<readonly StockTarget[]>;
+  /** Lists the targets that have a counter or a journal, if the server can list keys. */
+  countedTargets?(): Promise<readonly StockTarget[]>;
   /** Repairs counter and journal after crashes and lost replies. Safe at any time and on several nodes at once. */
   reconcile?(target: StockTarget, options?: ReconcileOptions): Promise<Reconciliation>;
 }

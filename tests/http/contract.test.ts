@@ -289,6 +289,7 @@ describe("the OpenAPI document", () => {
     const { outcomes } = json<{ outcomes: object[] }>(await call({ ...pauses, method: "DELETE" }));
     assert.deepEqual(outcomes, [{ status: "disarmed" }]);
     await call({ ...run, method: "POST", path: "/api/node/runs/{id}/close" });
+    await call({ ...run, method: "DELETE", path: "/api/node/runs/{id}/prepare" });
     assert.equal(codeOf(await call({ ...pauses, body: { atMs: 0, durationMs: 100 } })), "not_found");
     const other = await call({ ...run, params: { id: "another" }, body: assignment });
     assert.equal(codeOf(other), "invalid_request");

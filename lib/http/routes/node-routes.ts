@@ -76,6 +76,18 @@ export const nodeRoutes: readonly Route[] = [
   }),
   route({
     ...ofRun,
+    method: "delete",
+    path: "/api/node/runs/{id}/prepare",
+    summary: "Hands the target's stock back: a counter outside PostgreSQL no longer counts what the run left.",
+    answers: { 200: done },
+    errors: [],
+    handler: async ({ params: { id } }) => {
+      await currentNode().handBack(id);
+      return json({ runId: id, node: currentNode().name });
+    },
+  }),
+  route({
+    ...ofRun,
     method: "post",
     path: "/api/node/runs/{id}/open",
     summary: "Opens a reserved run: purchases of its target now belong to it.",

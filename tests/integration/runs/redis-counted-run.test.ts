@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { Redis } from "ioredis";
+import { currentNode } from "../../../lib/node/current-node";
 import type { RunDocument } from "../../../lib/runs/document";
 import { runRequestSchema } from "../../../lib/runs/run-request";
+import { reconcileCounters } from "../../../lib/shop/counters";
 import { counterKeys } from "../../../lib/stock/redis-counter";
 import { requireEnv, setEnv } from "../../support/lab-env";
+import { makeProduct } from "../../support/rows";
 import { clientReport, setUpRunLab } from "../../support/run-lab";
 
 requireEnv("DATABASE_URL", "REDIS_URL");
@@ -46,6 +49,22 @@ describe("a run whose stock is counted in Redis", () => {
         assert.deepEqual(document.stock, { initial: 5, final: 2, orders: 3, counter: 0 });
         assert.equal(document.violations.undersold, 2);
         assert.equal(document.verdict, "unsafe");
+      });
+
+      it("leaves no counter that says sold out while the row has units", async () => {
+        const opened = await open();
+        await sellOut(opened);
+        await here.lab.finish(opened.id, { client, awaitClientReport: false });
+        const { counter, buyers } = counterKeys(opened.target);
+        assert.equal(await redis.exists(counter, buyers), 0);
+      });
+
+      it("has a counter without a journal corrected by the reconciliation", async () => {
+        const productId = await makeProduct(38);
+        const { counter } = counterKeys({ kind: "product", id: productId });
+        await redis.set(counter, 0, "EX", 3_600);
+        await reconcileCounters(currentNode());
+        assert.equal(await redis.get(counter), "38");
       });
 
       it("is inconclusive if its counter cannot be read", async () => {

@@ -11,6 +11,7 @@ import { CounterQueries } from "../../../lib/stock/counter-queries";
 import { MemcachedCas } from "../../../lib/stock/memcached-cas";
 import { StockStore } from "../../../lib/stock/stock-store";
 import type { OperationTrace, StockRequest, StockTarget } from "../../../lib/stock/types";
+import { makeGate } from "../../support/gate";
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { type OwnMemcached, startOwnMemcached } from "../../support/own-memcached";
 import { couponFacts, makeCoupon, makeProduct, productFacts } from "../../support/rows";
@@ -251,5 +252,59 @@ describe("memcached-cas", () => {
     await server.start();
     await assert.rejects(buy({ runId: "test-run" }), isGone);
     assert.deepEqual(await productFacts(target.id), { stock: 5, orders: 0 });
+  });
+
+  describe("a purchase under way on another node", () => {
+    /** A store node whose orders wait until `release` is called. */
+    function slowNode(commands: MemcachedCommands) {
+      const gate = makeGate();
+      class SlowStore extends StockStore {
+        override async run(...args: Parameters<StockStore["run"]>) {
+          if (args[1].name === "takeGuarded" && isSlow) await gate.opened;
+          return super.run(...args);
+        }
+      }
+      let isSlow = false;
+      const queries = new CounterQueries(postgresPool(), "memcached-cas");
+      const store = new SlowStore(postgresPool(), "slow-node");
+      const node = new MemcachedCas({ store, queries, client: commands, random: systemRandom.fraction });
+      const slowDown = () => {
+        isSlow = true;
+      };
+      return { node, slowDown, release: gate.open };
+    }
+
+    for (const [loss, command] of [
+      ["its index expired", () => `delete journal:product:${target.id}`],
+      ["Memcached was flushed", () => "flush_all"],
+    ] as const) {
+      it(`is left alone by the settlement after ${loss}`, async () => {
+        await product(20);
+        const { node, slowDown, release } = slowNode(client);
+        const sell = (runId: string | null = null) =>
+          node.reduceStock({
+            ...{ target, quantity: 1, buyerId: `buyer-${randomUUID()}`, runId, holdMs: 0, ttlMs: 5_000 },
+            ...{ waitTimeoutMs: 10_000, trace: newTrace() },
+          });
+        await sell();
+        await server.send(command());
+        slowDown();
+        const underWay = sell();
+        await waitUntil(async () => (await counter()) === "18", { what: "the unit to leave the counter" });
+        assert.deepEqual(await strategy.reconcile(target), { kept: 0, givenBack: 0, pending: 1, corrected: 0 });
+        release();
+        assert.equal((await underWay).status, "sold");
+        assert.deepEqual(await strategy.drift(target), { counter: 18, stock: 18, pending: 0, drift: 0 });
+      });
+    }
+  });
+
+  it("hands its counter back after a run, so that it follows the row", async () => {
+    await product(5);
+    await strategy.prepare(target, 5);
+    await buy({ runId: "test-run" });
+    await client.set({ key: `stock:product:${target.id}`, value: "0", expirySeconds: 900 });
+    await strategy.handBack(target);
+    assert.equal(await counter(), "4");
   });
 });
