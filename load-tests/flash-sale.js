@@ -143,7 +143,7 @@ export function teardown(sale) {
 export function handleSummary(data) {
   /** @type {Sale | undefined} */
   const sale = data.setup_data;
-  if (!sale) return { stderr: "The run was not opened. The error above gives the reason.\n" };
+  if (!sale) return { stderr: "k6 stopped before its setup was complete, so no buyer was started.\n" };
   const client = clientReportOf(data.metrics, { engineName: settings.engineName, doorsOpen });
   const document = finishRun(settings, sale.runId, { client });
   const resultFile = settings.resultFile ?? defaultResultFile(sale.runId);

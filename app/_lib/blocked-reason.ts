@@ -15,6 +15,10 @@ export function blockedReason(
   if (engine !== undefined && !engine.available) {
     return engine.reason ?? `${engine.id} is unavailable. Choose another load engine.`;
   }
+  if (engine !== undefined && config.arrival === "together" && config.buyers > engine.maxBuyers) {
+    const limit = engine.maxBuyers.toLocaleString("en");
+    return `${engine.id} can start at most ${limit} buyers together on this machine, because of ${engine.limitedBy}.`;
+  }
   if (faultProblem(config, catalogue.faults) !== null) {
     return `${faultValue(config.faults)} is not applicable to ${config.strategy}. Choose another fault, or none.`;
   }

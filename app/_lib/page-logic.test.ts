@@ -90,8 +90,22 @@ describe("reason why a sale cannot run", () => {
 
   it("names an unknown strategy, a missing engine or a setting out of bounds", () => {
     assert.match(blockedReason({ ...DEFAULT_CONFIG, strategy: "x" }, {}, catalogue) ?? "", /no strategy "x"/);
-    const engines = [{ id: "k6", available: false, version: null, reason: "k6 is not installed" }] as const;
-    assert.equal(blockedReason(DEFAULT_CONFIG, {}, { ...catalogue, engines }), "k6 is not installed");
+    const k6 = {
+      id: "k6",
+      available: true,
+      version: "k6",
+      reason: null,
+      maxBuyers: 499,
+      limitedBy: "little memory",
+    } as const;
+    const missing = { ...k6, available: false, reason: "k6 is not installed" };
+    assert.equal(blockedReason(DEFAULT_CONFIG, {}, { ...catalogue, engines: [missing] }), "k6 is not installed");
+    assert.equal(
+      blockedReason(DEFAULT_CONFIG, {}, { ...catalogue, engines: [k6] }),
+      "k6 can start at most 499 buyers together on this machine, because of little memory.",
+    );
+    const atRate = { ...DEFAULT_CONFIG, arrival: "rate" } as const;
+    assert.equal(blockedReason(atRate, {}, { ...catalogue, engines: [k6] }), null);
     assert.match(blockedReason(DEFAULT_CONFIG, { stock: "a whole number" }, catalogue) ?? "", /^Stock must be/);
     const withFault = { ...DEFAULT_CONFIG, faults: [{ id: "pause-holder" as const }] };
     assert.match(

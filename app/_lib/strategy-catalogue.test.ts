@@ -58,8 +58,22 @@ describe("strategy catalogue", () => {
   });
 
   it("prefers k6 if the lab has it", () => {
-    const builtin = { id: "builtin", available: true, version: null, reason: null } as const;
-    const k6 = { id: "k6", available: true, version: "v2.2.0", reason: null } as const;
+    const builtin = {
+      id: "builtin",
+      available: true,
+      version: null,
+      reason: null,
+      maxBuyers: 20_000,
+      limitedBy: "a test",
+    } as const;
+    const k6 = {
+      id: "k6",
+      available: true,
+      version: "v2.2.0",
+      reason: null,
+      maxBuyers: 20_000,
+      limitedBy: "a test",
+    } as const;
     assert.equal(preferredEngine([k6, builtin]), "k6");
     assert.equal(preferredEngine([{ ...k6, available: false }, builtin]), "builtin");
     assert.equal(engineLabel(k6), "k6 2.2.0");

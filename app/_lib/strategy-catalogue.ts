@@ -44,6 +44,9 @@ export interface CatalogueEngine {
   readonly available: boolean;
   readonly version: string | null;
   readonly reason: string | null;
+  /** Buyers that it can start together on this machine, and what sets the limit. */
+  readonly maxBuyers: number;
+  readonly limitedBy: string;
 }
 
 export interface FamilyGroup {

@@ -5,14 +5,12 @@
 
 import type { RunDocument } from "../../lib/runs/document";
 import { builtinVersion } from "../../lib/runs/engines/builtin";
+import { BUILTIN_CONNECTIONS } from "../../lib/runs/engines/buyer-limit";
 import { requestTimeoutMs } from "../../lib/runs/engines/limits";
 import { finishRun, type LabAddress, readRun, storeUrls } from "../runs/lab-client";
 import { arriveAtRate, openDoors } from "./arrivals";
 import { createPool, type Sale } from "./purchase";
 import { Tally } from "./tally";
-
-/** Connections to all nodes together. More buyers than that queue, and the queueing counts as latency. */
-const MAX_CONNECTIONS = 4_000;
 
 async function main(signal: AbortSignal): Promise<void> {
   const lab: LabAddress = { baseUrl: required("BASE_URL"), adminToken: process.env.ADMIN_TOKEN };
@@ -37,13 +35,13 @@ async function sendLoad(run: RunDocument, load: { sale: Sale; tally: Tally; sign
   const nodes = load.sale.storeUrls.length;
   if (config.rate === null) {
     const count = config.vus ?? 1;
-    const connections = Math.min(count, MAX_CONNECTIONS);
+    const connections = Math.min(count, BUILTIN_CONNECTIONS);
     return openDoors({ ...load, pool: createPool(connections, nodes) }, { count, connections });
   }
   const durationMs = config.durationMs ?? 10_000;
   // At most the purchases that arrive while one purchase waits for its whole timeout.
   const arriving = Math.ceil((config.rate * Math.min(durationMs, requestTimeoutMs(config))) / 1_000);
-  const maxInFlight = Math.min(MAX_CONNECTIONS, Math.max(20, arriving));
+  const maxInFlight = Math.min(BUILTIN_CONNECTIONS, Math.max(20, arriving));
   const schedule = { ratePerSecond: config.rate, durationMs, maxInFlight };
   return arriveAtRate({ ...load, pool: createPool(maxInFlight, nodes) }, schedule);
 }

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { MAX_BUYERS } from "../../lib/runs/engines/buyer-limit";
 import { stockStrategies } from "../../lib/stock/stock-strategies";
 
 /** The flags that describe a sale, shared by `run`, `sweep` and `results`. */
@@ -56,7 +57,7 @@ export function labUrl(text: string): string {
 export function addSaleOptions(command: Command): Command {
   return command
     .option("--stock <n>", "units on sale", wholeNumber(1, 1_000_000), 100)
-    .option("--buyers <n>", "buyers that start together, one purchase each", wholeNumber(1, 20_000), 500)
+    .option("--buyers <n>", "buyers that start together, one purchase each", wholeNumber(1, MAX_BUYERS), 500)
     .option("--hold-ms <n>", "business logic inside the critical section", wholeNumber(0, 10_000), 5)
     .option("--ttl-ms <n>", "lease length, for strategies that have one", wholeNumber(100, 120_000), 5_000)
     .option("--wait-timeout-ms <n>", "how long a purchase waits for its lock", wholeNumber(0, 60_000), 10_000)

@@ -10,6 +10,7 @@ interface ErrorRow {
 export const errorTable = {
   invalid_fault: { status: 400, message: "The fault is not valid." },
   invalid_request: { status: 400, message: "The request is not valid." },
+  too_many_buyers: { status: 400, message: "This machine cannot start that many buyers together." },
   too_many_nodes: { status: 400, message: "The lab has fewer store nodes than the run needs." },
   unknown_strategy: { status: 400, message: "The strategy does not exist. GET /api/strategies lists the valid ids." },
 

@@ -2,6 +2,7 @@ import { env } from "../services/current-env";
 import { type CheckedRuns, checkedRuns } from "./checked-runs";
 import { type ClosedRun, closeRun, isClosed, restoreClosedRun } from "./close-run";
 import type { RunDocument } from "./document";
+import { engineLimitMs } from "./engines/limits";
 import { LabError } from "./lab-error";
 import { callNodes } from "./node-answers";
 import { type ClaimedRun, claimRun, type OpenOptions, planRun, prepareRun, type RunPlan } from "./open-run";
@@ -14,8 +15,8 @@ import * as store from "./run-store";
 import { withVerdict } from "./run-verdict";
 import { type RunState, Sampler } from "./sampler";
 
-/** How long the lab waits for the load generator to start and finish, beyond the run's own length. */
-const GRACE_MS = 120_000;
+/** How much longer the lab waits than the load generator's own limit, whose reason says more. */
+const GRACE_MS = 30_000;
 /** How long the client's report may take after the load is over. */
 const REPORT_WAIT_MS = 10_000;
 /** A run that ends between two attempts leaves the place to this one. */
@@ -54,7 +55,7 @@ export class Coordinator {
   async open(request: RunRequest): Promise<RunDocument> {
     const claimed = await this.claim(request, planRun(request, this.options));
     const { id, config } = claimed.document;
-    const limitMs = GRACE_MS + config.waitTimeoutMs + (config.durationMs ?? 0);
+    const limitMs = engineLimitMs(config) + GRACE_MS;
     this.keys.set(id, claimed.assignment.runKey);
     try {
       const document = await prepareRun(claimed, this.options.nodes, limitMs);

@@ -9,8 +9,9 @@ import { missingService } from "../services/missing-service";
 import { type ServiceState, serviceStates } from "../services/service-state";
 import { stockStrategies } from "../stock/stock-strategies";
 import { activeStrategies } from "./active-strategy";
+import { type BuyerLimit, buyerLimit } from "./engines/buyer-limit";
 import { createEngines } from "./engines/choose";
-import type { EngineId } from "./engines/types";
+import type { EngineAvailability, EngineId } from "./engines/types";
 import { LabError } from "./lab-error";
 import type { NodeAddress } from "./node-client";
 
@@ -36,10 +37,15 @@ export interface LabDescription {
   readonly active: string;
   readonly strategies: readonly DescribedStrategy[];
   readonly services: readonly ServiceState[];
-  readonly engines: readonly { id: EngineId; available: boolean; version: string | null; reason: string | null }[];
+  readonly engines: readonly DescribedEngine[];
   readonly nodes: readonly NodeAddress[];
   readonly faults: readonly DescribedFault[];
   readonly adminTokenRequired: boolean;
+}
+
+/** A load generator, and how many buyers it can start together on this machine. */
+export interface DescribedEngine extends EngineAvailability, BuyerLimit {
+  readonly id: EngineId;
 }
 
 /** Availability by configuration only: does not check whether the servers answer. */
@@ -106,7 +112,7 @@ async function describeEngines(): Promise<LabDescription["engines"]> {
   return Promise.all(
     (["k6", "builtin"] as const).map(async (id) => {
       const { available, version, reason } = await engines[id].detect();
-      return { id, available, version, reason };
+      return { id, available, version, reason, ...buyerLimit(id) };
     }),
   );
 }

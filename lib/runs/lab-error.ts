@@ -8,6 +8,7 @@ export type LabErrorCode =
   | "engine_unavailable"
   | "node_unavailable"
   | "too_many_nodes"
+  | "too_many_buyers"
   | "invalid_fault"
   | "fault_not_applicable";
 

@@ -5,6 +5,7 @@ import { postgresPool } from "../services/postgres";
 import { processSingleton } from "../services/singleton";
 import { Coordinator } from "./coordinator";
 import type { RunDocument } from "./document";
+import { rejectTooManyBuyers } from "./engines/buyer-limit";
 import { chooseEngine, createEngines } from "./engines/choose";
 import { expectedVerdict } from "./expected";
 import { describeStrategy, storeNodes } from "./lab-description";
@@ -51,6 +52,7 @@ export async function openRun(request: RunRequest): Promise<RunDocument> {
   if (!request.launch) return coordinator().open(request);
   const wanted = request.engine === "external" ? "k6" : request.engine;
   const choice = await chooseEngine(wanted, createEngines({ k6Binary: env().K6_BINARY }));
+  rejectTooManyBuyers(request, choice.engine.id);
   const document = await coordinator().open({ ...request, engine: choice.engine.id });
   void drive(document, choice.engine);
   return document;

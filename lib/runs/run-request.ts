@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { faultRequestSchema, MAX_FAULTS_PER_RUN } from "../faults/request";
 import { clientReportSchema } from "./client-report";
+import { MAX_BUYERS } from "./engines/buyer-limit";
 import { sweepMarkSchema } from "./sweep-mark";
 
 /** The bodies of the requests that open and finish a run. Part of the HTTP API. */
@@ -17,8 +18,8 @@ export const runRequestSchema = z.strictObject({
   target: targetSchema.default({ kind: "product" }),
   /** Units on sale. */
   stock: z.int().min(1).max(1_000_000).default(100),
-  /** Buyers that start together, one purchase each. Ignored if `rate` is given. */
-  vus: z.int().min(1).max(20_000).default(500),
+  /** Buyers that start together, one purchase each. Ignored if `rate` is given. With `launch`, the machine may allow fewer. */
+  vus: z.int().min(1).max(MAX_BUYERS).default(500),
   /** Purchases per second, for an arrival-rate run instead of doors-open. */
   rate: z.int().min(1).max(50_000).optional(),
   /** Length of an arrival-rate run. */

@@ -51,7 +51,14 @@ export const labDescriptionSchema = z.looseObject({
     }),
   ),
   engines: z.array(
-    z.object({ id: z.string(), available: z.boolean(), version: z.string().nullable(), reason: z.string().nullable() }),
+    z.object({
+      id: z.string(),
+      available: z.boolean(),
+      version: z.string().nullable(),
+      reason: z.string().nullable(),
+      maxBuyers: count,
+      limitedBy: z.string(),
+    }),
   ),
   nodes: z.array(z.object({ name: z.string(), url: z.string() })),
   faults: z.array(z.object({ id: z.string(), does: z.string(), reasonsAgainst: z.record(z.string(), z.string()) })),

@@ -43,6 +43,7 @@ export const runRoutes: readonly Route[] = [
       "engine_unavailable",
       "node_unavailable",
       "too_many_nodes",
+      "too_many_buyers",
       "invalid_fault",
       "fault_not_applicable",
     ],

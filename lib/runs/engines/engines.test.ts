@@ -56,7 +56,12 @@ describe("time limits of a load", () => {
 
   it("grow with the length of an arrival-rate run", () => {
     const longer = engineLimitMs({ ...config, vus: null, rate: 10, durationMs: 60_000 });
-    assert.equal(longer - engineLimitMs(config), 60_000);
+    const shorter = engineLimitMs({ ...config, vus: null, rate: 10, durationMs: 10_000 });
+    assert.equal(longer - shorter, 50_000);
+  });
+
+  it("grow with the buyers who start together", () => {
+    assert.equal(engineLimitMs({ ...config, vus: 20_000 }) - engineLimitMs({ ...config, vus: 500 }), 195_000);
   });
 });
 
