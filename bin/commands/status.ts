@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { DEFAULT_INSTANCE, instancePaths } from "../supervisor/paths";
-import { formatUrls } from "../supervisor/print";
-import { readLiveState } from "../supervisor/state";
+import { DEFAULT_INSTANCE, instancePaths, upCommand } from "../supervisor/paths";
+import { formatDown, formatUrls } from "../supervisor/print";
+import { readLiveState, readState, unsupervisedProcesses } from "../supervisor/state";
 
 /** `npm run lab -- status`: exit 0 if the lab is up, 1 if it is not. */
 export function addStatusCommand(program: Command): void {
@@ -11,20 +11,28 @@ export function addStatusCommand(program: Command): void {
     .option("--instance <name>", "the instance", DEFAULT_INSTANCE)
     .option("--json", "print the state, as in .lab/<instance>/state.json")
     .action(({ instance, json }: { instance: string; json?: boolean }) => {
-      const state = readLiveState(instancePaths(instance));
+      const paths = instancePaths(instance);
+      const state = readLiveState(paths);
       if (state?.status !== "ready") process.exitCode = 1;
+      const unsupervised = state ? [] : unsupervisedProcesses(readState(paths));
       if (json) {
-        console.log(JSON.stringify(state ?? { instance, status: "down" }, null, 2));
+        const down = { instance, status: unsupervised.length > 0 ? "unsupervised" : "down", processes: unsupervised };
+        console.log(JSON.stringify(state ?? down, null, 2));
         return;
       }
       if (!state) {
-        console.log(`The lab "${instance}" is down. Start it with \`npm start\`.`);
+        console.log(formatDown(instance, unsupervised));
         return;
       }
       console.log(`${state.instance}: ${state.status}, supervisor ${state.supervisor.pid}, commit ${state.commit}`);
       if (state.status === "ready") process.stdout.write(formatUrls(state));
       for (const { name, pid, restarts, logFile } of state.processes) {
         console.log(`  ${name.padEnd(12)} ${String(pid).padStart(7)}  ${restarts} restarts  ${logFile}`);
+      }
+      for (const { name, reason, logFile } of state.failed) {
+        console.log(
+          `  ${name.padEnd(12)} failed   ${reason} To start it now: \`${upCommand(instance)}\`. Log: ${logFile}`,
+        );
       }
       for (const [service, why] of Object.entries(state.missing)) console.log(`  ${service}: ${why}`);
     });

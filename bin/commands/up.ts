@@ -1,11 +1,12 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { adviseOnWrite } from "../shared/write-advice.mjs";
 import { ensureUp, startDetached, waitUntilReady } from "../supervisor/client";
-import { runInForeground } from "../supervisor/foreground";
+import { REVIVE_SIGNAL, runInForeground } from "../supervisor/foreground";
 import { AlreadyUpError } from "../supervisor/lab";
 import { DEFAULT_INSTANCE, downCommand, instancePaths } from "../supervisor/paths";
 import { formatUrls } from "../supervisor/print";
 import { type LabState, readLiveState } from "../supervisor/state";
+import { waitFor } from "../supervisor/wait-for";
 
 interface UpFlags {
   readonly detach?: boolean;
@@ -16,6 +17,7 @@ interface UpFlags {
 }
 
 const HIGHEST_BASE = 32_600;
+const REVIVE_TIMEOUT_MS = 30_000;
 
 /** `npm start`: servers, migrations, build, dashboard and three store nodes. */
 export function addUpCommand(program: Command): void {
@@ -56,7 +58,27 @@ async function sayAlreadyUp(error: AlreadyUpError): Promise<number> {
   const isStarting = error.state.status === "starting";
   console.log(isStarting ? `${error.message} and still starting; waiting for it.` : error.message);
   const state = isStarting ? await waitUntilReady(instancePaths(error.state.instance)) : error.state;
+  if (state.failed.length > 0) return reviveFailed(state);
   process.stdout.write(formatUrls(state));
+  return 0;
+}
+
+/** @returns 1 if a process still fails */
+async function reviveFailed({ supervisor, instance, failed }: LabState): Promise<number> {
+  const names = failed.map(({ name }) => name).join(", ");
+  console.log(`Starting failed processes again: ${names}`);
+  process.kill(supervisor.pid, REVIVE_SIGNAL);
+  const paths = instancePaths(instance);
+  const isRevived = () => readLiveState(paths)?.failed.length === 0;
+  try {
+    await waitFor(isRevived, { what: `${names} to run again`, timeoutMs: REVIVE_TIMEOUT_MS });
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    for (const { name, reason, logFile } of readLiveState(paths)?.failed ?? [])
+      console.error(`${name}: ${reason} Log: ${logFile}`);
+    return 1;
+  }
+  console.log(`Running again: ${names}`);
   return 0;
 }
 

@@ -9,8 +9,8 @@ import { describeK6, findK6 } from "../k6/find";
 import { defaultPort, isPortFree, PORT_NAMES, wantedPort } from "../provision/ports";
 import { findInstaller, type Installer, installAdvice, isDebian } from "../provision/system-packages";
 import { clientIsCurrent, packagesAreCurrent } from "../shared/ensure-packages.mjs";
-import { DEFAULT_INSTANCE, instancePaths, ROOT } from "../supervisor/paths";
-import { readLiveState } from "../supervisor/state";
+import { DEFAULT_INSTANCE, downCommand, instancePaths, ROOT, upCommand } from "../supervisor/paths";
+import { readLiveState, readState, unsupervisedProcesses } from "../supervisor/state";
 import { currentCommit } from "../supervisor/version";
 import { findBrowser } from "../testing/browser";
 
@@ -153,7 +153,17 @@ function examineBuild(): Finding {
 }
 
 function examineLab(): Finding {
-  const live = readLiveState(instancePaths(DEFAULT_INSTANCE));
-  const detail = live ? `${live.status}, ${live.dashboardUrl ?? "servers only"}` : "down";
-  return { name: "lab", status: "ok", detail };
+  const name = "lab";
+  const paths = instancePaths(DEFAULT_INSTANCE);
+  const live = readLiveState(paths);
+  const fix = `${upCommand(DEFAULT_INSTANCE)}, or ${downCommand(DEFAULT_INSTANCE)} to stop it`;
+  if (!live) {
+    const left = unsupervisedProcesses(readState(paths));
+    if (left.length === 0) return { name, status: "ok", detail: "down" };
+    const names = left.map((process) => process.name).join(", ");
+    return { name, status: "missing", detail: `its supervisor was killed, and nothing restarts ${names}`, fix };
+  }
+  const detail = `${live.status}, ${live.dashboardUrl ?? "servers only"}`;
+  if (live.failed.length === 0) return { name, status: "ok", detail };
+  return { name, status: "missing", detail: `${detail}. ${live.failed.map(({ reason }) => reason).join(" ")}`, fix };
 }

@@ -12,6 +12,8 @@ export interface ForegroundOptions extends Pick<LabOptions, "paths" | "portBase"
 }
 
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+/** Makes the supervisor start failed processes now. */
+export const REVIVE_SIGNAL = "SIGUSR2";
 
 /**
  * @returns the exit code: 0 after an orderly stop, 1 if the lab failed to start
@@ -29,6 +31,8 @@ export async function runInForeground(options: ForegroundOptions): Promise<numbe
   // npm forwards the Ctrl-C that the terminal has already sent, so a second signal has no further meaning.
   const interrupt = (signal: NodeJS.Signals) => interrupted.abort(signal);
   for (const signal of STOP_SIGNALS) process.on(signal, interrupt);
+  const revive = () => lab.revive();
+  process.on(REVIVE_SIGNAL, revive);
   // An uncaught error must not leave servers running.
   const crash = (error: unknown) => {
     lab.fail(error);
@@ -56,6 +60,7 @@ export async function runInForeground(options: ForegroundOptions): Promise<numbe
     await lab.stop();
     if (interrupted.signal.aborted) options.out.write("Stopped.\n");
     for (const signal of STOP_SIGNALS) process.off(signal, interrupt);
+    process.off(REVIVE_SIGNAL, revive);
     process.off("uncaughtException", crash);
   }
 }

@@ -15,6 +15,7 @@ import { OwnedProcess } from "./owned-process";
 import type { InstancePaths } from "./paths";
 import { reapOrphans } from "./reaper";
 import { type LabState, readLiveState, readState, type Step, writeState } from "./state";
+import { StateWriter } from "./state-writer";
 import { MissingError, StepList } from "./steps";
 import { DASHBOARD, STORE_NODE_NAMES, storeNodeSpec } from "./store-nodes";
 import { currentCommit } from "./version";
@@ -54,12 +55,15 @@ export class Lab {
   distDir: string | null = null;
   private stopping: Promise<void> | null = null;
   private readonly stopLogKeeper: () => void;
+  private readonly writer: StateWriter;
 
   private constructor(options: LabOptions, state: LabState) {
     this.options = options;
     this.state = state;
+    const onNote = (sentence: string) => options.onNote?.(sentence);
+    this.writer = new StateWriter({ paths: options.paths, onNote });
     this.stopLogKeeper = keepLogsSmall(options.paths.logsDir, (error) =>
-      options.onNote?.(`A log could not be rotated: ${error.message}`),
+      onNote(`A log could not be rotated: ${error.message}`),
     );
     this.steps = new StepList((step) => {
       this.state.steps = [...this.steps.steps];
@@ -82,9 +86,9 @@ export class Lab {
       const ended = await reapOrphans(readState(paths)?.processes ?? []);
       if (ended.length > 0)
         options.onNote?.(`Stopped processes that a crashed lab had left running: ${ended.join(", ")}`);
-      const lab = new Lab(options, initialState(paths.instance, await currentCommit()));
-      lab.save();
-      return lab;
+      const state = initialState(paths.instance, await currentCommit());
+      writeState(paths, state);
+      return new Lab(options, state);
     });
   }
 
@@ -146,6 +150,11 @@ export class Lab {
     this.state.error = error instanceof Error ? error.message : String(error);
   }
 
+  /** Starts the processes that kept exiting now, not at the end of their interval. */
+  revive(): void {
+    for (const owned of [...this.servers, ...this.nodes]) owned.revive();
+  }
+
   /** Stops what this lab started: store nodes first, then servers. Bounded and idempotent. */
   stop(): Promise<void> {
     this.stopping ??= this.stopAll();
@@ -187,7 +196,8 @@ export class Lab {
   private save(): void {
     const owned = [...this.servers, ...this.nodes];
     this.state.processes = owned.map((process) => process.recorded).filter((process) => process !== null);
-    writeState(this.options.paths, this.state);
+    this.state.failed = owned.map((process) => process.failed).filter((process) => process !== null);
+    this.writer.write(this.state);
   }
 
   private port(name: string): number {
@@ -236,6 +246,7 @@ function initialState(instance: string, commit: string): LabState {
     env: {},
     missing: {},
     processes: [],
+    failed: [],
     error: null,
   };
 }

@@ -3,7 +3,7 @@ import { closeSync, existsSync, readFileSync } from "node:fs";
 import type { ProcessSpec } from "../../servers/provisioning";
 import { startOf } from "../shared/process-identity.mjs";
 import { openLog } from "./log-files";
-import type { RecordedProcess } from "./state";
+import type { FailedProcess, RecordedProcess } from "./state";
 import { waitFor } from "./wait-for";
 
 /** A process that the lab started; the process and its descendants form a process group. */
@@ -15,10 +15,10 @@ export interface ProcessEvents {
   readonly onNote: (sentence: string) => void;
 }
 
-/** The lab stops restarting a process after this many restarts within the window. */
+/** After this many restarts within the window a process counts as failed, and is restarted at a long interval only. */
 const MAX_RESTARTS = 5;
 const RESTART_WINDOW_MS = 60_000;
-const RESTART_DELAY_MS = 200;
+const DELAYS = { restartMs: 200, retryMs: 30_000 };
 const DEFAULT_STOP_TIMEOUT_MS = 8_000;
 const KILL_TIMEOUT_MS = 5_000;
 
@@ -33,11 +33,15 @@ export class OwnedProcess {
   private restartTimes: number[] = [];
   private restartCount = 0;
   private restartTimer: NodeJS.Timeout | null = null;
+  private failure: string | null = null;
   private readonly events: ProcessEvents;
+  private readonly delays: typeof DELAYS;
+  private readonly stopping = new AbortController();
 
-  constructor(spec: ProcessSpec, events: ProcessEvents) {
+  constructor(spec: ProcessSpec, events: ProcessEvents, delays: typeof DELAYS = DELAYS) {
     this.spec = spec;
     this.events = events;
+    this.delays = delays;
   }
 
   /** Starts the process and waits until it is ready. From then on it restarts when it exits unexpectedly. */
@@ -66,9 +70,23 @@ export class OwnedProcess {
     return { name, pid: this.child.pid, start: this.start, logFile, restarts: this.restartCount };
   }
 
+  /** Why the process keeps exiting; null if it does not. */
+  get failed(): FailedProcess | null {
+    const { name, logFile } = this.spec;
+    return this.failure === null ? null : { name, reason: this.failure, logFile };
+  }
+
+  /** Starts a failed process now. */
+  revive(): void {
+    if (this.failure === null || this.child || this.isStopping) return;
+    this.events.onNote(`${this.spec.name}: trying again`);
+    this.restart();
+  }
+
   /** Stops the process and its descendants: by its stop signal, then by SIGKILL. Returns when it has exited. */
   async stop(): Promise<void> {
     this.isStopping = true;
+    this.stopping.abort();
     if (this.restartTimer) clearTimeout(this.restartTimer);
     const pid = this.child?.pid;
     if (!this.child || pid === undefined) return;
@@ -116,17 +134,50 @@ export class OwnedProcess {
   private scheduleRestart(): void {
     const nowMs = performance.now();
     this.restartTimes = this.restartTimes.filter((atMs) => nowMs - atMs < RESTART_WINDOW_MS);
-    if (this.restartTimes.length >= MAX_RESTARTS) {
-      this.events.onNote(
-        `${this.spec.name} exited (${this.lastExit}) ${MAX_RESTARTS + 1} times in ${RESTART_WINDOW_MS / 1000} s; no further restart. See ${this.spec.logFile}`,
-      );
+    if (this.failure !== null || this.restartTimes.length >= MAX_RESTARTS) {
+      this.fail();
       return;
     }
-    const delayMs = RESTART_DELAY_MS * 2 ** this.restartTimes.length;
+    const delayMs = this.delays.restartMs * 2 ** this.restartTimes.length;
     this.restartTimes.push(nowMs);
-    this.restartCount += 1;
     this.events.onNote(`${this.spec.name} exited (${this.lastExit}); restarting in ${delayMs} ms`);
-    this.restartTimer = setTimeout(() => this.spawn(), delayMs);
+    this.restartTimer = setTimeout(() => this.restart(), delayMs);
+  }
+
+  private fail(): void {
+    const { name, logFile } = this.spec;
+    const { retryMs } = this.delays;
+    const isNew = this.failure === null;
+    this.failure = `${name} exited ${MAX_RESTARTS + 1} times in ${RESTART_WINDOW_MS / 1000} s, last with ${this.lastExit}. The lab tries to start it every ${retryMs / 1000} s.`;
+    if (isNew) this.events.onNote(`${this.failure} See ${logFile}`);
+    this.restartTimer = setTimeout(() => this.restart(), retryMs);
+    this.events.onChange();
+  }
+
+  private restart(): void {
+    if (this.restartTimer) clearTimeout(this.restartTimer);
+    this.restartCount += 1;
+    try {
+      this.spawn();
+      if (this.failure !== null) void this.awaitRecovery();
+    } catch (error) {
+      // For example a full disk on which no log can be created.
+      this.lastExit = error instanceof Error ? error.message : String(error);
+      this.scheduleRestart();
+    }
+  }
+
+  private async awaitRecovery(): Promise<void> {
+    const { name, isReady, readyTimeoutMs } = this.spec;
+    const { child } = this;
+    const isOver = async () => this.child !== child || (await isReady());
+    const wait = { what: name, timeoutMs: readyTimeoutMs, signal: this.stopping.signal };
+    const ended = await waitFor(isOver, wait).catch(() => false);
+    if (!ended || this.child !== child) return;
+    this.failure = null;
+    this.restartTimes = [];
+    this.events.onNote(`${name} is running again`);
+    this.events.onChange();
   }
 
   /** Only the leader: servers such as PostgreSQL stop their children in order themselves. */

@@ -12,6 +12,11 @@ export function downCommand(instance: string): string {
   return `npm run lab -- down${instance === DEFAULT_INSTANCE ? "" : ` --instance ${instance}`}`;
 }
 
+/** The command that starts an instance, and the failed processes of a running one. */
+export function upCommand(instance: string): string {
+  return instance === DEFAULT_INSTANCE ? "npm start" : `npm run lab -- up --instance ${instance}`;
+}
+
 export interface InstancePaths {
   readonly instance: string;
   readonly dir: string;

@@ -1,4 +1,5 @@
-import type { LabState, Step } from "./state";
+import { downCommand, upCommand } from "./paths";
+import type { LabState, RecordedProcess, Step } from "./state";
 
 /** Prints a start: one line per finished step and, in a terminal, the running steps below. */
 
@@ -64,6 +65,16 @@ export class StepPrinter {
     this.out.write(line);
     this.hasStatusLine = true;
   }
+}
+
+/** What status says about a lab without a supervisor. */
+export function formatDown(instance: string, unsupervised: readonly RecordedProcess[]): string {
+  if (unsupervised.length === 0) return `The lab "${instance}" is down. Start it with \`${upCommand(instance)}\`.`;
+  return [
+    `The lab "${instance}" has no supervisor, because it was killed. These processes still run, and nothing restarts them:`,
+    ...unsupervised.map(({ name, pid, logFile }) => `  ${name.padEnd(12)} ${String(pid).padStart(7)}  ${logFile}`),
+    `To replace them by a new lab, run \`${upCommand(instance)}\`. To stop them, run \`${downCommand(instance)}\`.`,
+  ].join("\n");
 }
 
 /** The addresses of a running lab. */

@@ -26,6 +26,7 @@ const READY: LabState = {
   env: { DATABASE_URL: "postgresql://lab@127.0.0.1/lab" },
   missing: { etcd: "not installed; fix" },
   processes: [],
+  failed: [],
   error: null,
 };
 

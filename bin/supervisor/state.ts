@@ -23,6 +23,14 @@ const processSchema = identity.extend({
 });
 export type RecordedProcess = z.infer<typeof processSchema>;
 
+/** A process that kept exiting. The lab tries to start it at long intervals. */
+const failedSchema = z.object({
+  name: z.string(),
+  reason: z.string(),
+  logFile: z.string(),
+});
+export type FailedProcess = z.infer<typeof failedSchema>;
+
 const nodeSchema = z.object({ name: z.string(), url: z.string() });
 
 const stateSchema = z.object({
@@ -42,6 +50,7 @@ const stateSchema = z.object({
   /** Why a server is unavailable, and the fix, by server. */
   missing: z.record(z.string(), z.string()),
   processes: z.array(processSchema),
+  failed: z.array(failedSchema).default([]),
   error: z.string().nullable(),
 });
 export type LabState = z.infer<typeof stateSchema>;
@@ -61,6 +70,12 @@ export function readLiveState(paths: InstancePaths): LabState | null {
   const state = readState(paths);
   if (!state || state.status === "stopped") return null;
   return isSameProcess(state.supervisor) ? state : null;
+}
+
+/** The processes of a lab whose supervisor has died: nothing restarts them. Empty if the supervisor runs. */
+export function unsupervisedProcesses(state: LabState | null): readonly RecordedProcess[] {
+  if (!state || isSameProcess(state.supervisor)) return [];
+  return state.processes.filter((recorded) => isSameProcess(recorded));
 }
 
 /** Replaces the file atomically. Only its owner may read it, because URLs contain passwords. */

@@ -61,6 +61,7 @@ export function storeNodeEnv(
     HOST: "127.0.0.1",
     PORT: String(node.port),
     LAB_INSTANCE: state.instance,
+    LAB_STATE_FILE: instancePaths(state.instance).stateFile,
     LAB_COMMIT: state.commit,
     SPOOL_DIR: path.join(instancePaths(state.instance).dir, "spool"),
     NEXT_DIST_DIR: distDir,

@@ -1,9 +1,15 @@
 // @alone: it sets the environment.
 import assert from "node:assert/strict";
+import { rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { describe, it } from "node:test";
 import { servers } from "../../servers/all-servers";
+import { failedProcesses } from "./failed-processes";
 import { ServiceWatch } from "./service-state";
 
+const stateFile = path.join(tmpdir(), `state-${process.pid}.json`);
+process.env.LAB_STATE_FILE = stateFile;
 process.env.DATABASE_URL = "postgresql://lab@127.0.0.1:1/lab";
 process.env.REDIS_URL = "redis://127.0.0.1:2";
 
@@ -13,10 +19,11 @@ function watched() {
     kinds: [servers.postgres, servers.redis],
     isReachable: async ({ port }) => world.up.has(port),
     nowMs: () => world.nowMs,
+    failures: failedProcesses,
   });
   const words = async () =>
     (await watch.states()).map(({ present, checking }) => (present ? "up" : checking ? "checking" : "down"));
-  return { world, words };
+  return { world, watch, words };
 }
 
 describe("the states of servers", () => {
@@ -29,6 +36,28 @@ describe("the states of servers", () => {
     assert.deepEqual(await words(), ["up", "checking"]);
     world.nowMs += 8_000;
     assert.deepEqual(await words(), ["up", "down"]);
+  });
+
+  it("give the reason of a process that failed and the command that starts it, also for a store node", async () => {
+    const { world, watch } = watched();
+    world.up.add(1);
+    const failed = ["redis", "node-2"].map((name) => ({ name, reason: `${name} exited 6 times.`, logFile: "/a.log" }));
+    writeFileSync(stateFile, JSON.stringify({ instance: "main", failed }));
+    const states = await watch.states();
+    assert.deepEqual(
+      states.map(({ id, present }) => [id, present]),
+      [
+        ["postgres", true],
+        ["redis", false],
+        ["node-2", false],
+      ],
+    );
+    const [, redis, node] = states;
+    assert.equal(redis?.reason, 'redis exited 6 times. To start it now, run "npm start". Its log: /a.log');
+    assert.match(node?.reason ?? "", /^node-2 exited 6 times/);
+    rmSync(stateFile);
+    world.nowMs += 3_000;
+    assert.equal((await watch.states()).length, 2);
   });
 
   it("are `down` at once if a server that has answered stops", async () => {

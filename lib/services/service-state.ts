@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import { serverKinds } from "../../servers/all-servers";
 import { type Endpoint, endpointsOf, type ServerKind } from "../../servers/server-kind";
+import { type FailedProcess, failedProcesses } from "./failed-processes";
 import { missingService, serverAddress } from "./missing-service";
 import { processSingleton } from "./singleton";
 
@@ -20,6 +21,7 @@ export interface ServiceWatchOptions {
   readonly kinds: readonly ServerKind[];
   readonly isReachable: (endpoint: Endpoint) => Promise<boolean>;
   readonly nowMs: () => number;
+  readonly failures: () => readonly FailedProcess[];
 }
 
 const CONNECT_LIMIT_MS = 500;
@@ -46,9 +48,21 @@ export class ServiceWatch {
     this.#firstAskedMs ??= now;
     if (now - this.#askedMs > REMEMBERED_MS) {
       this.#askedMs = now;
-      this.#answers = Promise.all(kinds.map((kind) => this.#stateOf(kind)));
+      this.#answers = this.#ask(kinds);
     }
     return this.#answers;
+  }
+
+  async #ask(kinds: readonly ServerKind[]): Promise<readonly ServiceState[]> {
+    const failures = this.#options.failures();
+    const ofKind = ({ id }: ServerKind) => failures.filter(({ name }) => name === id || name.startsWith(`${id}-`));
+    const states = await Promise.all(kinds.map((kind) => this.#stateOf(kind)));
+    const explained = states.map((state, index) => {
+      const [failure] = ofKind(kinds[index] as ServerKind);
+      return state.present || !failure ? state : { ...state, checking: false, reason: failure.reason };
+    });
+    const nodes = failures.filter((failure) => !kinds.some((kind) => ofKind(kind).includes(failure)));
+    return [...explained, ...nodes.map(nodeState)];
   }
 
   async #stateOf(kind: ServerKind): Promise<ServiceState> {
@@ -79,9 +93,14 @@ export class ServiceWatch {
   }
 }
 
-/** All servers. Takes at most half a second. */
+/** A store node, or the dashboard: named among the servers only while it does not run. */
+function nodeState({ name, reason }: FailedProcess): ServiceState {
+  return { id: name, label: name, present: false, checking: false, reason };
+}
+
+/** All servers, and store nodes that failed. Takes at most half a second. */
 export function serviceStates(): Promise<readonly ServiceState[]> {
-  const options = { kinds: serverKinds, isReachable, nowMs: () => performance.now() };
+  const options = { kinds: serverKinds, isReachable, nowMs: () => performance.now(), failures: failedProcesses };
   return processSingleton("service-watch", () => new ServiceWatch(options)).states();
 }
 

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { after, describe, it } from "node:test";
+import pg from "pg";
 import { answers } from "../../../bin/provision/ports";
 import { startOf } from "../../../bin/shared/process-identity.mjs";
 import { instancePaths } from "../../../bin/supervisor/paths";
@@ -55,6 +56,24 @@ describe("npm start and npm run lab -- down", () => {
     assert.equal(await answers(REDIS_PORT), false);
     assert.equal((await lab(["status", "--instance", INSTANCE])).code, 1);
     assert.match((await lab(DOWN)).stdout, /not running/);
+  });
+
+  it("writes logs that only their owner can read, and no values of rows", async () => {
+    const { state } = await up();
+    const client = new pg.Client({ connectionString: state.env.DATABASE_URL ?? "" });
+    await client.connect();
+    const secret = "purchase-token-of-a-buyer";
+    await client.query("CREATE TABLE secrets (token text PRIMARY KEY)");
+    const insert = () => client.query("INSERT INTO secrets VALUES ($1)", [secret]);
+    await insert();
+    await assert.rejects(insert, /duplicate key/);
+    await client.end();
+    const postgres = state.processes.find(({ name }) => name === "postgres");
+    const text = () => readFileSync(postgres?.logFile ?? "", "utf8");
+    await waitFor(() => text().includes("duplicate key"), { what: "the error in the log", timeoutMs: 10_000 });
+    assert.ok(!text().includes(secret), text());
+    for (const { logFile } of state.processes) assert.equal(statSync(logFile).mode & 0o777, 0o600, logFile);
+    await lab(DOWN);
   });
 
   it("starts one lab if two commands run at once", async () => {
