@@ -1,21 +1,24 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import { isOpenSession } from "../services/admin-sessions";
 import { env } from "../services/current-env";
 import { HttpError } from "./errors";
-import { headerOf } from "./raw-request";
+import { headerOf, type RawRequest } from "./raw-request";
 import type { Route } from "./route";
+import { checkGuess } from "./token-guesses";
 
-/** Name of the dashboard's session cookie. It holds a digest of the admin token, never the token. */
+/** Name of the dashboard's session cookie. */
 export const SESSION_COOKIE = "lab_session";
 
 /**
  * Rejects a request that may not use a route of this access.
- * @throws HttpError `cross_site`, `admin_token_required`
+ * @returns undefined at once if no session has to be looked up
+ * @throws HttpError `cross_site`, `admin_token_required`, `rate_limited`
  */
-export function guardAccess(access: Route["access"], headers: IncomingHttpHeaders): void {
-  if (access === "anyone") return;
-  requireSameSite(headers);
-  if (access === "admin") requireAdminToken(headers);
+export function guardAccess(access: Route["access"], raw: RawRequest): Promise<void> | undefined {
+  if (access === "anyone") return undefined;
+  requireSameSite(raw.headers);
+  return access === "admin" ? requireAdmin(raw) : undefined;
 }
 
 function requireSameSite(headers: IncomingHttpHeaders): void {
@@ -26,19 +29,14 @@ function requireSameSite(headers: IncomingHttpHeaders): void {
   if (foreignFetch || foreignOrigin) throw new HttpError({ code: "cross_site" });
 }
 
-function requireAdminToken({ authorization = "", cookie = null }: { authorization?: string; cookie?: string | null }) {
+async function requireAdmin({ headers, address }: RawRequest): Promise<void> {
   const token = env().LAB_ADMIN_TOKEN;
   if (token === undefined) return;
-  const bearer = /^Bearer (.+)$/.exec(authorization)?.[1];
-  if (bearer !== undefined && sameSecret(bearer, token)) return;
-  const session = readCookie(cookie, SESSION_COOKIE);
-  if (session !== null && sameSecret(session, sessionValue(token))) return;
+  const session = readCookie(headers.cookie ?? null, SESSION_COOKIE);
+  if (session !== null && (await isOpenSession(session, token))) return;
+  const bearer = /^Bearer (.+)$/.exec(headers.authorization ?? "")?.[1];
+  if (bearer !== undefined && checkGuess(address, () => sameSecret(bearer, token))) return;
   throw new HttpError({ code: "admin_token_required", headers: { "www-authenticate": "Bearer" } });
-}
-
-/** The session cookie's value for a token. */
-export function sessionValue(token: string): string {
-  return createHash("sha256").update(`flash-sale-lab session\n${token}`).digest("hex");
 }
 
 /** Compares in constant time, also secrets of different lengths. */

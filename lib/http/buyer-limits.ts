@@ -40,6 +40,12 @@ export class BuyerLimits {
     return 0;
   }
 
+  /** Returns a token that was taken. */
+  giveBack(buyerId: string): void {
+    const bucket = this.#buckets.get(buyerId);
+    if (bucket) bucket.tokens = Math.min(this.#options.burst, bucket.tokens + 1);
+  }
+
   #touch(buyerId: string, nowMs: number): Bucket {
     const known = this.#buckets.get(buyerId);
     if (known) this.#buckets.delete(buyerId);

@@ -51,6 +51,7 @@ describe("dispatch", () => {
     const raw: RawRequest = {
       method: entry.method.toUpperCase(),
       url: "/api/things/7",
+      address: "127.0.0.1",
       headers: { "content-type": "application/json", authorization: `Bearer ${ADMIN_TOKEN}`, ...headers },
       readBody: async (limit) => (body.length > limit ? null : body),
       closeSignal: () => new AbortController().signal,

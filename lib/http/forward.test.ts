@@ -19,6 +19,7 @@ interface Purchase {
 function rawRequest({ method = "POST", url, headers, body = '{"userId":"ada"}' }: Purchase): RawRequest {
   return {
     method,
+    address: "127.0.0.1",
     url: url ?? "/api/products/7/reduce-stock",
     headers: { "content-type": "application/json", "idempotency-key": "key-1", ...headers },
     readBody: async () => body,

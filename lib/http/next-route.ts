@@ -36,6 +36,7 @@ export function nextRoutes(views: RunViews): (path: string) => NextHandlers {
 class WebRequest implements RawRequest {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
+  readonly address = "";
   readonly #request: Request;
 
   constructor(

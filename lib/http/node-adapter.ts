@@ -79,6 +79,10 @@ class NodeRequest implements RawRequest {
     });
   }
 
+  get address(): string {
+    return this.#request.socket.remoteAddress ?? "";
+  }
+
   closeSignal(): AbortSignal {
     const controller = new AbortController();
     if (this.#response.destroyed) controller.abort();

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { SESSION_COOKIE } from "./access";
 import { type ErrorCode, errorRow } from "./error-table";
 import type { DeclaredAnswer, Route } from "./route";
 import { errorSchema } from "./routes/answer-schemas";
@@ -73,7 +74,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Open
       },
       securitySchemes: {
         adminToken: { type: "http", scheme: "bearer", description: "LAB_ADMIN_TOKEN, if the lab has one." },
-        session: { type: "apiKey", in: "cookie", name: "lab_session" },
+        session: { type: "apiKey", in: "cookie", name: SESSION_COOKIE },
       },
     },
   };
@@ -96,7 +97,7 @@ const bodyErrors: readonly ErrorCode[] = ["body_too_large", "unsupported_media_t
 const accessErrors: Readonly<Record<Route["access"], readonly ErrorCode[]>> = {
   anyone: [],
   "same-site": ["cross_site"],
-  admin: ["cross_site", "admin_token_required"],
+  admin: ["cross_site", "admin_token_required", "rate_limited"],
 };
 
 /** All codes that a route may answer. */

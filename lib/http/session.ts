@@ -1,31 +1,38 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { closeSession, openSession, SESSION_SECONDS } from "../services/admin-sessions";
 import { env } from "../services/current-env";
-import { processSingleton } from "../services/singleton";
-import { SESSION_COOKIE, sameSecret, sessionValue } from "./access";
+import { readCookie, SESSION_COOKIE, sameSecret } from "./access";
 import { json, type WholeAnswer } from "./answer";
-import { BuyerLimits } from "./buyer-limits";
 import { HttpError } from "./errors";
+import { headerOf, type RawRequest } from "./raw-request";
+import { checkGuess } from "./token-guesses";
 
-/** Exchanges the admin token for the session cookie. @throws HttpError `rate_limited`, `admin_token_wrong` */
-export function logIn(token: string): WholeAnswer {
-  limitAttempts();
+/** Exchanges the admin token for a session cookie. @throws HttpError `rate_limited`, `admin_token_wrong` */
+export async function logIn(token: string, { headers, address }: RawRequest): Promise<WholeAnswer> {
   const expected = env().LAB_ADMIN_TOKEN;
   if (expected === undefined) return json({ loggedIn: true });
-  if (!sameSecret(token, expected)) throw new HttpError({ code: "admin_token_wrong", details: { field: "token" } });
-  const cookie = `${SESSION_COOKIE}=${sessionValue(expected)}; Path=/; HttpOnly; SameSite=Strict; Max-Age=28800`;
+  if (!checkGuess(address, () => sameSecret(token, expected))) {
+    throw new HttpError({ code: "admin_token_wrong", details: { field: "token" } });
+  }
+  const cookie = sessionCookie(await openSession(expected), SESSION_SECONDS, headers);
   return json({ loggedIn: true }, { headers: { "set-cookie": cookie } });
 }
 
-/** Slows down guessing: ten attempts at once, then one per second, for all clients together. */
-function limitAttempts(): void {
-  const limits = processSingleton(
-    "session-tries",
-    () => new BuyerLimits({ ratePerSecond: 1, burst: 10, maxBuyers: 1 }),
-  );
-  const waitMs = limits.take("session", performance.now());
-  if (waitMs === 0) return;
-  throw new HttpError({
-    code: "rate_limited",
-    message: "Too many login attempts. Retry after a second.",
-    retryAfterSeconds: Math.ceil(waitMs / 1_000),
-  });
+/** Ends the session of the request's cookie, if it has one. */
+export async function logOut({ headers }: RawRequest): Promise<WholeAnswer> {
+  const session = readCookie(headers.cookie ?? null, SESSION_COOKIE);
+  const token = env().LAB_ADMIN_TOKEN;
+  if (session !== null && token !== undefined) await closeSession(session, token);
+  return json({ loggedIn: false }, { headers: { "set-cookie": sessionCookie("", 0, headers) } });
+}
+
+function sessionCookie(value: string, maxAgeSeconds: number, headers: IncomingHttpHeaders): string {
+  const secure = isHttps(headers) ? "; Secure" : "";
+  return `${SESSION_COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeSeconds}${secure}`;
+}
+
+/** The lab itself speaks HTTP, so a proxy in front or the browser's origin says whether the client uses HTTPS. */
+function isHttps(headers: IncomingHttpHeaders): boolean {
+  const forwarded = headerOf(headers, "x-forwarded-proto")?.split(",")[0]?.trim();
+  return forwarded === "https" || headers.origin?.startsWith("https://") === true;
 }

@@ -173,7 +173,10 @@ describe("the OpenAPI document", () => {
     assert.equal(codeOf(await call({ ...session, body: { token: "wrong" } })), "admin_token_wrong");
     const loggedIn = await call({ ...session, body: { token: ADMIN_TOKEN } });
     const cookie = String(loggedIn.headers["set-cookie"]).split(";")[0] ?? "";
-    assert.equal((await call({ ...strategy, headers: { cookie }, body: { id: "sql-guarded" } })).status, 200);
+    const bySession = { ...strategy, headers: { cookie }, body: { id: "sql-guarded" } };
+    assert.equal((await call(bySession)).status, 200);
+    assert.equal((await call({ ...session, method: "DELETE", headers: { cookie } })).status, 200);
+    assert.equal(codeOf(await call(bySession)), "admin_token_required");
   });
 
   it("describes the answers of a run, from its start to its findings", async () => {

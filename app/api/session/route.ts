@@ -1,3 +1,3 @@
 import { nextRoute } from "@/app/_lib/next-route";
 
-export const { POST } = nextRoute("/api/session");
+export const { DELETE, POST } = nextRoute("/api/session");

@@ -161,4 +161,4 @@ export const readinessSchema = z.object({
   postgres: z.enum(["up", "down"]),
   away: z.array(z.string()),
 });
-export const loggedInSchema = z.object({ loggedIn: z.literal(true) });
+export const loggedInSchema = z.object({ loggedIn: z.boolean() });

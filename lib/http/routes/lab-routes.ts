@@ -2,7 +2,7 @@ import { activeStrategies, switchAllNodes } from "../../runs/active-strategy";
 import { describeStrategies } from "../../runs/lab-description";
 import { json } from "../answer";
 import { type Route, route } from "../route";
-import { logIn } from "../session";
+import { logIn, logOut } from "../session";
 import { activeStrategySchema, labDescriptionSchema, loggedInSchema, switchedSchema } from "./answer-schemas";
 import { sessionRequestSchema, strategyRequestSchema } from "./request-schemas";
 
@@ -50,6 +50,18 @@ export const labRoutes: readonly Route[] = [
       200: { description: "Logged in.", schema: loggedInSchema, headers: { "set-cookie": "The session." } },
     },
     errors: ["admin_token_wrong", "rate_limited"],
-    handler: ({ body }) => logIn(body.token),
+    handler: ({ body, raw }) => logIn(body.token, raw),
+  }),
+  route({
+    method: "delete",
+    path: "/api/session",
+    summary: "Logs out: ends the session at every process of the lab.",
+    tag: "lab",
+    access: "same-site",
+    answers: {
+      200: { description: "Logged out.", schema: loggedInSchema, headers: { "set-cookie": "Removes the session." } },
+    },
+    errors: [],
+    handler: ({ raw }) => logOut(raw),
   }),
 ];
