@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
+import path from "node:path";
 import { applyMigrations } from "../../lib/services/migrations";
 import { seed } from "../../prisma/seed";
 import { serverKinds } from "../../servers/all-servers";
@@ -10,9 +11,9 @@ import { PORT_NAMES, type PortPlan, planPorts } from "../provision/ports";
 import { provisionServers } from "../provision/servers";
 import { withFileLock } from "../shared/file-lock.mjs";
 import { self } from "../shared/process-identity.mjs";
-import { keepLogsSmall } from "./log-files";
+import { keepLogsSmall, pruneLogs } from "./log-files";
 import { OwnedProcess } from "./owned-process";
-import type { InstancePaths } from "./paths";
+import { type InstancePaths, ROOT } from "./paths";
 import { reapOrphans } from "./reaper";
 import { type LabState, readLiveState, readState, type Step, writeState } from "./state";
 import { StateWriter } from "./state-writer";
@@ -86,6 +87,7 @@ export class Lab {
       const ended = await reapOrphans(readState(paths)?.processes ?? []);
       if (ended.length > 0)
         options.onNote?.(`Stopped processes that a crashed lab had left running: ${ended.join(", ")}`);
+      pruneLogs(path.join(ROOT, ".lab", "logs"));
       const state = initialState(paths.instance, await currentCommit());
       writeState(paths, state);
       return new Lab(options, state);

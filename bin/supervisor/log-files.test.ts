@@ -1,9 +1,20 @@
 import assert from "node:assert/strict";
-import { appendFileSync, chmodSync, closeSync, mkdtempSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  closeSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, describe, it } from "node:test";
-import { openLog, rotateLog } from "./log-files";
+import { openLog, pruneLogs, rotateLog } from "./log-files";
 
 describe("a log file", () => {
   let folder = "";
@@ -34,5 +45,20 @@ describe("a log file", () => {
     rotateLog(file, 500);
     assert.equal(readFileSync(file, "utf8"), "after\n", "expected a small log to stay as it is");
     closeSync(log);
+  });
+
+  it("of an old run is deleted, the newest are kept", () => {
+    for (const [index, name] of ["run-a.log", "run-b.log", "run-c.log", "node.log"].entries()) {
+      const file = path.join(folder, name);
+      appendFileSync(file, name);
+      utimesSync(file, index, index);
+    }
+    pruneLogs(folder, 2);
+    assert.deepEqual(
+      readdirSync(folder)
+        .filter((name) => /^run-|^node\.log$/.test(name))
+        .sort(),
+      ["node.log", "run-b.log", "run-c.log"],
+    );
   });
 });

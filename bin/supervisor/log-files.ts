@@ -20,6 +20,7 @@ const OWNER_ONLY = 0o600;
 /** A larger log is moved to `<name>.1`, which replaces the one before. */
 export const MAX_LOG_BYTES = 16 * 1_024 * 1_024;
 const CHECK_EVERY_MS = 2_000;
+const KEPT_RUN_LOGS = 200;
 const COPY_BYTES = 1_024 * 1_024;
 
 /** Opens a log for a process to append to. @returns a file descriptor that the caller closes */
@@ -61,6 +62,15 @@ function copyTail(log: number, target: string, maxBytes: number): void {
   } finally {
     closeSync(copy);
   }
+}
+
+/** Deletes the oldest logs of runs, one of which each run leaves. */
+export function pruneLogs(folder: string, keep: number = KEPT_RUN_LOGS): void {
+  if (!existsSync(folder)) return;
+  const logs = readdirSync(folder).filter((name) => /^run-.*\.log$/.test(name));
+  const aged = logs.map((name) => ({ file: path.join(folder, name), atMs: statSync(path.join(folder, name)).mtimeMs }));
+  const newestFirst = aged.sort((a, b) => b.atMs - a.atMs);
+  for (const { file } of newestFirst.slice(keep)) rmSync(file, { force: true });
 }
 
 /** Rotates every log of a folder at intervals. @returns a function that stops it */
