@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 import { after, describe, it } from "node:test";
 import pg from "pg";
 import { answers } from "../../../bin/provision/ports";
-import { startOf } from "../../../bin/shared/process-identity.mjs";
+import { isSameProcess, startOf } from "../../../bin/shared/process-identity.mjs";
 import { instancePaths } from "../../../bin/supervisor/paths";
 import { readLiveState, writeState } from "../../../bin/supervisor/state";
 import { waitFor } from "../../../bin/supervisor/wait-for";
@@ -22,6 +22,14 @@ const DOWN = ["down", "--instance", INSTANCE];
 const SERVERS = ["etcd", "memcached", "postgres", "redis", "redlock-1", "redlock-2", "redlock-3", "redlock-4"];
 const EVERYTHING = [...SERVERS, "redlock-5", "supervisor", "zookeeper"];
 const REDIS_PORT = PORT_BASE + 20;
+
+/** Kills Redis whenever it runs. @returns what the lab says about it when it has stopped restarting it */
+function killedUntilFailed() {
+  const { processes, failed } = stateOf(INSTANCE);
+  const redis = processes.find(({ name }) => name === "redis");
+  if (redis && isSameProcess(redis)) process.kill(redis.pid, "SIGKILL");
+  return failed.find(({ name }) => name === "redis");
+}
 
 async function up(env?: Record<string, string>) {
   const ended = await lab(UP, env);
@@ -84,7 +92,7 @@ describe("npm start and npm run lab -- down", () => {
     await lab(DOWN);
   });
 
-  it("restarts a server that was killed", async () => {
+  it("restarts a server that was killed, reports it if it keeps exiting, and starts it at the next `up`", async () => {
     const { state } = await up();
     const before =
       state.processes.find(({ name }) => name === "redis") ?? assert.fail("expected a Redis process, found none");
@@ -98,6 +106,16 @@ describe("npm start and npm run lab -- down", () => {
     );
     assert.notEqual(now.pid, before.pid);
     assert.match(supervisorLog(INSTANCE), /redis exited \(SIGKILL\); restarting in 200 ms/);
+
+    const failed = await waitFor(killedUntilFailed, { what: "Redis to be given up", timeoutMs: 50_000 });
+    assert.match(failed.reason, /^redis exited 6 times in 60 s, last with SIGKILL\./);
+    const status = await lab(["status", "--instance", INSTANCE]);
+    assert.match(status.stdout, /redis +failed +redis exited 6 times/);
+    assert.ok(status.stdout.includes(`npm run lab -- up --instance ${INSTANCE}`), status.stdout);
+    const revived = await lab(UP);
+    assert.equal(revived.code, 0, outputOf(revived));
+    assert.match(revived.stdout, /Running again: redis/);
+    assert.equal(await answers(REDIS_PORT), true);
     await lab(DOWN);
   });
 
