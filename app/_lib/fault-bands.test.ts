@@ -10,6 +10,7 @@ const space = {
   xOf: (seconds: number) => 50 + seconds * 100,
   widthOf: (text: string) => text.length * 6,
   minWidth: 3,
+  maxRows: 4,
 };
 
 const band = (fromS: number, toS: number, label = "kill"): FaultBand => ({ label, fromS, toS });
@@ -43,6 +44,21 @@ describe("placeBands", () => {
     );
   });
 
+  it("gives the number of faults whose names have no row, in place of the last row's names", () => {
+    const all = placed(...Array.from({ length: 6 }, (_, index) => band(0.1 * index, 2, "pause-holder")));
+    assert.deepEqual(
+      all.map(({ text, row }) => [row, text]),
+      [
+        [0, "pause-holder"],
+        [1, "pause-holder"],
+        [2, "pause-holder"],
+        [3, "+3 faults"],
+        [3, ""],
+        [3, ""],
+      ],
+    );
+  });
+
   it("puts overlapping names in different rows and keeps all names within the chart", () => {
     const seconds = fc.double({ min: -1, max: 4, noNaN: true });
     const label = fc.string({ minLength: 1, maxLength: 20 });
@@ -53,11 +69,12 @@ describe("placeBands", () => {
           space,
         );
         assert.equal(all.length, faults.length);
+        assert.ok(all.every(({ row }) => row < space.maxRows));
         for (const one of all) {
           assert.ok(one.x >= 50 && one.x + one.width <= 250 && one.width >= 3);
           assert.ok(one.textX >= 50 && one.textX + one.textWidth <= 250);
           for (const other of all) {
-            if (other === one || other.row !== one.row) continue;
+            if (other === one || other.row !== one.row || one.text === "" || other.text === "") continue;
             assert.ok(other.textX + other.textWidth <= one.textX || one.textX + one.textWidth <= other.textX);
           }
         }

@@ -13,11 +13,14 @@ export interface BandSpace {
   readonly widthOf: (text: string) => number;
   /** Minimum width of a band. */
   readonly minWidth: number;
+  /** Rows for names. If they need more, the last row has the number of further faults in place of their names. */
+  readonly maxRows: number;
 }
 
 export interface PlacedBand {
   readonly x: number;
   readonly width: number;
+  /** The fault's name; empty if it is not shown. */
   readonly text: string;
   readonly textX: number;
   readonly textWidth: number;
@@ -32,7 +35,6 @@ const GAP = 1;
 export function placeBands(bands: readonly FaultBand[], space: BandSpace): PlacedBand[] {
   const { left, width, xOf, widthOf, minWidth } = space;
   const right = left + width;
-  const rowEnds: number[] = [];
   const placed = bands.map(({ label, fromS, toS }) => {
     const [from, to] = [xOf(fromS), xOf(toS)];
     const x = Math.min(Math.max(left, from), right - minWidth);
@@ -40,12 +42,39 @@ export function placeBands(bands: readonly FaultBand[], space: BandSpace): Place
     return { x, width: Math.max(minWidth, Math.min(right, to) - x), text, textWidth: widthOf(text) };
   });
   placed.sort((a, b) => a.x - b.x);
-  return placed.map((band) => {
-    const gap = GAP * minWidth;
-    const textX = Math.max(left, Math.min(band.x + gap, right - band.textWidth - gap));
+  return withLimitedRows(inRows(placed, space), space);
+}
+
+type Unplaced = Omit<PlacedBand, "textX" | "row">;
+
+/** Each name in the first row that has space for it. */
+function inRows(bands: readonly Unplaced[], space: BandSpace): PlacedBand[] {
+  const gap = GAP * space.minWidth;
+  const rowEnds: number[] = [];
+  return bands.map((band) => {
+    const textX = nameX(band, space);
     const free = rowEnds.findIndex((end) => end + gap <= textX);
     const row = free === -1 ? rowEnds.length : free;
     rowEnds[row] = textX + band.textWidth;
     return { ...band, textX, row };
+  });
+}
+
+function nameX({ x, textWidth }: Pick<Unplaced, "x" | "textWidth">, { left, width, minWidth }: BandSpace): number {
+  const gap = GAP * minWidth;
+  return Math.max(left, Math.min(x + gap, left + width - textWidth - gap));
+}
+
+/** Names that do not fit become one text with their number, in the last row. */
+function withLimitedRows(bands: PlacedBand[], space: BandSpace): PlacedBand[] {
+  const lastRow = space.maxRows - 1;
+  if (bands.every(({ row }) => row <= lastRow)) return bands;
+  const hidden = bands.filter(({ row }) => row >= lastRow);
+  const text = `+${hidden.length} faults`;
+  return bands.map((band) => {
+    if (band.row < lastRow) return band;
+    const own = band === hidden[0] ? text : "";
+    const textWidth = own === "" ? 0 : space.widthOf(own);
+    return { ...band, text: own, textWidth, textX: nameX({ x: band.x, textWidth }, space), row: lastRow };
   });
 }

@@ -2,6 +2,12 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { afterText, findingTimeText, groupFindings, kindText } from "./finding-text";
 
+describe("times of steps", () => {
+  it("have one sign", () => {
+    assert.deepEqual([0, 12_340_000, -38_303_000, -400].map(afterText), ["+0.000", "+12.340", "−38.303", "+0.000"]);
+  });
+});
+
 describe("text of findings", () => {
   it("groups findings by kind in input order", () => {
     const findings = [{ kind: "staleWrites" }, { kind: "oversold" }, { kind: "staleWrites" }] as const;

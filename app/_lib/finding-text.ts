@@ -53,9 +53,10 @@ export function groupFindings<F extends { readonly kind: FindingKind }>(findings
   return [...groups].map(([kind, members]) => ({ kind, findings: members }));
 }
 
-/** Time since the first step, in milliseconds: "+0.000", "+12.340". */
+/** Time since the first step, in milliseconds: "+0.000", "+12.340", "−38.303" for a step before it. */
 export function afterText(afterNs: number): string {
-  return `+${(afterNs / 1_000_000).toFixed(3)}`;
+  const ms = (Math.abs(afterNs) / 1_000_000).toFixed(3);
+  return `${afterNs < 0 && Number(ms) !== 0 ? "−" : "+"}${ms}`;
 }
 
 /** Time of a finding, in seconds since the first purchase. */

@@ -12,6 +12,7 @@ const NAMES = [
   "phase-commit",
   "phase-wait",
   "answer-sold-out",
+  "phase-pool",
 ] as const;
 export type PaletteName = (typeof NAMES)[number];
 
@@ -40,7 +41,7 @@ export function mixed(colour: string, ground: string, share: number): string {
   return channels.length === 3 ? `rgb(${channels.join(", ")})` : colour;
 }
 
-/** Diagonal stripes, for violations and for the wait for a connection. */
+/** Diagonal stripes. Everywhere in the lab they mean a violation, and nothing else has them. */
 export function hatch(context: CanvasRenderingContext2D, colour: string, ground: string): CanvasPattern | string {
   const size = Math.round(6 * devicePixelRatio);
   const tile = document.createElement("canvas");

@@ -1,16 +1,16 @@
 import type uPlot from "uplot";
 import { type BandSpace, type FaultBand, type PlacedBand, placeBands } from "@/app/_lib/fault-bands";
-import { hatch, type Palette } from "./colours";
+import type { Palette } from "./colours";
 
-/** Draws faults on a canvas: a hatched band behind the data and the fault's name above it. */
+/** Draws faults on a canvas: a tinted band behind the data and the fault's name above it. */
 
 export const FACE = 'ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
 const NAME_FONT_PX = 11;
 export const NAME_ROW_PX = 15;
 const MIN_BAND_PX = 3;
 
-/** Rows of names above the plot; further rows overlap the plot. */
-const MAX_ROWS = 4;
+/** Rows of names above a chart. */
+export const MAX_ROWS = 4;
 
 /** Area of the bands, in canvas pixels; `scale` canvas pixels make one CSS pixel. */
 export interface BandBox {
@@ -29,18 +29,18 @@ interface PaintTarget {
 /** Height of the names above a chart, in CSS pixels. */
 export function headOf(bands: readonly Pick<PlacedBand, "row">[]): number {
   const rows = bands.reduce((most, { row }) => Math.max(most, row + 1), 0);
-  return Math.min(MAX_ROWS, rows) * NAME_ROW_PX;
+  return rows * NAME_ROW_PX;
 }
 
-/** Draws the hatched bands; call before the data is drawn. */
+/** Draws the tinted bands; call before the data is drawn. */
 export function paintBands(
   pen: CanvasRenderingContext2D,
   bands: readonly PlacedBand[],
   { palette, box }: PaintTarget,
 ): void {
   pen.save();
-  pen.globalAlpha = 0.2;
-  pen.fillStyle = hatch(pen, palette.ink, palette.paper);
+  pen.globalAlpha = 0.09;
+  pen.fillStyle = palette.ink;
   for (const { x, width } of bands) pen.fillRect(x, box.top, width, box.height);
   pen.restore();
 }
@@ -65,6 +65,7 @@ export function paintBandNames(
   }
   pen.globalAlpha = 1;
   for (const { text, textX, textWidth, row } of bands) {
+    if (text === "") continue;
     pen.fillStyle = palette.paper;
     pen.fillRect(textX - 2 * scale, nameTop(row), textWidth + 4 * scale, NAME_ROW_PX * scale);
     pen.fillStyle = palette.ink;
@@ -81,7 +82,7 @@ function setNameFont(pen: CanvasRenderingContext2D, scale: number): void {
 export function placeOn(
   pen: CanvasRenderingContext2D,
   bands: readonly FaultBand[],
-  space: Pick<BandSpace, "left" | "width" | "xOf"> & { readonly scale: number },
+  space: Pick<BandSpace, "left" | "width" | "xOf" | "maxRows"> & { readonly scale: number },
 ): PlacedBand[] {
   const { scale, ...where } = space;
   pen.save();
@@ -96,7 +97,7 @@ function onPlot(plot: uPlot, bands: readonly FaultBand[]): { placed: PlacedBand[
   const { left, top, width, height } = plot.bbox;
   const scale = devicePixelRatio;
   const xOf = (seconds: number) => plot.valToPos(seconds, "x", true);
-  const placed = placeOn(plot.ctx, bands, { left, width, xOf, scale });
+  const placed = placeOn(plot.ctx, bands, { left, width, xOf, scale, maxRows: MAX_ROWS });
   return { placed, box: { top, height, head: headOf(placed) * scale, scale } };
 }
 
@@ -120,5 +121,5 @@ export function headFor(
 ): number {
   if (bands.length === 0) return 0;
   const xOf = (seconds: number) => (seconds / endS) * width;
-  return headOf(placeOn(plot.ctx, bands, { left: 0, width, xOf, scale: 1 }));
+  return headOf(placeOn(plot.ctx, bands, { left: 0, width, xOf, scale: 1, maxRows: MAX_ROWS }));
 }

@@ -126,7 +126,6 @@ function drawBeyond(plot: uPlot, palette: Palette, initial: number): void {
 export interface StackSeries {
   readonly label: string;
   readonly colour: PaletteName;
-  readonly hatched?: boolean;
 }
 
 /**
@@ -147,8 +146,8 @@ function drawStacks(plot: uPlot, palette: Palette, stack: readonly StackSeries[]
   const gap = devicePixelRatio;
   const floorY = plot.valToPos(0, "y", true);
   ctx.save();
-  stack.forEach(({ colour, hatched }, level) => {
-    ctx.fillStyle = hatched ? hatch(ctx, palette[colour], palette.paper) : palette[colour];
+  stack.forEach(({ colour }, level) => {
+    ctx.fillStyle = palette[colour];
     xs.forEach((x, index) => {
       const sum = sums[level]?.[index] ?? null;
       if (sum === null) return;

@@ -53,7 +53,7 @@ const PHASE_STYLE = {
   hold: { colour: "phase-hold", mark: "block" },
   commit: { colour: "phase-commit", mark: "block" },
   wait: { colour: "phase-wait", mark: "block" },
-  poolWait: { colour: "phase-wait", mark: "hatched" },
+  poolWait: { colour: "phase-pool", mark: "block" },
 } as const;
 
 const PHASE_KEYS: readonly ChartKey[] = STACK_ORDER.map((phase) => ({
@@ -68,7 +68,6 @@ const buildPhases = stackOptions(
   STACK_ORDER.map((phase) => ({
     label: PHASE_LABELS[phase],
     colour: PHASE_STYLE[phase].colour,
-    hatched: PHASE_STYLE[phase].mark === "hatched",
   })),
 );
 

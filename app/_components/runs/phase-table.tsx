@@ -16,7 +16,7 @@ interface PhaseRow {
 }
 
 const PHASE_COLOURS = {
-  poolWait: "phase-wait",
+  poolWait: "phase-pool",
   wait: "phase-wait",
   hold: "phase-hold",
   commit: "phase-commit",

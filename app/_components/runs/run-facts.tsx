@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { durationText, formatCount, formatJain, NO_VALUE, settingText } from "@/app/_lib/format";
+import { durationText, formatCount, formatJain, formatRate, NO_VALUE, settingText } from "@/app/_lib/format";
 import { formatFault } from "@/lib/faults/fault-text";
 import type { RunDocument } from "@/lib/runs/document";
 import styles from "./run-facts.module.css";
@@ -43,7 +43,7 @@ export function configFacts({ id, target, config }: RunDocument): Fact[] {
 }
 
 export function outcomeFacts({ fairness, throughput, counts, latencySource, expected }: RunDocument): Fact[] {
-  const rate = (perSecond: number | null) => (perSecond === null ? NO_VALUE : `${formatCount(perSecond)} per second`);
+  const rate = (perSecond: number | null) => (perSecond === null ? NO_VALUE : `${formatRate(perSecond)} per second`);
   return [
     ["Expected verdict", expected],
     ["Requests", formatCount(counts.requests)],

@@ -32,6 +32,8 @@ export interface Scene {
 
 export const LABEL_WIDTH = 60;
 export const AXIS_HEIGHT = 26;
+/** Rows of fault names above the lanes. */
+export const MAX_FAULT_ROWS = 2;
 /** Above this number of bars, the timeline draws densities: single bars would be too thin and too slow. */
 const MAX_BARS = 3_000;
 const SELECTED_HEIGHT = 18;
@@ -123,7 +125,13 @@ class Painter {
     const { fromUs, toUs } = scene.range;
     const inView = scene.faults.filter((fault) => fault.fromUs <= toUs && fault.toUs >= fromUs);
     const bands = inView.map((fault) => ({ label: fault.faultId, fromS: fault.fromUs / 1e6, toS: fault.toUs / 1e6 }));
-    return placeOn(pen, bands, { left: LABEL_WIDTH, width, xOf: (seconds) => this.x(seconds * 1e6), scale: 1 });
+    return placeOn(pen, bands, {
+      left: LABEL_WIDTH,
+      width,
+      xOf: (seconds) => this.x(seconds * 1e6),
+      scale: 1,
+      maxRows: MAX_FAULT_ROWS,
+    });
   }
 
   /** Highlights the time that the selected holders overlap. */

@@ -1,4 +1,4 @@
-import { formatMsCell, NO_VALUE, plural } from "@/app/_lib/format";
+import { NO_VALUE, plural } from "@/app/_lib/format";
 import { ALARM_MARKS, markText, type Spans, spansInView, type TimeRange } from "@/app/_lib/timeline-view";
 import styles from "./timeline.module.css";
 
@@ -48,7 +48,7 @@ export function SpanTable({ spans, lanes, range, caption }: SpanTableProps) {
                   {lanes[spans.lane[index] ?? 0]}
                 </th>
                 <td className="num">{((spans.fromUs[index] ?? 0) / 1_000).toFixed(3)}</td>
-                <td className="num">{formatMsCell((spans.lengthUs[index] ?? 0) / 1_000)}</td>
+                <td className="num">{((spans.lengthUs[index] ?? 0) / 1_000).toFixed(3)}</td>
                 <td className="num">{value(spans.readValue[index])}</td>
                 <td className="num">{value(spans.writtenValue[index])}</td>
                 <td className={marks & ALARM_MARKS ? "alarm" : undefined}>{markText(marks)}</td>

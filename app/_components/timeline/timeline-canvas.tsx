@@ -5,7 +5,7 @@ import { laneBoxes, panRange, rangeByKey, type Spans, type TimeRange, zoomRange 
 import type { TimelineFault } from "@/lib/runs/evidence";
 import { onThemeChange, readPalette } from "../chart/colours";
 import { NAME_ROW_PX } from "../chart/fault-bands";
-import { AXIS_HEIGHT, drawTimeline, LABEL_WIDTH, type Scene } from "./draw";
+import { AXIS_HEIGHT, drawTimeline, LABEL_WIDTH, MAX_FAULT_ROWS, type Scene } from "./draw";
 import { spanAt } from "./span-at";
 import styles from "./timeline.module.css";
 
@@ -22,9 +22,6 @@ export interface TimelineCanvasProps {
   readonly onRange: (range: TimeRange) => void;
   readonly onHover: (index: number | null) => void;
 }
-
-/** Rows of fault names above the lanes. */
-const MAX_FAULT_ROWS = 2;
 
 type Sized = Pick<TimelineCanvasProps, "depths" | "faults">;
 

@@ -2,7 +2,17 @@ import type { Interleaving } from "@/lib/history/interleaving";
 import type { Percentiles } from "@/lib/node/figures";
 import type { RunDocument } from "@/lib/runs/document";
 import { type CheckEvidence, checkGroups } from "../checks";
-import { durationText, formatCount, formatDuration, formatJain, formatMsCell, formatWhen, NO_VALUE } from "../format";
+import { afterText } from "../finding-text";
+import {
+  durationText,
+  formatCount,
+  formatDuration,
+  formatJain,
+  formatMsCell,
+  formatWhen,
+  NO_VALUE,
+  settingText,
+} from "../format";
 import type { LatencyCurve } from "../latency-curves";
 import { mainFiguresOf } from "../main-figures";
 import { PHASE_LABELS, type RunSeries, STACK_ORDER } from "../run-series";
@@ -72,7 +82,7 @@ function head({ strategy, config, target, startedAtEpochMs, durationMs }: RunDoc
       : `${formatCount(config.rate)} buyers per second`;
   const { text, unit } = formatDuration(durationMs);
   return markup`<header class="head"><h1><code>${strategy}</code></h1>
-<p>${formatCount(config.stock)} units of a ${target.kind}, ${load}, hold ${config.holdMs} ms, ${config.nodes} store nodes, ${config.engine}<br>
+<p>${formatCount(config.stock)} units of a ${target.kind}, ${load}, hold ${settingText(config.holdMs)}, ${config.nodes} store nodes, ${config.engine}<br>
 ${formatWhen(startedAtEpochMs, "utc")} UTC, duration ${text} ${unit}</p></header>`;
 }
 
@@ -124,7 +134,7 @@ function interleaving({ actors, steps }: Interleaving): Markup {
   const nameOf = new Map(actors.map(({ opId, node, buyerId }) => [opId, `${node} ${buyerId}`]));
   const lines = shown.map(
     ({ opId, afterNs, text, isMarked }) =>
-      markup`<tr${isMarked ? markup` class="marked"` : null}><th scope="row">+${(afterNs / 1e6).toFixed(3)} ms</th><td>${nameOf.get(opId ?? "") ?? opId}</td><td>${text}${isMarked ? markup` <small>caused the violation</small>` : null}</td></tr>`,
+      markup`<tr${isMarked ? markup` class="marked"` : null}><th scope="row">${afterText(afterNs)} ms</th><td>${nameOf.get(opId ?? "") ?? opId}</td><td>${text}${isMarked ? markup` <small>caused the violation</small>` : null}</td></tr>`,
   );
   return markup`<h3>Interleaving of the first finding</h3><div class="scroll" tabindex="0"><table class="lines"><tbody>${lines}</tbody></table></div>`;
 }
@@ -170,8 +180,8 @@ function tables({ document, evidence }: ExportedRun): Markup {
 
 function facts({ config, versions, machine, contention, fairness }: RunDocument): Markup {
   const entries: [string, string][] = [
-    ["Lease", `${config.ttlMs} ms`],
-    ["Wait timeout", `${config.waitTimeoutMs} ms`],
+    ["Lease", settingText(config.ttlMs)],
+    ["Wait timeout", settingText(config.waitTimeoutMs)],
     ["Seed", String(config.seed)],
     ["Purchases not sent", formatCount(contention.droppedIterations)],
     ["Fairness of waits (Jain)", formatJain(fairness.jain)],

@@ -19,7 +19,7 @@ code,.number,dd,td,svg text{font-family:var(--mono);font-variant-numeric:tabular
 p.alarm,span.alarm,.unsafe .label,.unsafe strong{color:var(--alarm)}.safe strong{color:var(--safe)}
 .sentence{font-size:18px;line-height:27px;max-width:44em;margin-bottom:10px}
 .stock{display:block;width:100%;height:14px}.words{display:flex;flex-wrap:wrap;justify-content:space-between;gap:0 16px;font-size:13px}
-rect.track{fill:var(--track)}rect.ink{fill:var(--ink)}rect.alarm{fill:var(--alarm)}
+rect.track{fill:var(--track)}rect.ink{fill:var(--ink)}rect.alarm{fill:url(#hatch-alarm)}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(140px,1fr));border-block:1px solid var(--line)}
 .tiles div{padding:10px 16px 10px 0}.tiles dt{color:var(--muted);font-size:12px}.tiles dd{font-size:20px;font-weight:700}.tiles small{color:var(--muted);font-size:12px;font-weight:400}
 .faults{margin-top:6px;font-size:13px}.faults li{padding:4px 0;border-bottom:1px solid var(--line)}
@@ -31,8 +31,8 @@ figure svg{display:block;width:100%;height:auto}.keys{display:flex;flex-wrap:wra
 .keys svg{display:inline-block;width:22px;height:8px}svg text{fill:var(--muted);font-size:11px}
 .grid{stroke:var(--line)}.limit{stroke:var(--muted)}.line{fill:none;stroke-width:2;stroke-linejoin:round;stroke-linecap:round}
 .line.accent{stroke:var(--accent)}.line.dashed{stroke:var(--ink);stroke-dasharray:5 4}.line.wait-line{stroke:var(--wait);stroke-dasharray:2 3}
-.phase.hold{fill:var(--accent)}.phase.commit{fill:var(--commit)}.phase.wait{fill:var(--wait)}.phase.sold{fill:var(--accent)}.phase.soldOut{fill:var(--pool)}.phase.refused{fill:var(--wait)}.phase.failed{fill:var(--ink)}.phase.poolWait{fill:url(#hatch-wait)}
-.band{fill:url(#hatch-ink)}.edge{fill:none;stroke:var(--ink);stroke-opacity:.55}.plate{fill:var(--paper)}svg text.fault{fill:var(--ink)}
+.phase.hold{fill:var(--accent)}.phase.commit{fill:var(--commit)}.phase.wait{fill:var(--wait)}.phase.sold{fill:var(--accent)}.phase.soldOut{fill:var(--pool)}.phase.refused{fill:var(--wait)}.phase.failed{fill:var(--ink)}.phase.poolWait{fill:var(--pool)}
+.band{fill:var(--ink);fill-opacity:.09}.edge{fill:none;stroke:var(--ink);stroke-opacity:.55}.plate{fill:var(--paper)}svg text.fault{fill:var(--ink)}
 .inside{fill:var(--calm)}.wrong{fill:url(#hatch-alarm)}.selected{fill:var(--accent)}.selected.alarm{fill:var(--alarm)}svg text.on-bar{fill:var(--paper)}
 .beyond{fill:url(#hatch-alarm)}section>h2+p{margin-bottom:14px}
 .wide .keys{margin:2px 0 4px}.scroll.wide{max-height:none}.scroll.wide svg{min-width:760px}
@@ -47,13 +47,9 @@ th{font-weight:400;color:var(--muted);text-align:left}td,thead th:not(:first-chi
 @media print{:root{color-scheme:light}details{display:none}main{padding:0;gap:18px}figure,section.verdict,.tiles,tr{break-inside:avoid}.charts{grid-template-columns:1fr 1fr}.scroll{max-height:none;overflow:visible}.scroll.wide svg{min-width:0}}
 `);
 
-/** Diagonal stripes, so that colour is not the only sign. */
+/** Diagonal stripes: a violation, so that colour is not its only sign. */
 function stripes(id: string, colour: string): Markup {
   return markup`<pattern id="${id}" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="2" height="6" style="fill:var(--${colour})"/></pattern>`;
 }
 
-export const PATTERNS = markup`<svg width="0" height="0" aria-hidden="true" style="position:absolute"><defs>${[
-  stripes("hatch-wait", "wait"),
-  stripes("hatch-ink", "pool"),
-  stripes("hatch-alarm", "alarm"),
-]}</defs></svg>`;
+export const PATTERNS = markup`<svg width="0" height="0" aria-hidden="true" style="position:absolute"><defs>${stripes("hatch-alarm", "alarm")}</defs></svg>`;

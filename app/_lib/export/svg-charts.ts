@@ -100,7 +100,14 @@ interface BandMarks {
 export function bandMarks(bands: readonly FaultBand[], area: BandArea): BandMarks {
   const { left, width, top, height, xOf } = area;
   const widthOf = (text: string) => text.length * CHARACTER_WIDTH;
-  const placed = placeBands(bands, { left, width, xOf, widthOf, minWidth: MIN_BAND });
+  const placed = placeBands(bands, {
+    left,
+    width,
+    xOf,
+    widthOf,
+    minWidth: MIN_BAND,
+    maxRows: Number.POSITIVE_INFINITY,
+  });
   const head = placed.reduce((most, { row }) => Math.max(most, row + 1), 0) * NAME_ROW;
   const foot = top + height;
   return {
