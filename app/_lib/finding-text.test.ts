@@ -1,6 +1,63 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { afterText, findingTimeText, groupFindings, kindText } from "./finding-text";
+import type { ExplainedFinding } from "@/lib/runs/evidence";
+import {
+  afterText,
+  alarmedSpans,
+  coverText,
+  findingTimeText,
+  findingTitle,
+  groupFindings,
+  kindText,
+} from "./finding-text";
+import { openingFinding } from "./opening-finding";
+
+describe("a finding that covers several violations", () => {
+  it("is counted with them", () => {
+    assert.equal(coverText([{ covers: 400 }, {}], 401), "401 in 2 findings");
+    assert.equal(coverText([{}, {}], 2), "2");
+    assert.equal(coverText([{}], 498), "498, first 1 listed");
+  });
+});
+
+describe("a stale write that fencing refused", () => {
+  const refused = { kind: "refusedStaleWrite", isViolation: false, name: "refusedStaleWrite-1" } as const;
+  const overlap = { kind: "fencedOverlap", isViolation: false, name: "fencedOverlap-1" } as const;
+  const violation = { kind: "lostUpdates", isViolation: true, name: "lostUpdates-1" } as const;
+
+  it("is what a page without a violation opens on", () => {
+    assert.equal(openingFinding([overlap, refused]), refused);
+    assert.equal(openingFinding([refused, violation]), violation);
+    assert.equal(openingFinding([overlap]), null);
+  });
+
+  it("is told by its two tokens", () => {
+    const title = findingTitle({ kind: "refusedStaleWrite", tokens: { stale: "1", newest: "52" } });
+    assert.equal(title, "Fencing refused a stale write: token 1 < 52");
+    assert.equal(findingTitle({ kind: "lostUpdates" }), "Interleaving");
+  });
+});
+
+describe("the alarm colour", () => {
+  const actors = [{ opId: "late" }, { opId: "innocent" }];
+  const explained = (isViolation: boolean, marked: string) =>
+    ({
+      finding: { isViolation },
+      interleaving: {
+        actors,
+        steps: [
+          { opId: marked, isMarked: true },
+          { opId: "innocent", isMarked: false },
+        ],
+      },
+      spans: [7, 9],
+    }) as unknown as ExplainedFinding;
+
+  it("is only on the purchase that broke the rule", () => {
+    assert.deepEqual(alarmedSpans(explained(true, "late")), [7]);
+    assert.deepEqual(alarmedSpans(explained(false, "late")), []);
+  });
+});
 
 describe("times of steps", () => {
   it("have one sign", () => {

@@ -1,4 +1,6 @@
-import type { FindingKind } from "@/lib/history/finding";
+import type { Finding, FindingKind } from "@/lib/history/finding";
+import type { ExplainedFinding } from "@/lib/runs/evidence";
+import { formatCount, plural } from "./format";
 
 const WORDS: Readonly<Record<FindingKind, readonly [one: string, many: string]>> = {
   oversold: ["Oversold", "Oversold"],
@@ -35,6 +37,31 @@ const WORDS: Readonly<Record<FindingKind, readonly [one: string, many: string]>>
 
 export function kindText(kind: FindingKind, count: number): string {
   return WORDS[kind][count === 1 ? 0 : 1];
+}
+
+/** What an explained finding is called above its steps. */
+export function findingTitle({ kind, tokens }: Pick<Finding, "kind" | "tokens">): string {
+  if (kind !== "refusedStaleWrite" || tokens === undefined) return "Interleaving";
+  return `Fencing refused a stale write: token ${tokens.stale} < ${tokens.newest}`;
+}
+
+/** The spans of the purchases that broke a rule. Those that only suffered from it are not among them. */
+export function alarmedSpans({ finding, interleaving, spans }: ExplainedFinding): number[] {
+  if (!finding.isViolation) return [];
+  const marked = new Set(interleaving.steps.filter(({ isMarked }) => isMarked).map(({ opId }) => opId));
+  const { actors } = interleaving;
+  // A purchase that never entered the critical section has no span, so the places of the others are not known.
+  if (marked.size === 0 || actors.length !== spans.length) return [...spans];
+  return spans.filter((_, place) => marked.has(actors[place]?.opId ?? null));
+}
+
+/** The violations that a group of findings covers: "498 in 3 findings". */
+export function coverText(findings: readonly Pick<Finding, "covers">[], count: number): string {
+  const covered = findings.reduce((sum, { covers = 1 }) => sum + covers, 0);
+  const isGrouped = findings.some(({ covers }) => covers !== undefined);
+  const total = formatCount(count || covered);
+  const listed = count > covered ? `, first ${formatCount(findings.length)} listed` : "";
+  return isGrouped ? `${total} in ${plural(findings.length, "finding")}${listed}` : `${total}${listed}`;
 }
 
 /** The findings of one kind, in input order. */

@@ -2,6 +2,7 @@ import type { RunDocument } from "@/lib/runs/document";
 import type { Evidence, ExplainedFinding, NamedFinding, TimelineFault } from "@/lib/runs/evidence";
 import type { EvidenceParams } from "./evidence-url";
 import { readEvidence } from "./lab-data";
+import { openingFinding } from "./opening-finding";
 import { clampRange, rangeAround, type TimeRange } from "./timeline-view";
 
 /** Evidence that comes with the page. The browser fetches the spans afterwards, and further findings on selection. */
@@ -27,7 +28,7 @@ export interface InitialEvidence {
 export async function loadInitialEvidence(document: RunDocument, link: EvidenceParams): Promise<InitialEvidence> {
   const { timeline, faults, findings, violations, verdict, ordinary, explain } = await readEvidence(document);
   const { lanes, depths, hasHolds, endUs, spans } = timeline;
-  const opensOn = findings.find(({ name }) => name === link.finding) ?? findings.find(({ isViolation }) => isViolation);
+  const opensOn = findings.find(({ name }) => name === link.finding) ?? openingFinding(findings);
   const first = opensOn ? explain(opensOn.name) : null;
   const whole = { fromUs: 0, toUs: Math.max(1, endUs) };
   const around = rangeAround(spans, (first ?? ordinary).spans, endUs) ?? whole;

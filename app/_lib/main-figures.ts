@@ -44,7 +44,7 @@ export function mainFiguresOf(figures: Figures): MainFigure[] {
     {
       ...calm,
       label: "Sold per second",
-      hint: "While the sale runs: in the last quarter of a second. Afterwards: average of the whole run",
+      hint: "While the sale runs: in the last quarter of a second. Afterwards: average of the whole run, without units beyond the stock",
       text: formatRate(figures.soldPerSecond),
     },
     {

@@ -59,7 +59,7 @@ export function modelOf(document: RunDocument, samples: readonly RunSample[]): R
     faults: pending ? faultTexts(samples) : [],
     series: seriesOfSamples(document, samples),
     nodeRows: nodeRowsOf(document, samples),
-    answers: answersOf((pending ? samples.at(-1)?.counts : undefined) ?? document.counts),
+    answers: answersOf((pending ? samples.at(-1)?.counts : undefined) ?? document.counts, document.refusedStaleWrites),
     checks: checksOf(document),
     pending,
   };

@@ -72,13 +72,18 @@ export function evidenceOf(document: RunDocument): string[] {
 }
 
 /** Outcomes with their counts; sold and sold out always, the others only if above 0. */
-export function answersOf(counts: RunDocument["counts"]): string[] {
+export function answersOf(counts: RunDocument["counts"], refusedStaleWrites = 0): string[] {
+  const errors = counts.errors - refusedStaleWrites;
   const answers: [number, string][] = [
     [counts.sold, "sold"],
     [counts.soldOut, "sold out"],
     [counts.contended, "timed out waiting"],
     [counts.rejected, "rejected by a limit"],
-    [counts.errors, counts.errors === 1 ? "error" : "errors"],
+    [
+      refusedStaleWrites,
+      refusedStaleWrites === 1 ? "stale write refused by fencing" : "stale writes refused by fencing",
+    ],
+    [errors, errors === 1 ? "error" : "errors"],
     [counts.unknown, "with unknown outcome"],
   ];
   return answers

@@ -140,6 +140,8 @@ export const runDocumentSchema = z.object({
   /** The verdict as sentences for people, most important first. */
   sentences: z.array(z.string()),
   violations: violationsSchema,
+  /** Writes of stale holders that the resource refused by their fencing tokens. `counts.errors` includes them. Absent: none. */
+  refusedStaleWrites: count.optional(),
   /** Time of the first violation since the first purchase; absent: no violation, none with a known time, or an older run. */
   firstViolationMs: z.number().min(0).optional(),
   /** Latency of the buyers, if the load generator reported, else of the nodes (`latencySource`). */
@@ -151,6 +153,7 @@ export const runDocumentSchema = z.object({
   throughput: z.object({
     offeredPerSecond: z.number().nullable(),
     completedPerSecond: z.number().nullable(),
+    /** Units that can be delivered: orders beyond the stock do not count. */
     soldPerSecond: z.number().nullable(),
   }),
   contention: z.object({

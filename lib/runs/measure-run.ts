@@ -3,6 +3,7 @@ import type { History } from "../history/history";
 import { byHost, peakOverlap, waitsOf } from "../history/intervals";
 import type { Operation } from "../history/operation";
 import { PHASES, type Phase } from "../history/phases";
+import { refusedWritesIn } from "../history/refused-writes";
 import { firstRunRelativeUs } from "../history/run-relative-time";
 import type { HistoryOrder } from "../history/types";
 import { isContended } from "../history/verdict";
@@ -38,12 +39,14 @@ export function measureRun(document: RunDocument, figures: RunFigures, { parsed,
   const durationMs = spanMs(ops);
   const orders = database.orders.reduce((sum, order) => sum + order.quantity, 0);
   const firstUs = firstViolationUs(history, findings.filter(isViolation));
+  const refused = refusedWritesIn(history).length;
   const visitors = ops.filter(({ buyerId }) => isVisitorId(buyerId)).length;
   return {
     ...document,
     durationMs,
     counts: sumCounts(stats.map((node) => node.counts)),
     ...(visitors > 0 ? { visitors } : {}),
+    ...(refused > 0 ? { refusedStaleWrites: refused } : {}),
     stock: {
       initial: document.stock.initial,
       final: database.final,
@@ -59,7 +62,7 @@ export function measureRun(document: RunDocument, figures: RunFigures, { parsed,
     throughput: {
       offeredPerSecond: document.config.rate,
       completedPerSecond: perSecond(ops.length, durationMs),
-      soldPerSecond: perSecond(orders, durationMs),
+      soldPerSecond: perSecond(Math.min(orders, document.stock.initial), durationMs),
     },
     contention: {
       certified: isContended(measures),

@@ -78,7 +78,7 @@ function recordSentences(violations: RunDocument["violations"]): string[] {
 }
 
 /** The evidence for a safe verdict, and what safety cost. */
-export function safeSentences({ stock, counts, contention }: RunDocument): string[] {
+export function safeSentences({ stock, counts, contention, refusedStaleWrites = 0 }: RunDocument): string[] {
   const sold =
     stock.final === 0
       ? `All ${stock.initial} units were sold once`
@@ -88,7 +88,12 @@ export function safeSentences({ stock, counts, contention }: RunDocument): strin
     `${sold}, and the stock agrees: ${stock.initial} - ${stock.final} = ${plural(stock.orders, "order")}.`,
     `Up to ${contention.peakInFlight} purchases were in flight at the same time, and ${plural(refused, "buyer")} ${wasOrWere(refused)} refused.`,
   ];
-  const failed = counts.errors + counts.unknown;
+  if (refusedStaleWrites > 0) {
+    sentences.push(
+      `Fencing refused ${plural(refusedStaleWrites, "stale write")}: a holder wrote after its lease had ended and a newer holder had written.`,
+    );
+  }
+  const failed = counts.errors + counts.unknown - refusedStaleWrites;
   if (failed > 0) sentences.push(`${plural(failed, "purchase")} failed, and the answers said so.`);
   if (stock.final > 0 && counts.contended > 0) {
     sentences.push(

@@ -184,7 +184,7 @@ function checkStatements(page: Element): Statement[] {
 function findingGroupsOf(page: Element): { heading: string; count: number; times: string[] }[] {
   const list = find(page, isAbout("Findings"));
   if (list === null) return [];
-  return findAll(list, (element) => element.tag === "div" && find(element, tagged("h3")) !== null).map((group) => {
+  return findAll(list, (element) => element.tag === "details").map((group) => {
     const heading = textOf(find(group, tagged("h3")));
     const [, name = heading, count = "0"] = /^(.*?) ([\d,]+)/.exec(heading) ?? [];
     const times = findAll(group, has("class", "time")).map(textOf);
@@ -193,7 +193,7 @@ function findingGroupsOf(page: Element): { heading: string; count: number; times
 }
 
 function findingStatements(page: Element): Statement[] {
-  const groups = findingGroupsOf(page).flatMap(({ heading, count, times }): Statement[] => {
+  return findingGroupsOf(page).flatMap(({ heading, count, times }): Statement[] => {
     const fact = CHECKS[heading];
     const where = "the list of findings";
     const [first] = times
@@ -204,12 +204,6 @@ function findingStatements(page: Element): Statement[] {
     const seen = first === undefined ? [] : [{ fact: `first of ${fact}`, value: first.toFixed(3), where }];
     return [{ fact, value: String(count), where }, ...seen];
   });
-  const stepper = said("the stepper", textOf(find(page, has("data-testid", "interleaving"))), [
-    [/^Interleaving Lost update \d+ of ([\d,]+)/g, "lostUpdates"],
-    [/^Interleaving Overlapping hold \d+ of ([\d,]+)/g, "overlappingHolds"],
-    [/^Interleaving Stale write \d+ of ([\d,]+)/g, "staleWrites"],
-  ]);
-  return [...groups, ...stepper];
 }
 
 function factStatements(page: Element): Statement[] {

@@ -57,9 +57,9 @@ const COLUMNS: readonly ColumnSpec[] = [
   },
   {
     id: "soldPerSecond",
-    label: "sold",
+    label: "deliverable",
     unit: "/s",
-    hint: "Orders per second",
+    hint: "Units sold per second that can be delivered: orders beyond the stock do not count",
     first: "descending",
     format: formatRate,
   },

@@ -24,8 +24,8 @@ export interface Scene {
   readonly head: number;
   /** Indices of the spans in the shown interleaving. */
   readonly selected: readonly number[];
-  /** The selected finding is a violation. */
-  readonly isAlarm: boolean;
+  /** Those of the selected spans that broke a rule. */
+  readonly alarmed: readonly number[];
   readonly width: number;
   readonly height: number;
 }
@@ -137,7 +137,7 @@ class Painter {
   /** Highlights the time that the selected holders overlap. */
   private drawOverlap(): { x: number; w: number } | null {
     const { pen, scene, palette } = this;
-    if (!scene.isAlarm || scene.selected.length < 2) return null;
+    if (scene.alarmed.length === 0 || scene.selected.length < 2) return null;
     const from = Math.max(...scene.selected.map((index) => scene.spans.fromUs[index] ?? 0));
     const to = Math.min(...scene.selected.map((index) => this.endOf(index)));
     const at = to > from ? this.across(from, to) : null;
@@ -242,7 +242,7 @@ class Painter {
     const w = Math.max(3, at.w);
     pen.fillStyle = palette.paper;
     pen.fillRect(at.x - 1, y - 1, w + 2, h + 2);
-    pen.fillStyle = scene.isAlarm ? palette.alarm : palette.accent;
+    pen.fillStyle = scene.alarmed.includes(index) ? palette.alarm : palette.accent;
     pen.fillRect(at.x, y, w, h);
     this.drawValues(index, { x: at.x, w, y, h });
   }
@@ -265,7 +265,7 @@ class Painter {
     const left = isRoomRight ? x + w + 4 : x - length - 4;
     pen.fillStyle = palette.paper;
     pen.fillRect(left - 2, y, length + 4, h);
-    pen.fillStyle = scene.isAlarm ? palette.alarm : palette.accent;
+    pen.fillStyle = scene.alarmed.includes(index) ? palette.alarm : palette.accent;
     pen.fillText(text, left, y + h / 2 + 1);
   }
 

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { useExplained } from "@/app/_hooks/use-explained";
 import { useTimeline } from "@/app/_hooks/use-timeline";
 import { type EvidenceParams, withEvidenceParams } from "@/app/_lib/evidence-url";
-import { findingTimeText, groupFindings, kindText } from "@/app/_lib/finding-text";
+import { alarmedSpans, findingTimeText, findingTitle, groupFindings, kindText } from "@/app/_lib/finding-text";
 import type { InitialEvidence } from "@/app/_lib/initial-evidence";
 import { clampRange, rangeAround, type TimeRange } from "@/app/_lib/timeline-view";
 import type { NamedFinding } from "@/lib/runs/evidence";
@@ -35,27 +35,27 @@ function useEvidenceUrl(link: EvidenceParams, endUs: number, isTouched: boolean)
   }, [finding, range, endUs, isTouched]);
 }
 
-function positionText(findings: readonly NamedFinding[], chosen: NamedFinding, counts: InitialEvidence["violations"]) {
+function positionText(findings: readonly NamedFinding[], chosen: NamedFinding) {
   const same = findings.filter(({ kind }) => kind === chosen.kind);
-  const count = Math.max(same.length, counts[chosen.kind] ?? 0);
   const at = chosen.atUs === null ? "" : `, at ${findingTimeText(chosen.atUs)}`;
-  return `${kindText(chosen.kind, 1)} ${same.indexOf(chosen) + 1} of ${count}${at}`;
+  return `${kindText(chosen.kind, 1)} ${same.indexOf(chosen) + 1} of ${same.length}${at}`;
 }
+
+const NONE: readonly number[] = [];
 
 interface StepperProps {
   readonly findings: readonly NamedFinding[];
   readonly chosen: NamedFinding;
-  readonly counts: InitialEvidence["violations"];
   readonly onChoose: (name: string) => void;
 }
 
-function Stepper({ findings, chosen, counts, onChoose }: StepperProps) {
+function Stepper({ findings, chosen, onChoose }: StepperProps) {
   const at = findings.indexOf(chosen);
   const previous = findings[at - 1];
   const next = findings[at + 1];
   return (
     <p className={styles.place}>
-      {positionText(findings, chosen, counts)}{" "}
+      {positionText(findings, chosen)}{" "}
       <button
         type="button"
         aria-label="Previous finding"
@@ -146,15 +146,21 @@ export function Evidence({ runId, opening, isOwnPage }: EvidenceProps) {
             hasMarks={findings.some(({ isViolation }) => isViolation)}
             range={range}
             selected={explained?.spans ?? (name === null ? ordinary.spans : [])}
-            isAlarm={finding?.isViolation ?? false}
+            alarmed={explained === null || name === null ? NONE : alarmedSpans(explained)}
             onRange={show}
           />
         )}
       </div>
       <section className={styles.lines} aria-label="Interleaving" data-testid="interleaving">
         <header className={styles.head}>
-          <h2>{name === null ? "How purchases took turns" : "Interleaving"}</h2>
-          {finding ? <Stepper findings={findings} chosen={finding} counts={violations} onChoose={choose} /> : null}
+          <h2>
+            {name === null
+              ? "How purchases took turns"
+              : explained === null
+                ? "Interleaving"
+                : findingTitle(explained.finding)}
+          </h2>
+          {finding ? <Stepper findings={findings} chosen={finding} onChoose={choose} /> : null}
         </header>
         <p className={styles.sentence}>{problem ?? caption}</p>
         {lines ? <Interleaving lines={lines} showsAllSteps={showsAllSteps} caption={caption} /> : null}

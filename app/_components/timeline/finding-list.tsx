@@ -1,7 +1,9 @@
 "use client";
 
 import { type KeyboardEvent, useEffect, useRef } from "react";
-import { type FindingGroup, findingTimeText, kindText } from "@/app/_lib/finding-text";
+import { coverText, type FindingGroup, findingTimeText, kindText } from "@/app/_lib/finding-text";
+import { plural } from "@/app/_lib/format";
+import type { FindingPart } from "@/lib/history/finding";
 import type { NamedFinding } from "@/lib/runs/evidence";
 import styles from "./finding-list.module.css";
 
@@ -10,11 +12,6 @@ interface FindingListProps {
   readonly counts: Readonly<Record<string, number>>;
   readonly chosen: string | null;
   readonly onChoose: (name: string) => void;
-}
-
-function headingOf({ findings }: FindingGroup<NamedFinding>, count: number): string {
-  const more = count > findings.length && findings.length >= 100 ? `, first ${findings.length} listed` : "";
-  return `${count}${more}`;
 }
 
 /** Step that a key makes in the list; 0 if the list does not handle the key. */
@@ -53,14 +50,16 @@ export function FindingList({ groups, counts, chosen, onChoose }: FindingListPro
 
   return (
     <section ref={box} className={styles.list} aria-label="Findings">
-      {groups.map((group) => (
-        <div key={group.kind}>
-          <h3>
-            {kindText(group.kind, 2)}{" "}
-            <span className={styles.count}>{headingOf(group, counts[group.kind] ?? group.findings.length)}</span>
-          </h3>
+      {groups.map(({ kind, findings }) => (
+        // A group that has nothing to do with the verdict is folded, unless its finding is shown.
+        <details key={kind} open={findings.some(({ isViolation, name }) => isViolation || name === chosen)}>
+          <summary>
+            <h3>
+              {kindText(kind, 2)} <span className={styles.count}>{coverText(findings, counts[kind] ?? 0)}</span>
+            </h3>
+          </summary>
           <ol>
-            {group.findings.map((finding) => (
+            {findings.map((finding) => (
               <li key={finding.name}>
                 <button
                   type="button"
@@ -74,11 +73,25 @@ export function FindingList({ groups, counts, chosen, onChoose }: FindingListPro
                   <span className={styles.time}>{findingTimeText(finding.atUs)}</span>
                   <span>{finding.sentence}</span>
                 </button>
+                {finding.name === chosen && finding.parts ? <Parts finding={finding} parts={finding.parts} /> : null}
               </li>
             ))}
           </ol>
-        </div>
+        </details>
       ))}
     </section>
+  );
+}
+
+/** The violations that the shown finding covers. */
+function Parts({ finding: { covers = 0 }, parts }: { finding: NamedFinding; parts: readonly FindingPart[] }) {
+  const more = covers - parts.length;
+  return (
+    <ul className={styles.parts}>
+      {parts.map(({ opIds, sentence }) => (
+        <li key={opIds.join(" ")}>{sentence}</li>
+      ))}
+      {more > 0 ? <li className="muted">{plural(more, "more like these", "more like these")}</li> : null}
+    </ul>
   );
 }

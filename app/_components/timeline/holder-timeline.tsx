@@ -29,7 +29,8 @@ export interface HolderTimelineProps {
   readonly range: TimeRange;
   readonly faults: readonly TimelineFault[];
   readonly selected: readonly number[];
-  readonly isAlarm: boolean;
+  /** Those of the selected spans that broke a rule. */
+  readonly alarmed: readonly number[];
   readonly onRange: (range: TimeRange) => void;
 }
 
@@ -80,9 +81,15 @@ function Keys({ hasHolds, isAlarm, hasMarks }: { hasHolds: boolean; isAlarm: boo
         </li>
       ) : null}
       <li>
-        <span className={styles.swatch} data-mark={isAlarm ? "selected-alarm" : "selected"} />
+        <span className={styles.swatch} data-mark="selected" />
         in the interleaving
       </li>
+      {isAlarm ? (
+        <li>
+          <span className={styles.swatch} data-mark="selected-alarm" />
+          caused the violation
+        </li>
+      ) : null}
     </ul>
   );
 }
@@ -118,7 +125,7 @@ export function HolderTimeline(props: HolderTimelineProps) {
       testId="timeline"
       foot={
         <div className={styles.foot}>
-          <Keys hasHolds={hasHolds} isAlarm={props.isAlarm} hasMarks={props.hasMarks} />
+          <Keys hasHolds={hasHolds} isAlarm={props.alarmed.length > 0} hasMarks={props.hasMarks} />
           <p data-print="no">
             drag, or click and use <kbd>←</kbd> <kbd>→</kbd> <kbd>+</kbd> <kbd>−</kbd> <kbd>Home</kbd> or the wheel
           </p>

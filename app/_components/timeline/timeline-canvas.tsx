@@ -17,7 +17,7 @@ export interface TimelineCanvasProps {
   readonly range: TimeRange;
   readonly faults: readonly TimelineFault[];
   readonly selected: readonly number[];
-  readonly isAlarm: boolean;
+  readonly alarmed: readonly number[];
   readonly label: string;
   readonly onRange: (range: TimeRange) => void;
   readonly onHover: (index: number | null) => void;

@@ -168,7 +168,7 @@ describe("HTML export", () => {
     faults: [{ faultId: "kill-holder", fromUs: 5_100, toUs: 5_100, proof: "process 1 ended" }],
     range: { fromUs: 5_000, toUs: 6_000 },
     selected: [1, 2],
-    isAlarm: true,
+    alarmed: [1, 2],
   };
   const html = (change: Parameters<typeof runDocument>[0] = {}, findings: string[] = []) =>
     runHtml({

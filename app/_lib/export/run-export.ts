@@ -4,8 +4,10 @@ import { type Evidence, type ExplainedFinding, evidenceOf } from "@/lib/runs/evi
 import { historyLines } from "@/lib/runs/history-export";
 import { readSamples } from "@/lib/runs/queries";
 import type { RunSample } from "@/lib/runs/run-sample";
+import { alarmedSpans } from "../finding-text";
 import { seriesOfHistory } from "../history-series";
 import { latencyCurves } from "../latency-curves";
+import { openingFinding } from "../opening-finding";
 import { seriesOfSamples } from "../samples-series";
 import { rangeAround } from "../timeline-view";
 import { distinctFindings } from "./distinct-findings";
@@ -68,7 +70,8 @@ async function csvOf(document: RunDocument, rows: ExportOrder["rows"]): Promise<
 export async function exportedHtml(document: RunDocument, samples: readonly RunSample[]): Promise<string> {
   const evidence = await evidenceOf(document);
   const { findings, faults, series } = evidence;
-  const first = findings[0] === undefined ? null : evidence.explain(findings[0].name);
+  const opensOn = openingFinding(findings);
+  const first = opensOn === null ? null : evidence.explain(opensOn.name);
   return runHtml({
     document,
     series:
@@ -87,7 +90,7 @@ function holdersOf({ timeline, faults, ordinary }: Evidence, first: ExplainedFin
   if (spans.fromUs.length === 0) return null;
   const selected = (first ?? ordinary).spans;
   const range = rangeAround(spans, selected, endUs) ?? { fromUs: 0, toUs: Math.max(1, endUs) };
-  return { timeline, faults, range, selected, isAlarm: first?.finding.isViolation ?? false };
+  return { timeline, faults, range, selected, alarmed: first === null ? [] : alarmedSpans(first) };
 }
 
 async function readOperations(document: RunDocument): Promise<HistoryOpLine[]> {

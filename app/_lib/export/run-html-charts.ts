@@ -117,8 +117,9 @@ export function holders(view: HolderView): Markup {
   const title = "Critical sections by node";
   const keys: [style: string, label: string][] = [
     ["inside", view.timeline.hasHolds ? "grant to release" : "read to commit"],
-    ...(view.isAlarm ? [["wrong", "overlap, stale write or lost update"] as [string, string]] : []),
-    [view.isAlarm ? "selected alarm" : "selected", "in the interleaving"],
+    ...(view.alarmed.length > 0 ? [["wrong", "overlap, stale write or lost update"] as [string, string]] : []),
+    ["selected", "in the interleaving"],
+    ...(view.alarmed.length > 0 ? [["selected alarm", "caused the violation"] as [string, string]] : []),
   ];
   return markup`<figure class="wide"><figcaption><h2>${title}</h2><p class="muted">${caption}</p></figcaption><ul class="keys">${keys.map(([style, label]) => markup`<li>${swatch(style)} ${label}</li>`)}</ul><div class="scroll wide" tabindex="0">${drawing}</div><details><summary>${title}: values</summary>${table(["node", "from, ms", "duration, ms", "read", "wrote", "violation"], rows)}</details></figure>`;
 }

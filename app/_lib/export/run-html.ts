@@ -173,7 +173,7 @@ function tables({ document, evidence }: ExportedRun): Markup {
   );
   return markup`<div class="charts">
 <section><h2>The phases of a purchase, ms</h2>${table(["phase", "p50", "p90", "p95", "p99", "p99.9", "max"], [...phases, whole])}</section>
-<section><h2>Node by node</h2>${table(["node", "requests", "sold", "peak in flight", "peak waiting", "p50 node ms", "p99 node ms"], nodes)}<p class="muted">${answersOf(document.counts).join(" · ")}</p></section>
+<section><h2>Node by node</h2>${table(["node", "requests", "sold", "peak in flight", "peak waiting", "p50 node ms", "p99 node ms"], nodes)}<p class="muted">${answersOf(document.counts, document.refusedStaleWrites).join(" · ")}</p></section>
 <section class="checks"><h2>The checks</h2>${table(["check", "found", "what it counts"], checks)}</section>
 </div>`;
 }

@@ -24,8 +24,8 @@ export interface HolderView {
   readonly range: TimeRange;
   /** Indices of the spans in the shown interleaving. */
   readonly selected: readonly number[];
-  /** The shown finding is a violation. */
-  readonly isAlarm: boolean;
+  /** Those of the selected spans that broke a rule. */
+  readonly alarmed: readonly number[];
 }
 
 const WIDTH = 1160;
@@ -59,7 +59,7 @@ function drawingOf(
   view: HolderView,
   { spans, shown, caption }: { spans: Spans; shown: readonly number[]; caption: string },
 ): Markup {
-  const { timeline, faults, range, selected, isAlarm } = view;
+  const { timeline, faults, range, selected, alarmed } = view;
   const { boxes, height } = laneBoxes(timeline.depths);
   const width = WIDTH - LABELS;
   const x = (us: number) =>
@@ -71,7 +71,7 @@ function drawingOf(
   const { behind, above, head } = bandMarks(bands, { left: LABELS, width, top: 0, height, xOf: x });
   const selectedSet = new Set(selected);
   const drawn = shown.filter((index) => !selectedSet.has(index)).map((index) => barOf(spans, index, { boxes, x }));
-  const selectedBars = selected.map((index) => selectedBar(spans, index, { boxes, x, selected, isAlarm }));
+  const selectedBars = selected.map((index) => selectedBar(spans, index, { boxes, x, selected, alarmed }));
   const body = [
     ...behind,
     ...lanesOf(timeline.lanes, boxes),
@@ -121,11 +121,11 @@ function barOf(spans: Spans, index: number, { boxes, x }: Lanes): Markup {
 
 interface Selected extends Lanes {
   readonly selected: readonly number[];
-  readonly isAlarm: boolean;
+  readonly alarmed: readonly number[];
 }
 
 /** Draws a selected span high enough to show its values; spans of one lane share the lane's height. */
-function selectedBar(spans: Spans, index: number, { boxes, x, selected, isAlarm }: Selected): Markup {
+function selectedBar(spans: Spans, index: number, { boxes, x, selected, alarmed }: Selected): Markup {
   const lane = spans.lane[index] ?? 0;
   const box = boxes[lane];
   if (!box) return markup``;
@@ -135,7 +135,7 @@ function selectedBar(spans: Spans, index: number, { boxes, x, selected, isAlarm 
   const y = box.top + beside.indexOf(index) * slot + (slot - height) / 2;
   const { from, width } = acrossOf(spans, index, x);
   const [read, wrote] = [spans.readValue[index] ?? null, spans.writtenValue[index] ?? null];
-  const bar = markup`<rect class="plate" x="${place(from - 1)}" y="${place(y - 1)}" width="${place(width + 2)}" height="${place(height + 2)}"/><rect class="${isAlarm ? "selected alarm" : "selected"}" x="${place(from)}" y="${place(y)}" width="${place(width)}" height="${place(height)}"/>`;
+  const bar = markup`<rect class="plate" x="${place(from - 1)}" y="${place(y - 1)}" width="${place(width + 2)}" height="${place(height + 2)}"/><rect class="${alarmed.includes(index) ? "selected alarm" : "selected"}" x="${place(from)}" y="${place(y)}" width="${place(width)}" height="${place(height)}"/>`;
   if (width < MIN_READABLE_WIDTH || read === null) return bar;
   return markup`${bar}<text class="on-bar" x="${place(from + 5)}" y="${place(y + height / 2 + 4)}">${read}→${wrote ?? "nothing"}</text>`;
 }
