@@ -1,7 +1,11 @@
 import { fenceOnWriteOnly } from "./fence-on-write-only";
+import { firstNodeOverlooked } from "./first-node-overlooked";
+import { keyWithoutLease } from "./key-without-lease";
 import { missedWakeUp } from "./missed-wake-up";
 import type { Mutant } from "./mutant";
 import { noFence } from "./no-fence";
+import { ownKeyAsPredecessor } from "./own-key-as-predecessor";
+import { predecessorOverlooked } from "./predecessor-overlooked";
 import { releaseInFlight } from "./release-in-flight";
 import { releaseWithoutOwner } from "./release-without-owner";
 import { renewalAfterRelease } from "./renewal-after-release";
@@ -27,4 +31,8 @@ export const MUTANTS: readonly Mutant[] = [
   renewalRecreatesKey,
   renewalIgnoresRemovedKey,
   unlockWithoutOwner,
+  predecessorOverlooked,
+  ownKeyAsPredecessor,
+  keyWithoutLease,
+  firstNodeOverlooked,
 ];

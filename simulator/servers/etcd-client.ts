@@ -1,6 +1,8 @@
-import { type EtcdCommands, EtcdError } from "../../lib/locks/etcd/etcd-port";
+import type { EtcdRequests } from "../../lib/locks/etcd/etcd-client";
+import { EtcdError } from "../../lib/locks/etcd/etcd-port";
 import type { Link } from "../world/network";
 import type { World } from "../world/world";
+import type { WatchRequest } from "./etcd-requests";
 import type { SimEtcd } from "./sim-etcd";
 
 export interface EtcdClientParts {
@@ -12,11 +14,12 @@ export interface EtcdClientParts {
   readonly watchLink: Link;
 }
 
-export function etcdCommandsOver({ world, server, links, watchLink }: EtcdClientParts): EtcdCommands {
+/** The gateway of a process: its requests arrive at the simulated server as the client wrote them. */
+export function etcdGatewayOver({ world, server, links, watchLink }: EtcdClientParts): EtcdRequests {
   const actor = watchLink.process.name;
-  const send = async <T>(execute: () => T): Promise<T> => {
+  const send = async <T>(path: string, body: unknown): Promise<T> => {
     try {
-      return await world.random.pick(links).request(execute);
+      return (await world.random.pick(links).request(() => server.answer(actor, path, body))) as T;
     } catch (error) {
       if (error instanceof EtcdError) throw error;
       throw new EtcdError("unreachable", error instanceof Error ? error.message : String(error), error);
@@ -27,40 +30,31 @@ export function etcdCommandsOver({ world, server, links, watchLink }: EtcdClient
     for (const lost of [...openWatches]) world.schedule({ afterMs: 0, process: watchLink.process, run: lost });
   });
 
-  function untilDeleted(watch: { key: string; afterRevision: bigint; signal: AbortSignal }): Promise<boolean> {
-    const { key, afterRevision, signal } = watch;
+  const listen: EtcdRequests["listen"] = (_path, body, { isLast, signal }) => {
     if (signal.aborted) return Promise.resolve(false);
     return new Promise((resolve) => {
       let cancel = () => {};
-      const end = (isDeleted: boolean) => {
+      const end = (wasLast: boolean) => {
         signal.removeEventListener("abort", onAbort);
         openWatches.delete(lost);
         cancel();
-        resolve(isDeleted);
+        resolve(wasLast);
       };
       const onAbort = () => end(false);
       const lost = () => end(false);
-      const fire = () => watchLink.push(() => end(true));
+      const deliver = (message: unknown) =>
+        watchLink.push(() => {
+          if (isLast(message as Parameters<typeof isLast>[0])) end(true);
+        });
       signal.addEventListener("abort", onAbort, { once: true });
       openWatches.add(lost);
       const watching = watchLink.request(() => {
-        const stop = server.watchDeletion({ key, fire }, afterRevision);
-        if (stop) cancel = stop;
-        else fire();
+        cancel = server.watch(body as WatchRequest, deliver);
       });
       // Ignore the error here: the close listener of the link ends the watch.
       void Promise.allSettled([watching]);
     });
-  }
-
-  return {
-    grantLease: ({ leaseId, ttlSeconds }) => send(() => server.grantLease(actor, leaseId, ttlSeconds)),
-    keepLeaseAlive: (leaseId) => send(() => server.keepLeaseAlive(actor, leaseId)),
-    revokeLease: (leaseId) => send(() => server.revokeLease(actor, leaseId)),
-    enqueue: ({ folder, key, leaseId }) => send(() => server.enqueue(folder, key, leaseId)),
-    findPosition: ({ folder, key, position }) => send(() => server.findPosition(folder, key, position)),
-    removeKey: (key) => send(() => server.removeKey(actor, key)),
-    untilDeleted,
-    [Symbol.asyncDispose]: async () => {},
   };
+
+  return { post: send, postStreamed: send, listen, close: () => {} };
 }

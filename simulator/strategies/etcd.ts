@@ -1,16 +1,16 @@
+import { type EtcdRequests, etcdOver } from "../../lib/locks/etcd/etcd-client";
 import { createEtcdLock } from "../../lib/locks/etcd/etcd-lock";
-import type { EtcdCommands } from "../../lib/locks/etcd/etcd-port";
 import type { RunnerDependencies } from "../../lib/locks/runner-context";
 import type { LockStrategy } from "../../lib/locks/types";
 import type { SimStrategy } from "../sale/scenario";
-import { etcdCommandsOver } from "../servers/etcd-client";
+import { etcdGatewayOver } from "../servers/etcd-client";
 import { SimEtcd } from "../servers/sim-etcd";
 import { Link, type LinkLimits, type NetworkConditions } from "../world/network";
 import { drawClockRate } from "./clock-rate";
 
 const LIMITS: LinkLimits = { silenceMs: 2_000, connectMs: 2_000, mayDeliverLate: true };
 
-type CreateLock = (etcd: EtcdCommands, dependencies: RunnerDependencies) => LockStrategy;
+type CreateLock = (gateway: EtcdRequests, dependencies: RunnerDependencies) => LockStrategy;
 
 /** @param overrides network conditions that replace the drawn ones */
 export function etcdStrategy(id: string, create: CreateLock, overrides: Partial<NetworkConditions> = {}): SimStrategy {
@@ -24,12 +24,13 @@ export function etcdStrategy(id: string, create: CreateLock, overrides: Partial<
       const server = new SimEtcd(world, "etcd", drawClockRate(world));
       return {
         servers: [server],
+        storesLockOf: ({ name }) => server.storesLockOf(name),
         open: (process, dependencies) => {
           const options = { conditions: { ...conditions, ...overrides }, limits: LIMITS };
           const open = () => new Link(world, { process, server }, options);
           const links: [Link, Link, Link] = [open(), open(), open()];
           const watchLink = open();
-          const lock = create(etcdCommandsOver({ world, server, links, watchLink }), dependencies);
+          const lock = create(etcdGatewayOver({ world, server, links, watchLink }), dependencies);
           return { lock, links: [...links, watchLink] };
         },
       };
@@ -37,4 +38,6 @@ export function etcdStrategy(id: string, create: CreateLock, overrides: Partial<
   };
 }
 
-export const etcdLock = etcdStrategy("etcd-lock", createEtcdLock);
+export const etcdLock = etcdStrategy("etcd-lock", (gateway, dependencies) =>
+  createEtcdLock(etcdOver(gateway), dependencies),
+);

@@ -37,13 +37,20 @@ interface WatchAnswer {
  * @throws {LockError} `config_invalid` if the address is not valid
  */
 export function openEtcd(url: string, { clock = systemClock }: EtcdOptions = {}): EtcdCommands {
-  return new GatewayCommands(new EtcdGateway(baseOf(url), clock));
+  return etcdOver(new EtcdGateway(baseOf(url), clock));
+}
+
+/** How the requests reach etcd. The simulator has another gateway. */
+export type EtcdRequests = Pick<EtcdGateway, "post" | "postStreamed" | "listen" | "close">;
+
+export function etcdOver(gateway: EtcdRequests): EtcdCommands {
+  return new GatewayCommands(gateway);
 }
 
 class GatewayCommands implements EtcdCommands {
-  readonly #gateway: EtcdGateway;
+  readonly #gateway: EtcdRequests;
 
-  constructor(gateway: EtcdGateway) {
+  constructor(gateway: EtcdRequests) {
     this.#gateway = gateway;
   }
 

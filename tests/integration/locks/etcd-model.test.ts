@@ -3,9 +3,10 @@ import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
 import fc from "fast-check";
 import { systemClock } from "../../../lib/locks/clock";
-import { openEtcd } from "../../../lib/locks/etcd/etcd-client";
+import { type EtcdRequests, etcdOver, openEtcd } from "../../../lib/locks/etcd/etcd-client";
 import { type EtcdCommands, EtcdError, type QueuePosition } from "../../../lib/locks/etcd/etcd-port";
 import { withDeadline } from "../../../lib/locks/with-deadline";
+import type { WatchRequest } from "../../../simulator/servers/etcd-requests";
 import { SimEtcd } from "../../../simulator/servers/sim-etcd";
 import { World } from "../../../simulator/world/world";
 import { type OwnEtcd, startOwnEtcd } from "../../support/own-etcd";
@@ -187,21 +188,14 @@ function sideOf(etcd: Commands): Side {
   };
 }
 
-/** The model without connections or clients: each request is executed at once. */
-function modelOf(): Commands {
+/** The model without connections: each request of the client is executed at once. */
+function modelOf(): EtcdCommands {
   const server = new SimEtcd(new World(1), "model", 1);
-  const actor = "the test";
-  return {
-    grantLease: async ({ leaseId, ttlSeconds }) => server.grantLease(actor, leaseId, ttlSeconds),
-    keepLeaseAlive: async (leaseId) => server.keepLeaseAlive(actor, leaseId),
-    revokeLease: async (leaseId) => server.revokeLease(actor, leaseId),
-    enqueue: async ({ folder, key, leaseId }) => server.enqueue(folder, key, leaseId),
-    findPosition: async ({ folder, key, position }) => server.findPosition(folder, key, position),
-    removeKey: async (key) => server.removeKey(actor, key),
-    untilDeleted: ({ key, afterRevision, signal }) =>
-      new Promise((resolve) => {
-        signal.addEventListener("abort", () => resolve(false), { once: true });
-        if (!server.watchDeletion({ key, fire: () => resolve(true) }, afterRevision)) resolve(true);
-      }),
-  };
+  const post = async <T>(path: string, body: unknown) => server.answer("the test", path, body) as T;
+  const listen: EtcdRequests["listen"] = (_path, body, { isLast, signal }) =>
+    new Promise((resolve) => {
+      signal.addEventListener("abort", () => resolve(false), { once: true });
+      server.watch(body as WatchRequest, (message) => resolve(isLast(message as Parameters<typeof isLast>[0])));
+    });
+  return etcdOver({ post, postStreamed: post, listen, close: () => {} });
 }
