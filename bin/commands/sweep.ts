@@ -118,7 +118,17 @@ function closing(job: SweepJob, runs: readonly SweepRun[], pageUrl: string): str
 }
 
 function tableOf(summaries: readonly StrategySummary[]): string {
-  const head = ["strategy", "verdict", "expected", "oversold", "lost updates", "orders", "sold/s", "p50 ms", "p99 ms"];
+  const head = [
+    "strategy",
+    "verdict",
+    "expected",
+    "oversold",
+    "lost updates",
+    "orders",
+    "sold/s",
+    "buyer p50 ms",
+    "buyer p99 ms",
+  ];
   const rows = summaries.map((summary) => [
     summary.strategy,
     verdictText(summary),
@@ -127,8 +137,8 @@ function tableOf(summaries: readonly StrategySummary[]): string {
     spreadText(summary.lostUpdates),
     spreadText(summary.orders),
     spreadText(summary.soldPerSecond),
-    spreadText(summary.p50Ms),
-    spreadText(summary.p99Ms),
+    spreadText(summary.buyerP50Ms),
+    spreadText(summary.buyerP99Ms),
   ]);
   const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
   return [head, ...rows]

@@ -19,8 +19,8 @@ export interface StrategySummary {
   readonly lostUpdates: Spread | null;
   readonly orders: Spread | null;
   readonly soldPerSecond: Spread | null;
-  readonly p50Ms: Spread | null;
-  readonly p99Ms: Spread | null;
+  readonly buyerP50Ms: Spread | null;
+  readonly buyerP99Ms: Spread | null;
   readonly elapsedMs: Spread | null;
 }
 
@@ -52,10 +52,15 @@ export function summarise(strategy: string, all: readonly SweepRun[]): StrategyS
     lostUpdates: spread(({ violations }) => violations.lostUpdates),
     orders: spread(({ stock }) => stock.orders),
     soldPerSecond: spread(({ throughput }) => throughput.soldPerSecond),
-    p50Ms: spread(({ latencyMs }) => latencyMs.p50),
-    p99Ms: spread(({ latencyMs }) => latencyMs.p99),
+    buyerP50Ms: spread((document) => buyerLatencyOf(document)?.p50 ?? null),
+    buyerP99Ms: spread((document) => buyerLatencyOf(document)?.p99 ?? null),
     elapsedMs: spreadOf(runs.map(({ elapsedMs }) => elapsedMs)),
   };
+}
+
+/** Null if the load generator did not report: the nodes' latency is another figure. */
+function buyerLatencyOf({ latencySource, latencyMs }: RunDocument): RunDocument["latencyMs"] | null {
+  return latencySource === "client" ? latencyMs : null;
 }
 
 /** `safe 5 of 5`, or each verdict with its number. */

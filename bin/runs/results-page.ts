@@ -53,7 +53,7 @@ export function resultsPage({ summaries, runs, failed, command, loadBefore }: Re
     "",
     ...(sample ? circumstances(sample, { runs, loadBefore }) : ["No run could be made."]),
     "",
-    "| strategy | verdict | oversold | lost updates | orders | sold/s | p50 ms | p99 ms |",
+    "| strategy | verdict | oversold | lost updates | orders | sold/s | buyer p50 ms | buyer p99 ms |",
     "|---|---|---|---|---|---|---|---|",
     ...summaries.map(row),
     "",
@@ -96,8 +96,8 @@ function row(summary: StrategySummary): string {
     spreadText(summary.lostUpdates),
     spreadText(summary.orders),
     spreadText(summary.soldPerSecond),
-    spreadText(summary.p50Ms),
-    spreadText(summary.p99Ms),
+    spreadText(summary.buyerP50Ms),
+    spreadText(summary.buyerP99Ms),
   ];
   return `| ${cells.join(" | ")} |`;
 }

@@ -42,6 +42,21 @@ async function measured({ stock, final, orders, ops = [], kind = "product", coun
 const violationsOf = async (outcome: Outcome) => (await measured(outcome)).violations;
 const buyers = (count: number) => Array.from({ length: count }, (_, index) => `buyer-${index}`);
 
+describe("a run's throughput", () => {
+  it("counts only units that can be delivered", async () => {
+    const ops = ["0", "1000000000"].map((ns, index): HistoryOpLine => {
+      const opId = `op-${index}`;
+      const who = { opId, node: "node-1", host: "h", buyerId: `buyer-${index}`, quantity: 1, orderId: `${index}` };
+      return { type: "op", ...who, invokedNs: ns, answeredNs: String(2 * Number(ns) || 1), outcome: "sold" };
+    });
+    const sold = async (count: number) => {
+      const outcome = { stock: 100, final: 0, orders: ordersOf(buyers(count)), ops };
+      return (await measured(outcome)).throughput.soldPerSecond;
+    };
+    assert.deepEqual([await sold(60), await sold(100), await sold(500)], [30, 50, 50]);
+  });
+});
+
 describe("a run's violations", () => {
   it("include units that were sold twice", async () => {
     const { oversold, lostUpdates } = await violationsOf({ stock: 100, final: 0, orders: ordersOf(buyers(131)) });

@@ -62,6 +62,7 @@ export function measureRun(document: RunDocument, figures: RunFigures, { parsed,
     throughput: {
       offeredPerSecond: document.config.rate,
       completedPerSecond: perSecond(ops.length, durationMs),
+      // An order for a unit that does not exist cannot be delivered.
       soldPerSecond: perSecond(Math.min(orders, document.stock.initial), durationMs),
     },
     contention: {

@@ -177,7 +177,7 @@ export function reportText(document, context) {
     ]),
     "",
     ...block([
-      [`${document.latencySource === "client" ? "buyer" : "server"} latency`, latencyLine(document.latencyMs)],
+      [`${document.latencySource === "client" ? "buyer" : "node"} latency`, latencyLine(document.latencyMs)],
       ["arrival skew", formatMs(contention.arrivalSkewMs)],
       ["answers", answersLine(document)],
       ["throughput", sold],

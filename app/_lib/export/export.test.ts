@@ -60,7 +60,7 @@ describe("CSV export", () => {
     const row = Object.fromEntries((head ?? []).map((name, index) => [name, first?.[index]]));
     assert.equal(row.at_ms, "250");
     assert.equal(row.stock_left, "97");
-    assert.equal(row.p99_ms, "120");
+    assert.equal(row.node_p99_ms, "120");
     assert.equal(row.hold_median_ms, "");
   });
 
@@ -106,7 +106,10 @@ describe(".hgrm export", () => {
     const encoded = encodeHistogram(histogram);
     const histograms = { latency: encoded, poolWait: encoded, wait: encoded, hold: encoded, commit: encoded };
     const text = hgrm(runDocument({ histograms }), "latency") ?? "";
-    assert.match(text, /^\s+Value\s+Percentile\s+TotalCount\s+1\/\(1-Percentile\)/);
+    assert.match(
+      text,
+      /^#\[Node latency in milliseconds, measured by the store nodes\]\n\s+Value\s+Percentile\s+TotalCount\s+1\/\(1-Percentile\)/,
+    );
     const rows = text.split("\n").filter((line) => /^\s+\d/.test(line));
     const values = rows.map((line) => Number(line.trim().split(/\s+/)[0]));
     assert.deepEqual(
@@ -121,6 +124,7 @@ describe(".hgrm export", () => {
     const curve = CURVE_PERCENTILES.map((percentile) => ({ percentile, ms: 40 + percentile }));
     const text = hgrm(runDocument({ client: clientReport({ curve }) }), "buyers") ?? "";
     const rows = text.split("\n").filter((line) => /^\s+\d/.test(line));
+    assert.match(text, /^#\[Buyer latency in milliseconds, measured by the load generator\]\n/);
     assert.equal(rows[0], "       40.00 0.000000000000          1           1.00");
     assert.ok(rows.includes("      130.00 0.900000000000        450          10.00"), text);
     assert.equal(rows.at(-1), "      140.00 1.000000000000        500");

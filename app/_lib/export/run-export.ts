@@ -12,7 +12,7 @@ import { seriesOfSamples } from "../samples-series";
 import { rangeAround } from "../timeline-view";
 import { distinctFindings } from "./distinct-findings";
 import { operationsCsv, percentilesCsv, samplesCsv } from "./run-csv";
-import { type Distribution, hgrm } from "./run-hgrm";
+import { type Distribution, FILE_WORDS, hgrm } from "./run-hgrm";
 import { runHtml } from "./run-html";
 import type { HolderView } from "./svg-timeline";
 
@@ -49,7 +49,9 @@ export async function exportRun(
       };
     case "hgrm": {
       const body = hgrm(document, of);
-      return body === null ? null : { name: `${name}-${of}.hgrm`, contentType: "text/plain; charset=utf-8", body };
+      return body === null
+        ? null
+        : { name: `${name}-${FILE_WORDS[of]}.hgrm`, contentType: "text/plain; charset=utf-8", body };
     }
     case "html":
       return {

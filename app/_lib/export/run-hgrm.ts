@@ -17,12 +17,36 @@ export type Distribution = keyof RunHistograms | "buyers";
  */
 export function hgrm({ histograms, client, ...document }: RunDocument, of: Distribution): string | null {
   if (of === "buyers") {
-    return client?.curve === undefined ? null : hgrmOfCurve(buyersCurve({ ...document, client }), client);
+    if (client?.curve === undefined) return null;
+    return `${SOURCE.buyers}${hgrmOfCurve(buyersCurve({ ...document, client }), client)}`;
   }
   const encoded = histograms?.[of];
   if (encoded === undefined) return null;
-  return decodeHistogram(encoded).outputPercentileDistribution(TICKS_PER_HALF_DISTANCE, MICROS_PER_MS);
+  const distribution = decodeHistogram(encoded).outputPercentileDistribution(TICKS_PER_HALF_DISTANCE, MICROS_PER_MS);
+  return `${SOURCE[of]}${distribution}`;
 }
+
+const phaseSource = (phase: string) => `#[${phase} of a purchase in milliseconds, measured by the store nodes]\n`;
+
+/** First line of a file; the tools that read the format skip lines that begin with #. */
+const SOURCE: Record<Distribution, string> = {
+  buyers: "#[Buyer latency in milliseconds, measured by the load generator]\n",
+  latency: "#[Node latency in milliseconds, measured by the store nodes]\n",
+  poolWait: phaseSource("Wait for a pooled connection"),
+  wait: phaseSource("Wait"),
+  hold: phaseSource("Hold"),
+  commit: phaseSource("Commit"),
+};
+
+/** A distribution's name in a file name: it says whose latency it is. */
+export const FILE_WORDS: Record<Distribution, string> = {
+  buyers: "buyer-latency",
+  latency: "node-latency",
+  poolWait: "poolWait",
+  wait: "wait",
+  hold: "hold",
+  commit: "commit",
+};
 
 /** The same format from the percentiles that the load generator reported; their mean is unknown. */
 function hgrmOfCurve(curve: readonly CurvePoint[], client: ClientReport): string {
