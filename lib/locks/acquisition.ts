@@ -2,7 +2,7 @@ import { type Backoff, createBackoff } from "./backoff";
 import { isLockError, LockError } from "./errors";
 import type { GrantedReply, LeaseBackend, TryReply } from "./lease-backend";
 import { createLockHandle, type ManagedHandle, retireHandle } from "./lock-handle-life-cycle";
-import { MIN_TRY_LIMIT_MS, OUTAGE_BACKOFF, type RunnerContext, usableLeaseMs } from "./runner-context";
+import { MIN_TRY_LIMIT_MS, OUTAGE_BACKOFF, type RunnerContext, UNDO_RESERVE_MS, usableLeaseMs } from "./runner-context";
 import type { LockRequest } from "./types";
 import { withDeadline } from "./with-deadline";
 
@@ -14,6 +14,8 @@ export interface Acquired {
   readonly validUntilMs: number;
   /** The lease has ended on the server by this time. Infinity if no clock ends it. */
   readonly endsAtMs: number;
+  /** What is left of `overrunLimitMs`, because the grant may come after the end of the wait. */
+  readonly overrunLeftMs: number;
 }
 
 type TryResult =
@@ -85,7 +87,7 @@ export class Acquisition {
     if (settled.status === "value") return this.#evaluateReply(settled.value, managed, sentAtMs);
     const { isDisconnected = false } = managed.handle;
     tryAborted.abort();
-    await this.#retire(settled.status === "error" ? undefined : work);
+    await this.#retire(settled.status === "error" ? null : work);
     if (settled.status === "error") return { status: "unreachable", error: asUnreachable(settled.error) };
     // The wait timed out during this try. If the server answered the previous try, report contention, not an outage.
     if (this.#hasServerAnswered && !this.#outage && !isDisconnected && limitMs < options.tryLimitMs)
@@ -110,7 +112,8 @@ export class Acquisition {
     if (clock.nowMs() < validUntilMs && !managed.lost.aborted && !this.#waitSignal.aborted) {
       this.#managed = null;
       const endsAtMs = hasExpiry(backend) ? clock.nowMs() + leaseMs : Infinity;
-      return { status: "acquired", acquired: { managed, reply, validUntilMs, endsAtMs } };
+      const overrunLeftMs = this.#overrunLeftMs();
+      return { status: "acquired", acquired: { managed, reply, validUntilMs, endsAtMs, overrunLeftMs } };
     }
     await this.#retire();
     return { status: "held" };
@@ -167,19 +170,25 @@ export class Acquisition {
     return this.#deadlineMs - this.#context.clock.nowMs();
   }
 
+  #overrunLeftMs(): number {
+    return this.#context.options.overrunLimitMs + Math.min(0, this.#leftMs());
+  }
+
+  /** A try may outlast the wait, so that a caller that may not wait gets an answer. */
   #tryLimitMs(): number {
     const { options, backend } = this.#context;
     const limitMs =
       backend.leaseKind === "ttl" ? Math.min(options.tryLimitMs, this.#request.ttlMs) : options.tryLimitMs;
-    if (backend.waitsInTry) return limitMs + Math.max(0, this.#leftMs());
-    if (this.#request.waitTimeoutMs === 0) return limitMs;
+    const lastTryLimitMs = Math.min(limitMs, this.#overrunLeftMs() - UNDO_RESERVE_MS);
+    if (backend.waitsInTry) return lastTryLimitMs + Math.max(0, this.#leftMs());
+    if (this.#request.waitTimeoutMs === 0) return lastTryLimitMs;
     return Math.min(limitMs, Math.max(MIN_TRY_LIMIT_MS, this.#leftMs()));
   }
 
-  async #retire(unanswered?: Promise<TryReply>): Promise<void> {
+  async #retire(unanswered: Promise<TryReply> | null = null): Promise<void> {
     const managed = this.#managed;
     this.#managed = null;
-    if (managed) await retireHandle(this.#context, managed, unanswered);
+    if (managed) await retireHandle(this.#context, managed, { limitMs: this.#overrunLeftMs(), unanswered });
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Acquired } from "./acquisition";
 import { isLockError, LockError } from "./errors";
 import { LeaseWatchdog } from "./lease-watchdog";
-import { keepHandle, releaseHandle } from "./lock-handle-life-cycle";
+import { keepHandle, type ReleaseResult, releaseHandle, releaseWithin } from "./lock-handle-life-cycle";
 import type { RunnerContext } from "./runner-context";
 import type { Grant, LockRequest } from "./types";
 import { withDeadline } from "./with-deadline";
@@ -24,6 +24,8 @@ export class Hold {
   readonly #grant: Grant;
   readonly #ttlMs: number;
   #hasEnded = false;
+  /** When the section and its nested sections ended, before the commit. */
+  #sectionEndedMs: number | null = null;
   /** The error of an operation that a server may still be executing. */
   #inFlight: LockError | null = null;
 
@@ -45,8 +47,9 @@ export class Hold {
   }
 
   /**
-   * Runs the section, then releases. An error thrown by the section is rethrown after the release. If an operation of the
-   * section may still be in flight, the release waits in the background until the lease has run out.
+   * Runs the section, then releases. An error thrown by the section is rethrown after the release. A release that takes
+   * longer than the call may last continues in the background. If an operation of the section may still be in flight, the
+   * release waits there until the lease has run out.
    */
   async run<T>(criticalSection: (grant: Grant) => Promise<T>): Promise<HoldResult<T>> {
     const { clock } = this.#context;
@@ -56,23 +59,33 @@ export class Hold {
     this.#hasEnded = true;
     const endedMs = clock.nowMs();
     const wasValid = this.#watchdog.isValid && !managed.lost.aborted;
-    await this.#watchdog.stop();
+    const renewal = this.#watchdog.stop();
     managed.lost.removeEventListener("abort", this.#onLost);
     managed.end();
-    const released = await this.#release();
+    const released = await this.#release(renewal);
     if (!result.ok) throw result.error;
     const isKept = wasValid && released !== "not_held";
     const lease = this.#context.backend.leaseKind === "none" ? "none" : isKept ? "held" : "lost";
     return { value: result.value, lease, holdMs: endedMs - grantedMs, releaseMs: clock.nowMs() - endedMs };
   }
 
-  async #release(): Promise<"released" | "not_held" | "unknown"> {
+  async #release(renewal: Promise<unknown> | null): Promise<ReleaseResult> {
     const { managed } = this.#acquired;
-    if (!this.#inFlight) return releaseHandle(this.#context, managed);
+    if (!this.#inFlight) {
+      const release = () => releaseHandle(this.#context, managed);
+      return releaseWithin(this.#context, renewal ? renewal.then(release) : release(), this.#leftMs());
+    }
     const { resource, holderId } = managed;
     this.#context.report({ kind: "hold_kept", resource, holderId, cause: this.#inFlight });
     keepHandle(this.#context, managed, this.#ttlMs);
     return "unknown";
+  }
+
+  /** How long the call may still last. */
+  #leftMs(): number {
+    const { clock } = this.#context;
+    const endedMs = this.#sectionEndedMs ?? clock.nowMs();
+    return endedMs + this.#acquired.overrunLeftMs - clock.nowMs();
   }
 
   #noteInFlight(error: unknown): void {
@@ -85,11 +98,13 @@ export class Hold {
       // The section may not have awaited its nested sections. They still rely on the lock, so keep the hold until they
       // finish.
       while (this.#nested.size > 0) await Promise.allSettled(this.#nested);
-      await this.#acquired.managed.handle.commit?.();
+      this.#sectionEndedMs = this.#context.clock.nowMs();
+      await this.#acquired.managed.handle.commit?.(this.#leftMs());
       return { ok: true, value };
     } catch (error) {
       this.#noteInFlight(error);
       while (this.#nested.size > 0) await Promise.allSettled(this.#nested);
+      this.#sectionEndedMs ??= this.#context.clock.nowMs();
       return { ok: false, error };
     }
   }

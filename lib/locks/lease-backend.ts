@@ -67,8 +67,9 @@ export interface LockHandle {
   /**
    * Makes the work of the critical section durable, for locks that live in a transaction. Called after a section that
    * did not throw. If it fails, the call fails.
+   * @param limitMs how long the call may still last; without an answer until then, throws `outcome_unknown`
    */
-  commit?(): Promise<void>;
+  commit?(limitMs: number): Promise<void>;
   /**
    * Releases the hold, leaves the queue and undoes a try whose outcome is unknown, so nothing of this handle remains on
    * the server. No effect if there is nothing to undo. Never releases the hold of another handle.

@@ -19,7 +19,8 @@ const MIN_TTL_MS = 10;
  * Turns a `LeaseBackend` into a `LockStrategy`. It implements what every lock needs: waiting, retry, wake-ups, renewal,
  * abort, release, and cleanup after late answers.
  *
- * A call lasts at most `waitTimeoutMs`, plus the critical section, plus `releaseLimitMs`.
+ * A call lasts at most `waitTimeoutMs`, plus the critical section, plus one second (`overrunLimitMs` and a tenth for late
+ * timers), even if the server does not answer.
  */
 export class LeaseRunner implements LockStrategy {
   readonly id: string;

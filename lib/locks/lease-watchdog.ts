@@ -1,5 +1,6 @@
 import type { Acquired } from "./acquisition";
 import type { TimerHandle } from "./clock";
+import { endOf } from "./lock-handle-life-cycle";
 import { type RunnerContext, usableLeaseMs } from "./runner-context";
 import { withDeadline } from "./with-deadline";
 
@@ -8,8 +9,8 @@ const RENEWALS_PER_LEASE = 3;
 
 /**
  * Keeps one lease alive: renews it every third of its length and declares it lost as soon as it can no longer be
- * trusted. States: watching -> (renewing -> watching)* -> stopped; a loss also stops it. `stop` returns after the
- * pending renewal has settled, so no renewal is sent after the release.
+ * trusted. States: watching -> (renewing -> watching)* -> stopped; a loss also stops it. A release must wait for the
+ * promise that `stop` returns, so that no renewal is executed after it.
  */
 export class LeaseWatchdog {
   readonly #context: RunnerContext;
@@ -19,7 +20,7 @@ export class LeaseWatchdog {
   #endsAtMs: number;
   #renewAtMs: number;
   #timer: TimerHandle | null = null;
-  #renewal: Promise<void> = Promise.resolve();
+  #renewal: Promise<void> | null = null;
   #stopped = false;
 
   constructor(context: RunnerContext, acquired: Acquired, ttlMs: number) {
@@ -42,10 +43,12 @@ export class LeaseWatchdog {
     return this.#endsAtMs - this.#context.clock.nowMs();
   }
 
-  async stop(): Promise<void> {
+  /** @returns the end of the renewal in flight, at most after `releaseLimitMs`; null if none is in flight */
+  stop(): Promise<unknown> | null {
     this.#stopped = true;
     this.#disarm();
-    await this.#renewal;
+    const { clock, options } = this.#context;
+    return this.#renewal && withDeadline(clock, this.#renewal, { limitMs: options.releaseLimitMs });
   }
 
   get #renews(): boolean {
@@ -72,7 +75,11 @@ export class LeaseWatchdog {
     this.#timer = null;
     if (!this.isValid) this.#lose(new Error("the lease expired before a renewal succeeded"));
     else if (!this.#renews || this.#context.clock.nowMs() < this.#renewAtMs) this.#arm();
-    else this.#renewal = this.#renew();
+    else {
+      this.#renewal = this.#renew().finally(() => {
+        this.#renewal = null;
+      });
+    }
   }
 
   /** Times out when the lease expires: a later answer is useless. */
@@ -121,8 +128,4 @@ export class LeaseWatchdog {
     const { resource, holderId } = this.#acquired.managed;
     this.#context.report({ kind, resource, holderId, cause });
   }
-}
-
-async function endOf(work: Promise<unknown>): Promise<void> {
-  await Promise.allSettled([work]);
 }

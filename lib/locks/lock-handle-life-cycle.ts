@@ -37,11 +37,27 @@ export function createLockHandle(context: RunnerContext, request: LockRequest): 
   };
 }
 
-/** Releases within the limit. A failure is an incident, not an error: the lease expires or the session ends. */
-export async function releaseHandle(
+export type ReleaseResult = "released" | "not_held" | "unknown";
+
+/** Waits for a release as long as its call may still last. The release then continues in the background. */
+export async function releaseWithin(
   context: RunnerContext,
-  managed: ManagedHandle,
-): Promise<"released" | "not_held" | "unknown"> {
+  release: Promise<ReleaseResult>,
+  limitMs: number,
+): Promise<ReleaseResult> {
+  const settled = await withDeadline(context.clock, release, { limitMs });
+  if (settled.status === "value") return settled.value;
+  context.trackCleanUp(endOf(release));
+  return "unknown";
+}
+
+/** Never rejects. */
+export async function endOf(work: Promise<unknown>): Promise<void> {
+  await Promise.allSettled([work]);
+}
+
+/** Releases within the limit. A failure is an incident, not an error: the lease expires or the session ends. */
+export async function releaseHandle(context: RunnerContext, managed: ManagedHandle): Promise<ReleaseResult> {
   const { clock, options } = context;
   const work = managed.handle.release();
   const settled = await withDeadline(clock, work, { limitMs: options.releaseLimitMs });
@@ -67,15 +83,18 @@ async function releaseAfterLease(context: RunnerContext, managed: ManagedHandle,
   await releaseHandle(context, managed);
 }
 
-/** Discards a handle: releases what it may hold. If its pending try is granted later, releases that grant too. */
+/**
+ * Discards a handle: releases what it may hold. If its pending try is granted later, releases that grant too. Waits for
+ * the release as long as the call may still last.
+ */
 export async function retireHandle(
   context: RunnerContext,
   managed: ManagedHandle,
-  unanswered?: Promise<TryReply>,
+  { limitMs, unanswered }: { readonly limitMs: number; readonly unanswered: Promise<TryReply> | null },
 ): Promise<void> {
   managed.end();
   if (unanswered) context.trackCleanUp(releaseIfGrantedLate(context, managed, unanswered));
-  await releaseHandle(context, managed);
+  await releaseWithin(context, releaseHandle(context, managed), limitMs);
 }
 
 async function releaseIfGrantedLate(

@@ -28,7 +28,12 @@ export interface RunnerOptions {
   readonly watchdog: boolean;
   /** Maximum wait for the answer to one try. */
   readonly tryLimitMs: number;
-  /** Maximum wait for the answer to a release. */
+  /**
+   * How long a call may last beyond its wait and its section. Its last try, its commit and its release share this time. A
+   * release that takes longer continues in the background.
+   */
+  readonly overrunLimitMs: number;
+  /** Maximum wait for the answer to a release, in the call and in the background together. */
   readonly releaseLimitMs: number;
   /** How long the server may be unreachable before a waiter gets an error. Shorter outages are retried. */
   readonly outageToleranceMs: number;
@@ -41,7 +46,9 @@ export const DEFAULT_RUNNER_OPTIONS: RunnerOptions = {
   backoff: { minMs: 5, startMs: 20, growth: 2, perWaiterMs: 3, maxMs: 500 },
   watchdog: true,
   tryLimitMs: 2_000,
-  releaseLimitMs: 1_000,
+  // A tenth of the promised second is left for timers that fire late.
+  overrunLimitMs: 900,
+  releaseLimitMs: 2_500,
   outageToleranceMs: 4_000,
   driftFactor: 0.01,
   driftMs: 2,
@@ -52,6 +59,8 @@ export const OUTAGE_BACKOFF: BackoffPolicy = { minMs: 20, startMs: 100, growth: 
 
 /** Minimum time limit of a try: a shorter one would time out even on a healthy server. */
 export const MIN_TRY_LIMIT_MS = 100;
+/** The part of `overrunLimitMs` that a try leaves for undoing it. */
+export const UNDO_RESERVE_MS = 100;
 
 /** What the parts of the runner share. */
 export interface RunnerContext {

@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import { createBackoff } from "../locks/backoff";
 import { isLockError, LockError } from "../locks/errors";
-import { PgTransaction } from "../locks/postgres/pg-transaction";
+import { COMMIT_LIMIT_MS, PgTransaction } from "../locks/postgres/pg-transaction";
 import { type PinnedClient, pinClient } from "../locks/postgres/pinned-client";
 import { isBusy, SQL_STATE, sqlStateOf, unavailable } from "../locks/postgres/sql-state";
 import type { RunnerDependencies } from "../locks/runner-context";
@@ -139,7 +139,7 @@ export class SqlSerializable implements StockStrategy {
     trace.readNs = nowNs();
     trace.readValue = read.stock;
     if (read.stock < quantity) {
-      await transaction.commit();
+      await transaction.commit(COMMIT_LIMIT_MS);
       return { status: "sold_out" };
     }
     await this.parts.dependencies.clock.sleep(request.holdMs, request.signal);
@@ -152,7 +152,7 @@ export class SqlSerializable implements StockStrategy {
     const written = await this.run(request, transaction, { name: "writeAbsolute", values });
     if (written?.order_id === undefined)
       throw this.error(request, "config_invalid", `the row of ${resourceOf(target)} was deleted during the sale`);
-    await transaction.commit();
+    await transaction.commit(COMMIT_LIMIT_MS);
     trace.writeAccepted = true;
     trace.committedNs = nowNs();
     return { status: "sold", orderId: written.order_id };

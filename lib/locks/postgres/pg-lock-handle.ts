@@ -3,7 +3,7 @@ import { isLockError } from "../errors";
 import type { HandleContext, LeaseBackend, LockHandle, TryLimits, TryReply } from "../lease-backend";
 import type { StrategyTraits } from "../types";
 import type { ErrorContext } from "./pg-port";
-import { PgTransaction } from "./pg-transaction";
+import { ANSWER_LIMIT_MS, PgTransaction } from "./pg-transaction";
 import { type PinnedClient, pinClient } from "./pinned-client";
 import { isBusy, unavailable } from "./sql-state";
 
@@ -28,7 +28,7 @@ export interface PgLockDefinition {
 }
 
 /** Minimum wait for a free connection, even if `waitTimeoutMs` is 0: it is not a wait for the lock. */
-const MIN_POOL_WAIT_MS = 1_000;
+const MIN_POOL_WAIT_MS = 500;
 const CANCEL_LIMIT_MS = 300;
 const RELEASE_SQL_LIMIT_MS = 500;
 const MAX_STATEMENT_TIMEOUT_MS = 2 ** 31 - 1;
@@ -90,8 +90,8 @@ class PgLockHandle implements LockHandle {
     return { status: "granted", poolWaitMs, ...(this.#definition.releaseSql ? {} : { tx: client.raw }) };
   }
 
-  async commit(): Promise<void> {
-    if (!this.#definition.releaseSql) await this.#transaction?.commit();
+  async commit(limitMs: number): Promise<void> {
+    if (!this.#definition.releaseSql) await this.#transaction?.commit(limitMs);
     this.#noteAnswer();
   }
 
@@ -163,7 +163,7 @@ class PgLockHandle implements LockHandle {
     if (this.#transaction !== transaction) return false;
     // A session-level lock outlives the transaction that acquired it. If this commit fails, no work has been done yet.
     if (this.#definition.releaseSql) {
-      const [ended] = await Promise.allSettled([transaction.commit()]);
+      const [ended] = await Promise.allSettled([transaction.commit(ANSWER_LIMIT_MS)]);
       if (ended.status === "rejected") throw unavailable(ended.reason, this.#errorContext);
     }
     this.#state = "holding";

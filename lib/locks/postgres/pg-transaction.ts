@@ -7,7 +7,7 @@ import { isRefusal, unavailable } from "./sql-state";
 /** Maximum time for a PostgreSQL answer that does not wait for a lock. */
 export const ANSWER_LIMIT_MS = 1_000;
 /** A commit waits for the disk. */
-const COMMIT_LIMIT_MS = 2_000;
+export const COMMIT_LIMIT_MS = 2_000;
 /** Shorter than the release limit, so a connection that does not answer is destroyed within it. */
 const ROLLBACK_LIMIT_MS = 500;
 
@@ -48,10 +48,10 @@ export class PgTransaction {
    * @throws {LockError} `outcome_unknown` if the answer was lost; `backend_unavailable` if PostgreSQL rejected the
    *   commit; `lease_lost` if a statement had failed, so that PostgreSQL rolled back
    */
-  async commit(): Promise<void> {
+  async commit(limitMs: number): Promise<void> {
     let results: QueryResult[];
     try {
-      results = await this.client.query("COMMIT", COMMIT_LIMIT_MS);
+      results = await this.client.query("COMMIT", limitMs);
     } catch (error) {
       if (isRefusal(error)) throw unavailable(error, this.#errorContext);
       const message = `the connection failed during COMMIT, so the transaction may have committed: ${(error as Error).message}`;
