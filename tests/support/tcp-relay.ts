@@ -5,9 +5,13 @@ export interface TcpRelay {
   readonly port: number;
   /** Number of connections accepted so far, and of those that are open. */
   readonly links: { readonly taken: number; readonly open: number };
-  /** Drops all data in both directions and keeps connections open (a black hole). */
+  /** Chunks of data dropped since the last `heal`. */
+  readonly swallowedChunks: number;
+  /** Drops all data in both directions and keeps connections open: Toxiproxy's `timeout` on both streams. */
   freeze(): void;
-  /** Forwards requests and drops replies. */
+  /** Drops requests and forwards replies: Toxiproxy's `timeout` upstream. */
+  swallowRequests(): void;
+  /** Forwards requests and drops replies: Toxiproxy's `timeout` downstream. */
   swallowReplies(): void;
   /** Forwards requests and delays replies until `passReplies`. */
   holdReplies(): void;
@@ -31,6 +35,7 @@ export async function startTcpRelay(target: { readonly host: string; readonly po
     for (const socket of sockets) socket.destroy();
   };
   let taken = 0;
+  let swallowedChunks = 0;
   const server: Server = createServer((client) => {
     taken += 1;
     const upstream = connect(target);
@@ -39,9 +44,15 @@ export async function startTcpRelay(target: { readonly host: string; readonly po
       socket.on("error", () => socket.destroy());
       socket.on("close", () => sockets.delete(socket));
     }
-    client.on("data", (chunk) => swallows.requests || upstream.write(chunk));
+    client.on("data", (chunk) => {
+      if (swallows.requests) swallowedChunks += 1;
+      else upstream.write(chunk);
+    });
     upstream.on("data", (chunk) => {
-      if (swallows.replies) return;
+      if (swallows.replies) {
+        swallowedChunks += 1;
+        return;
+      }
       if (held) held.push(() => client.write(chunk));
       else client.write(chunk);
     });
@@ -61,8 +72,14 @@ export async function startTcpRelay(target: { readonly host: string; readonly po
     get links() {
       return { taken, open: sockets.size / 2 };
     },
+    get swallowedChunks() {
+      return swallowedChunks;
+    },
     freeze: () => {
       swallows = { requests: true, replies: true };
+    },
+    swallowRequests: () => {
+      swallows = { requests: true, replies: false };
     },
     swallowReplies: () => {
       swallows = { requests: false, replies: true };
@@ -75,6 +92,7 @@ export async function startTcpRelay(target: { readonly host: string; readonly po
       held = null;
     },
     heal: () => {
+      swallowedChunks = 0;
       swallows = { requests: false, replies: false };
       cut();
     },

@@ -111,6 +111,16 @@ export const DEFECTS: Readonly<Record<string, Defect>> = {
       }
     },
   },
+  "a call that waits for a silent server": {
+    caughtBy: "ends each call within a second of its wait and section",
+    strategy: (own, dependencies) => async (request, section) => {
+      try {
+        return await own.runGuarded(request, section);
+      } finally {
+        await Promise.allSettled([dependencies.redis().call("PING")]);
+      }
+    },
+  },
   "a leaked timer": {
     caughtBy: "leaves no timer behind after a call",
     strategy:

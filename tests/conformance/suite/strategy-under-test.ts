@@ -75,25 +75,43 @@ export class LockUnderTest extends StrategyUnderTest {
     return { resource: `test:${randomUUID()}`, waitTimeoutMs: 10_000, ttlMs: 5_000, ...overrides };
   }
 
-  /** Acquires the lock if it is free now. */
-  tryNow({ resource, ttlMs }: LockRequest): Promise<LockOutcome<string>> {
-    return this.lock.runGuarded({ resource, ttlMs, waitTimeoutMs: 0 }, async () => "entered");
+  /**
+   * Acquires the lock if it is free now. Asks again if a busy server does not answer within the second that a try may
+   * last, because that says nothing about the lock.
+   */
+  async tryNow({ resource, ttlMs }: LockRequest): Promise<LockOutcome<string>> {
+    let answer: LockOutcome<string> | null = null;
+    const isAnswered = async () => {
+      const call = this.lock.runGuarded({ resource, ttlMs, waitTimeoutMs: 0 }, async () => "entered");
+      const [settled] = await Promise.allSettled([call]);
+      if (settled.status === "fulfilled") answer = settled.value;
+      else if (!isUnreachable(settled.reason)) throw settled.reason;
+      return answer !== null;
+    };
+    await waitUntil(isAnswered, { what: `the server of ${this.lock.id} to answer a try` });
+    return answer ?? Promise.reject(new Error("unreachable"));
   }
 
   /** The same lock with separate clients, which may use other servers. */
   async open(servers: Partial<LockServers>, sessionTimeoutMs = LONG_SESSION_MS): Promise<OpenedLock> {
+    const opened = this.openLazily(servers, sessionTimeoutMs);
+    try {
+      await connect(opened.lock, this.fresh());
+    } catch (error) {
+      await opened[Symbol.asyncDispose]();
+      throw error;
+    }
+    return opened;
+  }
+
+  /** As `open`, but the clients connect at the first call. */
+  openLazily(servers: Partial<LockServers>, sessionTimeoutMs = LONG_SESSION_MS): OpenedLock {
     const clients = openLockClients(servers, { postgres: postgresOptions(this.setup), sessionTimeoutMs });
     const lock = makeLock(this.setup, this.external, clients);
     const dispose = async () => {
       await lock[Symbol.asyncDispose]();
       await clients[Symbol.asyncDispose]();
     };
-    try {
-      await connect(lock, this.fresh());
-    } catch (error) {
-      await dispose();
-      throw error;
-    }
     return { clients, lock, [Symbol.asyncDispose]: dispose };
   }
 
@@ -106,6 +124,10 @@ export class LockUnderTest extends StrategyUnderTest {
 export interface OpenedLock extends AsyncDisposable {
   readonly clients: LockClients;
   readonly lock: LockStrategy;
+}
+
+export function isUnreachable(error: unknown): boolean {
+  return isLockError(error) && (error.code === "backend_unavailable" || error.code === "quorum_failed");
 }
 
 /** Calls until the server answers: it may have started just now on a busy machine. */

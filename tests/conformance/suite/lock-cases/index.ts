@@ -1,4 +1,5 @@
 import type { LockCase } from "../case";
+import { blackHole } from "./black-hole";
 import { exclusionInProcess, exclusionOverProcesses } from "./exclusion";
 import { holderKilled, holderPaused } from "./expiry";
 import { risingTokens, staleWrite } from "./fencing";
@@ -7,7 +8,6 @@ import { lossToSignal } from "./loss";
 import { releaseAfterAbort, releaseAfterThrow } from "./release";
 import { longSection, renewalAndRelease } from "./renewal";
 import { serverRestart } from "./server-restart";
-import { silentServer } from "./silent-server";
 import { noTimerAfterACall } from "./timers";
 import { abortedWait, boundedWait, nestedSection, tryOnce } from "./waiting";
 
@@ -28,7 +28,7 @@ export const lockCases: readonly LockCase[] = [
   risingTokens,
   staleWrite,
   serverRestart,
-  silentServer,
+  blackHole,
   noTimerAfterACall,
 ];
 

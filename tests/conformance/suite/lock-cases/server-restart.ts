@@ -1,19 +1,16 @@
 import assert from "node:assert/strict";
-import { isLockError } from "../../../../lib/locks/errors";
 import type { LockOutcome } from "../../../../lib/locks/types";
 import { holdLock } from "../../../support/hold-lock";
 import { startOwnService } from "../../../support/own-service";
 import { waitUntil } from "../../../support/wait-until";
 import { type LockCase, withoutServer } from "../case";
+import { isUnreachable } from "../strategy-under-test";
 
 /** Longer than the case, so no lease expires. */
 const TTL_MS = 60_000;
 const SETTLED_MS = 30_000;
 /** Shorter than the outage, but long enough to detect it. */
 const SHORT_WAIT_MS = 2_500;
-const UNREACHABLE = ["backend_unavailable", "quorum_failed"];
-
-const isUnreachable = (error: unknown) => isLockError(error) && UNREACHABLE.includes(error.code);
 
 /**
  * Repeats the call until it returns one of the statuses. While the server is down, the call must fail with a typed

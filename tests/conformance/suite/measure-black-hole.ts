@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { systemClock } from "../../../lib/locks/clock";
+import { isLockError } from "../../../lib/locks/errors";
+import { holdLock } from "../../support/hold-lock";
+import { relayService } from "../../support/relayed-servers";
+import type { TcpRelay } from "../../support/tcp-relay";
+import { waitUntil } from "../../support/wait-until";
+import type { LockUnderTest, OpenedLock } from "./strategy-under-test";
+
+/** When the server becomes silent: before a call, in its section, or while a renewal is in flight. */
+export type CallKind = "a first call" | "a try" | "a wait" | "a release" | "a release during a renewal";
+
+export interface Overrun {
+  readonly call: CallKind;
+  readonly swallowed: string;
+  /** Time of the call beyond its wait and its section. */
+  readonly overrunMs: number;
+  /** Time in which this process could not run meanwhile. */
+  readonly stalledMs: number;
+  /** From the end of the outage to the end of the next complete call. */
+  readonly recoveredMs: number;
+}
+
+interface Probe {
+  readonly tested: LockUnderTest;
+  readonly opened: OpenedLock;
+  readonly relays: readonly TcpRelay[];
+  readonly swallow: (relay: TcpRelay) => void;
+}
+
+/** Which packets disappear: Toxiproxy's toxic `timeout` on both streams, or on one. */
+const STREAMS: Readonly<Record<string, (relay: TcpRelay) => void>> = {
+  "all packets": (relay) => relay.freeze(),
+  requests: (relay) => relay.swallowRequests(),
+  replies: (relay) => relay.swallowReplies(),
+};
+const WAIT_MS = 300;
+/** The first renewal is sent after a third of it. */
+const RENEWED_TTL_MS = 1_500;
+const STALL_CHECK_MS = 10;
+/** Shorter delays are the timers of a process that runs. */
+const STALL_MS = 10;
+
+/** Calls a lock whose server accepts connections and swallows packets, and calls it again when the server is back. */
+export async function measureBlackHole(
+  tested: LockUnderTest,
+  { isRenewed, limitMs }: { readonly isRenewed: boolean; readonly limitMs: number },
+): Promise<readonly Overrun[]> {
+  const releases: readonly CallKind[] = isRenewed ? ["a release", "a release during a renewal"] : ["a release"];
+  const lanes: readonly (readonly CallKind[])[] = [["a first call", "a try", "a wait"], releases];
+  const overruns = Object.keys(STREAMS).flatMap((swallowed) =>
+    lanes.map((calls) => measureInTurn(tested, { swallowed, calls, limitMs })),
+  );
+  return (await Promise.all(overruns)).flat();
+}
+
+async function measureInTurn(
+  tested: LockUnderTest,
+  { swallowed, calls, limitMs }: { swallowed: string; calls: readonly CallKind[]; limitMs: number },
+): Promise<readonly Overrun[]> {
+  if (!tested.service) throw new Error(`${tested.name} has no server`);
+  await using servers = await relayService(tested.service);
+  await using opened = tested.openLazily(servers.servers);
+  const probe = { tested, opened, relays: servers.relays, swallow: STREAMS[swallowed] ?? assert.fail(swallowed) };
+  const overruns: Overrun[] = [];
+  for (const call of calls) {
+    using stalls = watchStalls();
+    const overrunMs = await CALLS[call](probe);
+    const stalledMs = stalls.totalMs();
+    const recoveredMs = await recover(probe, limitMs);
+    overruns.push({ call, swallowed, overrunMs, stalledMs, recoveredMs });
+  }
+  return overruns;
+}
+
+const CALLS: Readonly<Record<CallKind, (probe: Probe) => Promise<number>>> = {
+  "a first call": (probe) => callInBlackHole(probe, 0),
+  "a try": (probe) => callInBlackHole(probe, 0),
+  "a wait": (probe) => callInBlackHole(probe, WAIT_MS),
+  "a release": ({ tested, opened, relays, swallow }) =>
+    releaseAfter({ tested, opened, ttlMs: 5_000 }, async () => relays.forEach(swallow)),
+  "a release during a renewal": ({ tested, opened, relays, swallow }) =>
+    releaseAfter({ tested, opened, ttlMs: RENEWED_TTL_MS }, async () => {
+      relays.forEach(swallow);
+      const isRenewing = () => relays.some((relay) => relay.swallowedChunks > 0);
+      await waitUntil(isRenewing, { what: "a renewal to disappear", withinMs: 10_000 });
+    }),
+};
+
+/** @returns the time beyond the wait. A call that got an answer before the packets disappeared is not measured. */
+async function callInBlackHole({ tested, opened, relays, swallow }: Probe, waitTimeoutMs: number): Promise<number> {
+  relays.forEach(swallow);
+  const startedMs = systemClock.nowMs();
+  const call = opened.lock.runGuarded(tested.fresh({ waitTimeoutMs }), async () => assert.fail("granted"));
+  const [settled] = await Promise.allSettled([call]);
+  // If no connection can be opened, the caller waits for one until its wait ends.
+  const isAnswered =
+    settled.status === "fulfilled" ? settled.value.status === "contended" : isLockError(settled.reason);
+  assert.ok(isAnswered, `expected contention or a typed LockError, found ${JSON.stringify(settled)}`);
+  return systemClock.nowMs() - startedMs - waitTimeoutMs;
+}
+
+/** Holds the lock, and ends the section after `inSection`. @returns the time from then to the end of the call */
+async function releaseAfter(
+  { tested, opened, ttlMs }: { tested: LockUnderTest; opened: OpenedLock; ttlMs: number },
+  inSection: () => Promise<void>,
+): Promise<number> {
+  const holder = await holdLock(opened.lock, tested.fresh({ ttlMs }));
+  const [entered] = await Promise.allSettled([inSection()]);
+  const endedMs = systemClock.nowMs();
+  const [left] = await Promise.allSettled([holder.leave()]);
+  const overrunMs = systemClock.nowMs() - endedMs;
+  if (entered.status === "rejected") throw entered.reason;
+  // A hold in a transaction fails with its commit. Any other release continues in the background.
+  assert.ok(left.status === "fulfilled" || isLockError(left.reason), `expected a typed LockError, found ${left}`);
+  return overrunMs;
+}
+
+/** The server answers again. @returns the time until a call completes */
+async function recover({ tested, opened, relays }: Probe, limitMs: number): Promise<number> {
+  for (const relay of relays) relay.heal();
+  const healedMs = systemClock.nowMs();
+  const outcome = await opened.lock.runGuarded(tested.fresh({ waitTimeoutMs: limitMs }), async () => {});
+  assert.equal(outcome.status, "completed", `expected a grant within ${limitMs} ms after the outage`);
+  return systemClock.nowMs() - healedMs;
+}
+
+/** Sums the time in which this process could not run: a call cannot end meanwhile. */
+function watchStalls(): Disposable & { totalMs(): number } {
+  let stalledMs = 0;
+  let seenMs = systemClock.nowMs();
+  const look = () => {
+    const lateMs = systemClock.nowMs() - seenMs - STALL_CHECK_MS;
+    if (lateMs > STALL_MS) stalledMs += lateMs;
+    seenMs = systemClock.nowMs();
+  };
+  const timer = setInterval(look, STALL_CHECK_MS);
+  const totalMs = () => {
+    look();
+    return stalledMs;
+  };
+  return { totalMs, [Symbol.dispose]: () => clearInterval(timer) };
+}
