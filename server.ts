@@ -8,6 +8,7 @@ import { currentNode, servesSales } from "./lib/node/current-node";
 import { closeLockClients } from "./lib/node/lock-dependencies";
 import { RunKeeper } from "./lib/node/run-keeper";
 import { coordinator } from "./lib/runs/lab";
+import { sweepRunner } from "./lib/runs/sweeps";
 import { env } from "./lib/services/current-env";
 import { log } from "./lib/services/log";
 import { postgresPool } from "./lib/services/postgres";
@@ -73,6 +74,7 @@ async function shutDown(signal: NodeJS.Signals, { server, door, maintenance, kee
   const cutOff = await drain(server, door, { limitMs: DRAIN_LIMIT_MS });
   await maintenance.stop();
   await keeper.stop();
+  sweepRunner().shutDown();
   await coordinator().stop();
   await currentNode()[Symbol.asyncDispose]();
   await closeLockClients();

@@ -1,7 +1,8 @@
 import type { RunDocument } from "@/lib/runs/document";
 import { curveOfHistogram, medianCurve, mergedLatency } from "@/lib/runs/histogram-curve";
-import { finishedRunsOf, readRuns, readSweep } from "@/lib/runs/queries";
-import type { SweepDocument } from "@/lib/runs/sweep";
+import { finishedRunsOf, readRuns } from "@/lib/runs/queries";
+import type { SweepDocument, SweepProgress } from "@/lib/runs/sweep";
+import { readLiveSweep } from "@/lib/runs/sweeps";
 import { groupRuns, hasOneEnvironment, type RunGroup, repeatsOfFirst, sharedSettings } from "./compare-groups";
 import type { Selection } from "./compare-selection";
 
@@ -14,6 +15,7 @@ export interface SweepGrid {
   readonly repeats: number;
   readonly done: number;
   readonly total: number;
+  readonly active: SweepProgress | null;
   readonly cells: readonly {
     readonly strategy: string;
     readonly repeat: number;
@@ -39,7 +41,7 @@ export async function readComparison(selection: Selection): Promise<CompareModel
   const [picked, runsOfStrategies, sweep] = await Promise.all([
     readRuns(selection.runs),
     Promise.all(selection.strategies.map((strategy) => finishedRunsOf(strategy, MAX_REPEATS))),
-    selection.sweep === null ? null : readSweep(selection.sweep),
+    selection.sweep === null ? null : readLiveSweep(selection.sweep),
   ]);
   const swept = (sweep?.cells ?? []).flatMap(({ run }) => run ?? []);
   const all = unique([...swept, ...runsOfStrategies.flatMap(repeatsOfFirst), ...picked]);
@@ -75,13 +77,14 @@ function unique(runs: readonly RunDocument[]): RunDocument[] {
   return [...new Map(runs.map((run) => [run.id, run])).values()];
 }
 
-function gridOf({ id, strategies, repeats, done, total, cells }: SweepDocument): SweepGrid {
+function gridOf({ id, strategies, repeats, done, total, cells, active }: SweepDocument): SweepGrid {
   return {
     id,
     strategies,
     repeats,
     done,
     total,
+    active,
     cells: cells.map(({ strategy, repeat, run }) => ({
       strategy,
       repeat,

@@ -5,13 +5,16 @@ import { Comparison } from "../_components/compare/comparison";
 import { LiveRefresh } from "../_components/compare/live-refresh";
 import { NotRunYet } from "../_components/compare/not-run-yet";
 import { SweepGrid } from "../_components/compare/sweep-grid";
+import { SweepList } from "../_components/compare/sweep-list";
 import { PageFrame } from "../_components/site/page-frame";
 import { LabLink } from "../_components/ui/lab-link";
 import { readComparison } from "../_lib/compare-model";
 import { commonSettings, compareRows } from "../_lib/compare-rows";
 import { type Selection, selectionFromQuery, selectionQuery } from "../_lib/compare-selection";
 import { plural } from "../_lib/format";
-import { latestRunPerStrategy, readCatalogue } from "../_lib/lab-data";
+import { latestRunPerStrategy, listSweeps, readCatalogue } from "../_lib/lab-data";
+
+const SWEEPS_SHOWN = 10;
 
 export const dynamic = "force-dynamic";
 
@@ -33,7 +36,11 @@ export default async function ComparePage({ searchParams }: PageProps) {
 
 /** Shown with fewer than two selections: the last run of every strategy. */
 async function EveryStrategy({ picked }: { picked: readonly string[] }) {
-  const [catalogue, latest] = await Promise.all([readCatalogue(), latestRunPerStrategy()]);
+  const [catalogue, latest, sweeps] = await Promise.all([
+    readCatalogue(),
+    latestRunPerStrategy(),
+    listSweeps(SWEEPS_SHOWN),
+  ]);
   const { rows, never } = compareRows(catalogue.strategies, latest);
   const common = commonSettings(rows);
   const settings = common !== null && common.count === rows.length ? ` All used ${common.line}.` : "";
@@ -44,6 +51,7 @@ async function EveryStrategy({ picked }: { picked: readonly string[] }) {
       lead={`The last finished run of each strategy. ${rows.length} of ${catalogue.strategies.length} strategies have a run.${settings}${how}`}
     >
       {rows.length === 0 ? null : <CompareTable rows={rows} common={common} picked={picked} />}
+      {sweeps.length === 0 ? null : <SweepList sweeps={sweeps} />}
       {never.length === 0 ? null : <NotRunYet strategies={never} />}
     </PageFrame>
   );

@@ -2,11 +2,12 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { loadavg } from "node:os";
 import { dirname, join, relative } from "node:path";
 import type { Command } from "commander";
+import { newSweepId } from "../../lib/runs/sweep";
 import { summarise } from "../runs/aggregate";
 import { engineNote, explainFailure, labOf } from "../runs/execute";
 import { addSaleOptions, runRequestOf, type SaleFlags, strategyList, wholeNumber } from "../runs/options";
 import { failedClaims, resultsPage } from "../runs/results-page";
-import { newSweepId, selectStrategies, sweep } from "../runs/sweep";
+import { selectStrategies, sweep } from "../runs/sweep";
 import { ROOT } from "../supervisor/paths";
 
 interface ResultsFlags extends SaleFlags {

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { rerunRequest } from "../../lib/runs/rerun-request";
-import type { SweepDocument } from "../../lib/runs/sweep";
+import { MAX_RUNS, newSweepId, type SweepDocument } from "../../lib/runs/sweep";
 import { type StrategySummary, spreadText, summarise, verdictText } from "../runs/aggregate";
 import { engineNote, explainFailure, labOf } from "../runs/execute";
 import { type LabAddress, listSweeps, readSweep } from "../runs/lab-client";
@@ -13,15 +13,7 @@ import {
   strategyList,
   wholeNumber,
 } from "../runs/options";
-import {
-  isAsExpected,
-  MAX_RUNS,
-  newSweepId,
-  type SweepJob,
-  type SweepRun,
-  selectStrategies,
-  sweep,
-} from "../runs/sweep";
+import { isAsExpected, type SweepJob, type SweepRun, selectStrategies, sweep } from "../runs/sweep";
 import { printable } from "../shared/printable";
 
 interface SweepFlags extends SaleFlags {

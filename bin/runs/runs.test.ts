@@ -4,6 +4,7 @@ import { Command } from "commander";
 import type { RunDocument } from "../../lib/runs/document";
 import { newDocument } from "../../lib/runs/new-document";
 import { runRequestSchema } from "../../lib/runs/run-request";
+import { newSweepId } from "../../lib/runs/sweep";
 import { spreadOf, spreadText, summarise, verdictText } from "./aggregate";
 import { readEvents } from "./event-stream";
 import { exitCodeOf } from "./exit-codes";
@@ -19,7 +20,7 @@ import {
 } from "./options";
 import { Progress } from "./progress";
 import { failedClaims, resultsPage } from "./results-page";
-import { isAsExpected, newSweepId, type SweepRun } from "./sweep";
+import { isAsExpected, type SweepRun } from "./sweep";
 import { bar, timeLeft } from "./sweep-bar";
 
 function parse(...argv: string[]): SaleFlags {

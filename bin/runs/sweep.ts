@@ -31,8 +31,6 @@ export interface SweepSelection {
   readonly unavailable: readonly { readonly id: string; readonly reason: string }[];
 }
 
-/** Maximum number of runs of a sweep. */
-export const MAX_RUNS = 500;
 /** How long a sweep waits for a run that another command or person opened. */
 const OTHER_RUN_LIMIT_MS = 15 * 60_000;
 const OTHER_RUN_POLL_MS = 1_000;
@@ -54,13 +52,6 @@ export async function selectStrategies(lab: LabAddress, wanted: "all" | readonly
   const refused = unavailable.filter(({ id }) => wanted.includes(id));
   if (refused.length > 0) throw new Error(refused.map(({ id, reason }) => `${id}: ${reason}`).join("\n"));
   return { strategies: wanted, unavailable: [] };
-}
-
-/** Sorts by time, and is short enough to type. */
-export function newSweepId(epochMs = Date.now()): string {
-  return `s${epochMs.toString(36)}${Math.floor(Math.random() * 1_296)
-    .toString(36)
-    .padStart(2, "0")}`;
 }
 
 /** Makes all missing runs, one after the other. Notes a run that fails and continues. */

@@ -58,6 +58,7 @@ export const errorTable = {
   run_running: { status: 409, message: "The run is still running. Retry when it has ended." },
   sale_running: { status: 409, message: "A run is selling this product. Retry after the run." },
   sold_out: { status: 409, message: "Sold out." },
+  sweep_active: { status: 409, message: "Another sweep is active. Wait until it ends, or cancel it." },
   strategy_unavailable: { status: 409, message: "The strategy is not available." },
 
   body_too_large: { status: 413, message: "body: it is too long." },

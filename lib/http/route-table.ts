@@ -11,6 +11,7 @@ import { orderRoutes } from "./routes/order-routes";
 import { runListRoutes } from "./routes/run-list-routes";
 import { runRoutes } from "./routes/run-routes";
 import { shopRoutes } from "./routes/shop-routes";
+import { sweepRoutes } from "./routes/sweep-routes";
 
 /** Every route of the lab's API. A test compares it with the route files under `app/`. */
 export const routes: readonly Route[] = [
@@ -19,6 +20,7 @@ export const routes: readonly Route[] = [
   ...labRoutes,
   ...runListRoutes,
   ...runRoutes,
+  ...sweepRoutes,
   ...evidenceRoutes,
   ...nodeRoutes,
   ...operationRoutes,

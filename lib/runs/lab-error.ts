@@ -1,6 +1,7 @@
 /** A valid request that the lab cannot carry out. Callers test `code`; lib/http maps it to an HTTP status. */
 export type LabErrorCode =
   | "run_active"
+  | "sweep_active"
   | "run_not_found"
   | "unknown_strategy"
   | "strategy_unavailable"

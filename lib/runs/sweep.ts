@@ -12,6 +12,23 @@ export interface SweepCell {
   readonly run: RunDocument | null;
 }
 
+/** Maximum number of runs of a sweep. */
+export const MAX_RUNS = 500;
+
+/** State of a sweep that the lab makes itself. */
+export interface SweepProgress {
+  /** By the mean of the runs so far; null before the first one has finished. */
+  readonly remainingMs: number | null;
+  /** Runs that could not be made or did not finish, each with the reason. */
+  readonly problems: readonly string[];
+}
+
+/** Sorts by time, and is short enough to type. */
+export function newSweepId(epochMs = Date.now()): string {
+  const random = Math.floor(Math.random() * 1_296);
+  return `s${epochMs.toString(36)}${random.toString(36).padStart(2, "0")}`;
+}
+
 /** Body of `GET /api/sweeps/{id}`. */
 export interface SweepDocument extends SweepPlan {
   readonly startedAtEpochMs: number;
@@ -20,6 +37,8 @@ export interface SweepDocument extends SweepPlan {
   readonly total: number;
   /** In the order in which they run. */
   readonly cells: readonly SweepCell[];
+  /** Null unless the answering process makes the sweep now: a command may make it. */
+  readonly active: SweepProgress | null;
 }
 
 /** An entry of `GET /api/sweeps`, newest first. */
@@ -48,10 +67,19 @@ export function sweepDocument(runs: readonly RunDocument[]): SweepDocument | nul
   const [first] = runs;
   const mark = first?.config.sweep;
   if (first === undefined || mark === undefined) return null;
-  const { id, repeats, strategies } = mark;
-  const cells = sweepCells(mark, runs);
+  return documentOf(mark, runs, first.startedAtEpochMs);
+}
+
+/** A sweep whose first run has not been opened yet. */
+export function emptySweep(plan: SweepPlan, startedAtEpochMs: number): SweepDocument {
+  return documentOf(plan, [], startedAtEpochMs);
+}
+
+function documentOf(plan: SweepPlan, runs: readonly RunDocument[], startedAtEpochMs: number): SweepDocument {
+  const { id, repeats, strategies } = plan;
+  const cells = sweepCells(plan, runs);
   const done = cells.filter(({ run }) => run?.status === "finished").length;
-  return { id, repeats, strategies, startedAtEpochMs: first.startedAtEpochMs, done, total: cells.length, cells };
+  return { id, repeats, strategies, startedAtEpochMs, done, total: cells.length, cells, active: null };
 }
 
 export type SweepStep =

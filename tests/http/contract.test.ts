@@ -278,6 +278,30 @@ describe("the OpenAPI document", () => {
     await call({ method: "GET", path: "/api/sweeps/{id}", params: { id: "contract" } });
   });
 
+  it("makes a sweep itself, cancels it with its current run, and resumes it", async () => {
+    const run = { stock: 100, rate: 20, durationMs: 60_000, engine: "builtin" };
+    const body = { strategies: ["none", "sql-guarded"], repeats: 1, run };
+    const start = { method: "POST", path: "/api/sweeps", headers: admin, body };
+    type Sweep = { id: string; total: number; active: object | null; cells: { run: { status: string } | null }[] };
+    const { id, total, active } = json<Sweep>(await call(start));
+    assert.deepEqual([total, active], [2, { remainingMs: null, problems: [] }]);
+    assert.equal(codeOf(await call(start)), "sweep_active");
+    assert.equal(codeOf(await call({ ...start, body: { ...body, strategies: ["nothing"] } })), "unknown_strategy");
+    const params = { id };
+    const now = async () => json<Sweep>(await call({ method: "GET", path: "/api/sweeps/{id}", params }));
+    const isRunning = async () => (await now()).cells[0]?.run?.status === "running";
+    const cancel = { method: "POST", path: "/api/sweeps/{id}/cancel", params, headers: admin };
+    for (const resume of [false, true]) {
+      if (resume) await call({ method: "POST", path: "/api/sweeps/{id}/resume", params, headers: admin });
+      await waitUntil(isRunning, { what: "the first run of the sweep", withinMs: 60_000 });
+      await call(cancel);
+      await waitUntil(async () => (await now()).active === null, { what: "the end of the sweep", withinMs: 60_000 });
+      const { cells } = await now();
+      assert.deepEqual([cells[0]?.run?.status, cells[1]?.run], ["stopped", null]);
+    }
+    assert.equal(codeOf(await call(cancel)), "not_found");
+  });
+
   it("describes the answers of a node's control routes", async () => {
     await call({ method: "GET", path: "/api/node/strategy", headers: admin });
     await call({ method: "PUT", path: "/api/node/strategy", headers: admin, body: { id: "sql-guarded" } });

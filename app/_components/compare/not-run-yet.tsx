@@ -25,7 +25,8 @@ export function NotRunYet({ strategies }: { strategies: readonly CatalogueStrate
         ))}
       </dl>
       <p className={styles.hint}>
-        To run all strategies from a terminal: <code>npm run lab -- sweep</code>
+        To run several at once: “Sweep several strategies” in the Lab, or <code>npm run lab -- sweep</code> in a
+        terminal.
       </p>
     </section>
   );

@@ -2,6 +2,7 @@ import { LabLink } from "@/app/_components/ui/lab-link";
 import type { SweepGrid as Grid } from "@/app/_lib/compare-model";
 import { TONE_TEXT, toneOf } from "@/app/_lib/verdict";
 import { VerdictWord } from "../ui/verdict-word";
+import { SweepControl } from "./sweep-control";
 import styles from "./sweep-grid.module.css";
 
 type Cell = Grid["cells"][number];
@@ -19,7 +20,7 @@ function CellMark({ cell }: { cell: Cell | undefined }) {
 
 /** Grid of the sweep's runs, one row per strategy and one column per repeat; fills while the sweep runs. */
 export function SweepGrid({ grid }: { grid: Grid }) {
-  const { id, strategies, repeats, done, total, cells } = grid;
+  const { id, strategies, repeats, done, total, cells, active } = grid;
   const columns = Array.from({ length: repeats }, (_, index) => index + 1);
   const isComplete = done === total;
   return (
@@ -34,10 +35,7 @@ export function SweepGrid({ grid }: { grid: Grid }) {
       </header>
       <progress className={styles.bar} value={done} max={total} aria-label="Finished runs" />
       {isComplete ? null : (
-        <p className={styles.hint}>
-          The sweep alternates between the strategies, and the table fills as runs finish. To resume an interrupted
-          sweep: <code>npm run lab -- sweep --resume {id}</code>
-        </p>
+        <SweepControl id={id} active={active} hasRunningRun={cells.some(({ run }) => run?.status === "running")} />
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
       <section className={styles.scroll} tabIndex={0} aria-label="Runs of the sweep">

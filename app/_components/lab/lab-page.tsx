@@ -13,6 +13,7 @@ import { RunPanel } from "./run-panel";
 import { SettingsForm } from "./settings-form";
 import { ShopStrategy } from "./shop-strategy";
 import { StrategyChooser, StrategyList } from "./strategy-list";
+import { SweepStarter } from "./sweep-starter";
 import { TokenDialog } from "./token-dialog";
 
 /** The Lab page: settings and strategies on the left, the run on the right. */
@@ -53,6 +54,7 @@ export function LabPage({ start }: { start: LabStart }) {
           <StrategyList {...choice} />
         </div>
         <div className={styles.shop}>
+          <SweepStarter config={config} catalogue={catalogue} isBlocked={Object.keys(settings.problems).length > 0} />
           <ShopStrategy />
         </div>
       </aside>

@@ -1,3 +1,3 @@
 import { nextRoute } from "@/app/_lib/next-route";
 
-export const { GET } = nextRoute("/api/sweeps");
+export const { GET, POST } = nextRoute("/api/sweeps");

@@ -84,9 +84,13 @@ const sweep = {
   done: count,
   total: count,
 };
-export const sweepsSchema = z.object({ sweeps: z.array(z.object(sweep)) });
+/** Null unless the answering process makes the sweep now. */
+const sweepProgress = z.object({ remainingMs: z.int().min(0).nullable(), problems: z.array(z.string()) }).nullable();
+export const sweepsSchema = z.object({ sweeps: z.array(z.object({ ...sweep, active: sweepProgress })) });
+export const sweepCancelledSchema = z.object({ cancelled: z.literal(true) });
 export const sweepSchema = z.object({
   ...sweep,
+  active: sweepProgress,
   cells: z.array(z.object({ strategy: z.string(), repeat: count, run: runDocumentSchema.nullable() })),
 });
 

@@ -2,22 +2,20 @@ import { z } from "zod";
 import { runDocumentSchema } from "../../runs/document";
 import { withGeneratorCpu } from "../../runs/engines/cpu-watch";
 import { coordinator, openRun, stopRun } from "../../runs/lab";
-import { latestRunPerStrategy, listSweeps, readSamples, readSweep } from "../../runs/queries";
+import { latestRunPerStrategy, readSamples } from "../../runs/queries";
 import { finishRequestSchema, runRequestSchema } from "../../runs/run-request";
 import { json } from "../answer";
-import { notFound } from "../errors";
 import { findRun } from "../find-run";
 import { headerOf } from "../raw-request";
 import { type Route, route } from "../route";
 import { runFeeds } from "../run-feeds";
-import { runsSchema, samplesSchema, sweepSchema, sweepsSchema } from "./answer-schemas";
-import { runId, sweepId } from "./fields";
-import { sweepsQuerySchema } from "./request-schemas";
+import { runsSchema, samplesSchema } from "./answer-schemas";
+import { runId } from "./fields";
 
 const read = { method: "get", tag: "runs", access: "anyone", isLarge: true } as const;
 const document = { description: "The run document.", schema: runDocumentSchema };
 
-/** A run's life, and sweeps. */
+/** A run's life. */
 export const runRoutes: readonly Route[] = [
   route({
     method: "post",
@@ -124,28 +122,6 @@ export const runRoutes: readonly Route[] = [
     handler: async ({ params }) => {
       const { id } = await findRun(params.id);
       return json({ samples: await readSamples(id) });
-    },
-  }),
-  route({
-    ...read,
-    path: "/api/sweeps",
-    summary: "Lists the newest sweeps with their progress.",
-    query: sweepsQuerySchema,
-    answers: { 200: { description: "Newest first.", schema: sweepsSchema } },
-    errors: [],
-    handler: async ({ query }) => json({ sweeps: await listSweeps(query.limit) }),
-  }),
-  route({
-    ...read,
-    path: "/api/sweeps/{id}",
-    summary: "Reads a sweep and its runs.",
-    params: { id: sweepId },
-    answers: { 200: { description: "Every cell, with its run if it has one.", schema: sweepSchema } },
-    errors: [],
-    handler: async ({ params: { id } }) => {
-      const sweep = await readSweep(id);
-      if (sweep === null) throw notFound(`sweep ${id}`);
-      return json(sweep);
     },
   }),
 ];
