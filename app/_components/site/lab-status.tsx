@@ -2,9 +2,8 @@
 
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from "react";
 import { callApi } from "@/app/_lib/api";
+import { refreshEveryMs } from "@/app/_lib/server-state";
 import type { Catalogue } from "@/app/_lib/strategy-catalogue";
-
-const REFRESH_EVERY_MS = 10_000;
 
 interface LabStatus {
   readonly catalogue: Catalogue;
@@ -36,17 +35,18 @@ export function LabStatusProvider({ initial, children }: { initial: Catalogue; c
     if (result.ok) setCatalogue(result.value);
   }, []);
 
+  const everyMs = refreshEveryMs(catalogue.services);
   useEffect(() => {
     const refreshIfVisible = () => {
       if (document.visibilityState === "visible") void refresh();
     };
-    const timer = setInterval(refreshIfVisible, REFRESH_EVERY_MS);
+    const timer = setInterval(refreshIfVisible, everyMs);
     document.addEventListener("visibilitychange", refreshIfVisible);
     return () => {
       clearInterval(timer);
       document.removeEventListener("visibilitychange", refreshIfVisible);
     };
-  }, [refresh]);
+  }, [refresh, everyMs]);
 
   const status = useMemo(
     () => ({ catalogue, reachable, refresh, labHref, setLabHref }),

@@ -1,14 +1,21 @@
 "use client";
 
 import { useId } from "react";
+import { type ServerState, serverStateOf, serversText } from "@/app/_lib/server-state";
 import type { CatalogueService } from "@/app/_lib/strategy-catalogue";
 import { useLabStatus } from "./lab-status";
 import styles from "./server-dots.module.css";
 
-/** Filled: the server answers. Hollow: it does not; the tooltip gives the reason. */
-function Dot({ present }: { present: boolean }) {
-  return <span className={present ? styles.present : styles.absent} aria-hidden="true" />;
+/** Filled: the server answers. Hollow: it does not; the tooltip gives the reason. Half: the lab still checks it. */
+function Dot({ state }: { state: ServerState }) {
+  return <span className={styles.dot} data-state={state} aria-hidden="true" />;
 }
+
+const STATE_TEXT: Record<ServerState, string> = {
+  available: "available",
+  checking: "being checked",
+  unavailable: "unavailable",
+};
 
 function reasonOf(service: CatalogueService, reachable: boolean): string {
   if (!reachable) return "The dashboard does not answer. This is the last known state.";
@@ -18,16 +25,16 @@ function reasonOf(service: CatalogueService, reachable: boolean): string {
 
 function ServerItem({ service, reachable }: { service: CatalogueService; reachable: boolean }) {
   const tipId = useId();
-  const present = service.present && reachable;
+  const state = serverStateOf(service, reachable);
   return (
     <li className={styles.item}>
       <button
         type="button"
         className={styles.server}
-        aria-label={`${service.label}: ${present ? "available" : service.checking ? "being checked" : "unavailable"}`}
+        aria-label={`${service.label}: ${STATE_TEXT[state]}`}
         aria-describedby={tipId}
       >
-        <Dot present={present} />
+        <Dot state={state} />
         {service.label}
       </button>
       <span className={styles.tip} role="tooltip" id={tipId}>
@@ -40,7 +47,8 @@ function ServerItem({ service, reachable }: { service: CatalogueService; reachab
 export function ServerDots() {
   const { catalogue, reachable } = useLabStatus();
   const { services } = catalogue;
-  const present = reachable ? services.filter((service) => service.present).length : 0;
+  const states = services.map((service) => serverStateOf(service, reachable));
+  const worst = states.find((state) => state !== "available") ?? "available";
   return (
     <>
       <ul className={styles.row} aria-label="Servers">
@@ -50,13 +58,13 @@ export function ServerDots() {
       </ul>
       <details className={styles.compact}>
         <summary>
-          <Dot present={present === services.length} />
-          {present} of {services.length} servers
+          <Dot state={worst} />
+          {serversText(states)}
         </summary>
         <ul className={styles.sheet}>
           {services.map((service) => (
             <li key={service.id}>
-              <Dot present={service.present && reachable} /> {service.label}
+              <Dot state={serverStateOf(service, reachable)} /> {service.label}
               {service.present && reachable ? null : <p className="muted">{reasonOf(service, reachable)}</p>}
             </li>
           ))}
