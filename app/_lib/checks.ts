@@ -32,6 +32,11 @@ const NEGATIVE: Kind = {
   label: "Negative stock",
   meaning: "units below zero in the stock counter",
 };
+const DRIFT: Kind = {
+  id: "counterDrift",
+  label: "Counter drift",
+  meaning: "units between the strategy's own counter and the row in PostgreSQL",
+};
 const DUPLICATE_CLAIMS: Kind = {
   id: "duplicateClaims",
   label: "Duplicate claims",
@@ -73,7 +78,7 @@ const STRAY: Kind = { id: "strayRows", label: "Stray orders", meaning: "orders w
 /** Always listed. */
 const MAIN = [OVERSOLD, LOST_UPDATES, UNDERSOLD, NEGATIVE, DUPLICATE_CLAIMS, OVERLAPS, STALE];
 /** Summarized in one line unless they find violations. */
-const FURTHER = [LOST_ORDERS, REJECTED_BUT_SOLD, DUPLICATE_ORDERS, STRAY, TICKETS, FENCING];
+const FURTHER = [DRIFT, LOST_ORDERS, REJECTED_BUT_SOLD, DUPLICATE_ORDERS, STRAY, TICKETS, FENCING];
 
 export const CHECK_COUNT = MAIN.length + FURTHER.length;
 
@@ -136,7 +141,10 @@ export function checkGroups(document: RunDocument, evidence: CheckEvidence | nul
   return [
     {
       title: "Stock and orders",
-      rows: [conservation(document), ...[OVERSOLD, LOST_UPDATES, UNDERSOLD, NEGATIVE, DUPLICATE_CLAIMS].map(row)],
+      rows: [
+        conservation(document),
+        ...[OVERSOLD, LOST_UPDATES, UNDERSOLD, DRIFT, NEGATIVE, DUPLICATE_CLAIMS].map(row),
+      ],
     },
     {
       title: "Responses against the database",

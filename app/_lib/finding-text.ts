@@ -6,6 +6,7 @@ const WORDS: Readonly<Record<FindingKind, readonly [one: string, many: string]>>
   oversold: ["Oversold", "Oversold"],
   lostUpdates: ["Lost update", "Lost updates"],
   undersold: ["Undersold", "Undersold"],
+  counterDrift: ["Counter drift", "Counter drift"],
   negativeStock: ["Negative stock", "Negative stock"],
   duplicateClaims: ["Duplicate claim", "Duplicate claims"],
   overlappingHolds: ["Overlapping hold", "Overlapping holds"],

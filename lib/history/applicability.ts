@@ -23,6 +23,7 @@ export function notApplicable(history: History): Partial<Readonly<Record<CheckNa
     "unknownRows",
   );
   unless(end !== null, "the orders were not read from the database", "refusedRows", "strayRows");
+  unless(typeof end?.counter === "number", "the strategy has no counter beside the row", "counterDrift");
   unless(isComplete, "the history is incomplete", "strayRows");
   unless((run?.limitPerBuyer ?? null) !== null, "no limit per buyer", "duplicateClaims");
   unless(hasHolds, "no hold of a lock recorded", "overlappingHolds", "fencingOrder", "staleWrites", "handOff");

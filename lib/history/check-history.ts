@@ -1,4 +1,5 @@
 import { checkAcknowledgedRows } from "./checkers/acknowledged-rows";
+import { checkCounterDrift } from "./checkers/counter-drift";
 import { checkDuplicateClaims } from "./checkers/duplicate-claims";
 import { type Fairness, fairnessOf } from "./checkers/fairness";
 import { checkFencingOrder } from "./checkers/fencing-order";
@@ -14,6 +15,7 @@ import { checkStrayRows } from "./checkers/stray-rows";
 import { checkTicketOrder, TICKET_ORDER_STAGES } from "./checkers/ticket-order";
 import { checkUndersold } from "./checkers/undersold";
 import { checkUnknownRows } from "./checkers/unknown-rows";
+import { contendedSections } from "./contention";
 import {
   type CheckResult,
   type Finding,
@@ -45,6 +47,8 @@ export interface Measures {
   readonly operations: number;
   /** The largest number of purchases in flight at the same time, by one host's clock. */
   readonly peakInFlight: number;
+  /** Holds and writes during which another purchase waited, read or wrote. */
+  readonly contendedSections: number;
   readonly fairness: Fairness;
   readonly handOff: HandOff;
 }
@@ -55,6 +59,7 @@ const CHECKERS: Readonly<Record<ViolationKind, Checker>> = memoizeEach({
   oversold: checkOversold,
   lostUpdates: checkLostUpdates,
   undersold: checkUndersold,
+  counterDrift: checkCounterDrift,
   negativeStock: checkNegativeStock,
   duplicateClaims: checkDuplicateClaims,
   overlappingHolds: checkOverlappingHolds,
@@ -92,6 +97,7 @@ export const CHECK_STAGES: readonly HistoryStage[] = [
   livenessOf,
   refusedWritesIn,
   ({ ops }) => peakInFlight(ops),
+  ({ ops }) => contendedSections(ops),
   measuresOf,
 ];
 
@@ -138,6 +144,7 @@ function measure(history: History): Measures {
   return {
     operations: ops.length,
     peakInFlight: peakInFlight(ops),
+    contendedSections: contendedSections(ops),
     fairness: fairnessOf(ops),
     handOff: handOffOf(ops),
   };

@@ -3,6 +3,7 @@ export const VIOLATION_KINDS = [
   "oversold",
   "lostUpdates",
   "undersold",
+  "counterDrift",
   "negativeStock",
   "duplicateClaims",
   "overlappingHolds",

@@ -21,20 +21,24 @@ export interface ContentionMeasures {
   readonly operations: number;
   /** The largest number of purchases in flight at the same time, by one host's clock. */
   readonly peakInFlight: number;
+  /** Holds and writes during which another purchase waited, read or wrote. */
+  readonly contendedSections: number;
 }
 
-/** Two purchases in flight at the same time are the least that tests a lock. */
-export function isContended({ peakInFlight }: Pick<ContentionMeasures, "peakInFlight">): boolean {
-  return peakInFlight >= 2;
+/** Requests in flight at the same time prove nothing: a lock is tested if a purchase meets a holder or a write. */
+export function isContended({ contendedSections }: Pick<ContentionMeasures, "contendedSections">): boolean {
+  return contendedSections > 0;
 }
 
-/** The doubt about a run in which no two purchases overlapped. */
+/** The doubt about a run in which no purchase met another. */
 export function contentionDoubts(measures: ContentionMeasures): Finding[] {
   if (isContended(measures)) return [];
-  const { operations } = measures;
+  const { operations, peakInFlight } = measures;
+  const all = `None of the ${plural(operations, "purchase")} waited, read or wrote while another held the lock or wrote`;
+  const inFlight = peakInFlight > 1 ? `, although up to ${peakInFlight} were in flight at the same time` : "";
   const sentence =
     operations === 0
       ? "No purchase was recorded, so the run tested nothing."
-      : `No two of the ${plural(operations, "purchase")} were in flight at the same time, so the run did not test the lock.`;
+      : `${all}${inFlight}, so the run did not test the strategy.`;
   return [{ kind: "noContention", opIds: [], atNs: null, sentence }];
 }

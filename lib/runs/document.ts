@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { faultRequestSchema } from "../faults/request";
+import { VIOLATION_KINDS } from "../history/finding";
 import { countsSchema, percentilesSchema } from "../node/figures";
 import { clientReportSchema } from "./client-report";
 import { sweepMarkSchema } from "./sweep-mark";
@@ -22,6 +23,8 @@ export const violationsSchema = z.object({
   oversold: count,
   lostUpdates: count,
   undersold: count,
+  /** Units between the strategy's counter and the row. Absent: the run is older than the check. */
+  counterDrift: count.optional(),
   negativeStock: count,
   duplicateClaims: count,
   overlappingHolds: count,
@@ -142,8 +145,8 @@ export const runDocumentSchema = z.object({
   violations: violationsSchema,
   /** Writes of stale holders that the resource refused by their fencing tokens. `counts.errors` includes them. Absent: none. */
   refusedStaleWrites: count.optional(),
-  /** Time of the first violation since the first purchase; absent: no violation, none with a known time, or an older run. */
-  firstViolationMs: z.number().min(0).optional(),
+  /** When each kind of violation was first seen, since the first purchase. Kinds without a known time are absent. */
+  firstSeenMs: z.partialRecord(z.enum(VIOLATION_KINDS), z.number().min(0)).optional(),
   /** Latency of the buyers, if the load generator reported, else of the nodes (`latencySource`). */
   latencyMs: percentilesSchema,
   latencySource: z.enum(["client", "server"]),
@@ -157,7 +160,10 @@ export const runDocumentSchema = z.object({
     soldPerSecond: z.number().nullable(),
   }),
   contention: z.object({
+    /** A purchase waited, read or wrote while another held the lock or wrote. */
     certified: z.boolean(),
+    /** Holds and writes during which that happened. Absent: the run is older than the measurement. */
+    contendedSections: count.optional(),
     peakInFlight: count,
     peakWaiters: count,
     arrivalSkewMs: millis,

@@ -63,12 +63,13 @@ describe("a run's violations", () => {
     assert.deepEqual({ oversold, lostUpdates }, { oversold: 31, lostUpdates: 31 });
   });
 
-  it("include units that left a counter outside the row without an order", async () => {
+  it("include the units between a counter outside the row and the row", async () => {
     const withCounter = (counter: number | null) =>
       violationsOf({ stock: 100, final: 40, orders: ordersOf(buyers(60)), counter });
-    assert.equal((await withCounter(37)).undersold, 3);
+    assert.deepEqual([(await withCounter(37)).counterDrift, (await withCounter(37)).undersold], [3, 0]);
+    assert.equal((await withCounter(43)).counterDrift, 3);
     assert.equal((await withCounter(-1)).negativeStock, 1);
-    for (const counter of [40, 43, null]) {
+    for (const counter of [40, null]) {
       const counts = Object.values(await withCounter(counter));
       assert.ok(
         counts.every((count) => count === 0),
@@ -124,15 +125,15 @@ describe("measureRun", () => {
     const document = await measured({ stock: 5, final: 3, orders, ops });
     assert.deepEqual(document.stock, { initial: 5, final: 3, orders: 2 });
     assert.equal(document.durationMs, 8);
-    const { certified, peakInFlight, peakWaiters } = document.contention;
-    assert.deepEqual({ certified, peakInFlight, peakWaiters }, { certified: true, peakInFlight: 2, peakWaiters: 2 });
+    const { certified, contendedSections, peakInFlight, peakWaiters } = document.contention;
+    assert.deepEqual([certified, contendedSections, peakInFlight, peakWaiters], [true, 1, 2, 2]);
     assert.deepEqual(document.fairness, { jain: 1, longestWaitMs: 7 });
     assert.deepEqual(document.handOff, { count: 0, p50Ms: null, p99Ms: null, maxMs: null });
     assert.ok(Object.values(document.violations).every((count) => count === 0));
-    assert.equal(document.firstViolationMs, undefined);
+    assert.deepEqual(document.firstSeenMs, {});
   });
 
-  it("dates the first violation at the harm, not at the earlier overlap that caused it", async () => {
+  it("dates each kind of violation by its own first finding", async () => {
     const at = (us: number) => String(1_000_000n + BigInt(us) * 1_000n);
     const buyer = (index: number, readUs: number): HistoryOpLine => ({
       type: "op",
@@ -156,6 +157,6 @@ describe("measureRun", () => {
     const ops = [buyer(0, 100), buyer(1, 200)];
     const document = await measured({ stock: 5, final: 4, orders: ordersOf(["buyer-0", "buyer-1"]), ops });
     assert.deepEqual([document.violations.lostUpdates, document.violations.overlappingHolds], [1, 1]);
-    assert.equal(document.firstViolationMs, 0.65);
+    assert.deepEqual(document.firstSeenMs, { lostUpdates: 0.65, overlappingHolds: 0.199 });
   });
 });

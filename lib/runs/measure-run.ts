@@ -1,4 +1,4 @@
-import { type Finding, isViolation } from "../history/finding";
+import { type Finding, VIOLATION_KINDS } from "../history/finding";
 import type { History } from "../history/history";
 import { byHost, peakOverlap, waitsOf } from "../history/intervals";
 import type { Operation } from "../history/operation";
@@ -38,7 +38,6 @@ export function measureRun(document: RunDocument, figures: RunFigures, { parsed,
   const { violations, findings, measures } = report;
   const durationMs = spanMs(ops);
   const orders = database.orders.reduce((sum, order) => sum + order.quantity, 0);
-  const firstUs = firstViolationUs(history, findings.filter(isViolation));
   const refused = refusedWritesIn(history).length;
   const visitors = ops.filter(({ buyerId }) => isVisitorId(buyerId)).length;
   return {
@@ -54,7 +53,7 @@ export function measureRun(document: RunDocument, figures: RunFigures, { parsed,
       ...(drift ? { counter: drift.counter } : {}),
     },
     violations,
-    ...(firstUs === null ? {} : { firstViolationMs: rounded(firstUs / 1_000, 3) }),
+    firstSeenMs: firstSeenMs(history, findings),
     latencyMs: percentilesOf(mergedOf(stats, "latency")),
     latencySource: "server",
     phasesMs: phasesOf(stats),
@@ -67,6 +66,7 @@ export function measureRun(document: RunDocument, figures: RunFigures, { parsed,
     },
     contention: {
       certified: isContended(measures),
+      contendedSections: measures.contendedSections,
       peakInFlight: measures.peakInFlight,
       peakWaiters: peakOverlap(waitsOf(ops)),
       arrivalSkewMs: null,
@@ -89,10 +89,16 @@ function waitFigures({
   };
 }
 
-/** An overlap of two holders precedes the harm that it causes, so it only counts if there was no other violation. */
-function firstViolationUs(history: History, violations: readonly Finding[]): number | null {
-  const harm = violations.filter(({ kind }) => kind !== "overlappingHolds");
-  return firstRunRelativeUs(history, harm.length > 0 ? harm : violations);
+/** Each time belongs to one kind: the first overlap of two holders usually precedes the harm that it causes. */
+function firstSeenMs(history: History, findings: readonly Finding[]): RunDocument["firstSeenMs"] {
+  const times = VIOLATION_KINDS.flatMap((kind) => {
+    const firstUs = firstRunRelativeUs(
+      history,
+      findings.filter((finding) => finding.kind === kind),
+    );
+    return firstUs === null ? [] : [[kind, rounded(firstUs / 1_000, 3)] as const];
+  });
+  return Object.fromEntries(times);
 }
 
 export function sumCounts(all: readonly RunCounts[]): RunCounts {

@@ -124,12 +124,22 @@ describe("the verdict on a run", () => {
     assert.deepEqual(sentences, ["The stock fell below zero, to -3."]);
   });
 
+  it("names both values if the counter and the row differ", () => {
+    const stock = { initial: 100, final: 4, orders: 96, counter: 2 };
+    const { verdict, sentences } = verdictOn({ run: { ...withViolations({ counterDrift: 2 }), stock } });
+    assert.equal(verdict, "unsafe");
+    assert.deepEqual(sentences, ["The strategy's counter ended at 2 and the row at 4: they differ by 2 units."]);
+  });
+
   const inconclusive: [string, Input][] = [
     [
-      "without two purchases in flight at the same time",
-      { closed: { doubts: contentionDoubts({ operations: 500, peakInFlight: 1 }) } },
+      "without a purchase that met another",
+      { closed: { doubts: contentionDoubts({ operations: 500, peakInFlight: 90, contendedSections: 0 }) } },
     ],
-    ["without a single purchase", { closed: { doubts: contentionDoubts({ operations: 0, peakInFlight: 0 }) } }],
+    [
+      "without a single purchase",
+      { closed: { doubts: contentionDoubts({ operations: 0, peakInFlight: 0, contendedSections: 0 }) } },
+    ],
     ["without a report of the load generator", { report: null }],
     [
       "with a load generator that fell behind",

@@ -7,6 +7,7 @@ export function violationSentences(document: RunDocument): string[] {
   const { violations, stock, nodes, strategy, target } = document;
   const { oversold, lostUpdates, undersold, negativeStock, duplicateClaims, overlappingHolds, staleWrites } =
     violations;
+  const { counterDrift = 0 } = violations;
   const sentences: string[] = [];
   if (oversold > 0) {
     sentences.push(
@@ -22,6 +23,11 @@ export function violationSentences(document: RunDocument): string[] {
   }
   if (negativeStock > 0) sentences.push(`The stock fell below zero, to ${Math.min(stock.final, stock.counter ?? 0)}.`);
   if (undersold > 0) sentences.push(`${plural(undersold, "unit")} left the stock without an order.`);
+  if (counterDrift > 0) {
+    sentences.push(
+      `The strategy's counter ended at ${stock.counter} and the row at ${stock.final}: they differ by ${plural(counterDrift, "unit")}.`,
+    );
+  }
   if (duplicateClaims > 0) {
     const limit = target.kind === "coupon" ? "claimed the coupon more than once" : "bought more than their limit";
     sentences.push(`${plural(duplicateClaims, "buyer")} ${limit}.`);

@@ -50,7 +50,11 @@ const PLANTED: Readonly<Record<string, Expectation>> = {
   "lost-update-of-an-unknown-that-did-sell": unsafe({ lostUpdates: 1 }),
   undersold: unsafe({ undersold: 1 }),
   "undersold-write-without-order": unsafe({ undersold: 1 }, /node-2 wrote 1 for buyer-2, who has no order/),
-  "undersold-on-an-external-counter": unsafe({ undersold: 2 }),
+  "counter-drift-below-the-row": unsafe(
+    { counterDrift: 2 },
+    /ended at 1 and the row at 3: 2 units cannot be bought\.$/,
+  ),
+  "counter-drift-above-the-row": unsafe({ counterDrift: 1 }, /: 1 unit on the counter cannot be delivered\.$/),
   "negative-stock-hidden-by-a-later-write": unsafe({ negativeStock: 1 }, /^node-3 read 1 and wrote -1\.$/),
   "duplicate-claims": unsafe({ duplicateClaims: 1 }, /^greedy has 2 units; the limit is 1\.$/),
   "duplicate-claims-by-quantity": unsafe({ duplicateClaims: 1 }),

@@ -130,6 +130,7 @@ const CHECKS: Readonly<Record<string, string>> = {
   Oversold: "oversold",
   "Lost updates": "lostUpdates",
   Undersold: "undersold",
+  "Counter drift": "counterDrift",
   "Negative stock": "negativeStock",
   "Duplicate claims": "duplicateClaims",
   "Overlapping holds": "overlappingHolds",

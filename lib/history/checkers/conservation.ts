@@ -8,8 +8,6 @@ export interface Balance {
   readonly ordered: number;
   /** initial - final. */
   readonly taken: number;
-  /** The stock, or the strategy's counter if that is lower: buyers cannot get the units between the two. */
-  readonly lowest: number;
 }
 
 /** Null if the initial stock, the final stock or the orders are unknown. O(n). */
@@ -21,6 +19,5 @@ export function balanceOf({ run, end }: History): Balance | null {
     final: end.final,
     ordered,
     taken: run.initial - end.final,
-    lowest: Math.min(end.final, end.counter ?? end.final),
   };
 }

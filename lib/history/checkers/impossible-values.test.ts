@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { history, type OpFields, op, rowOf, sentencesOf } from "../testing/make-history";
+import { history, type OpFields, op, sentencesOf } from "../testing/make-history";
 import type { HistoryOpLine } from "../types";
 import { checkTicketOrder } from "./ticket-order";
 
@@ -49,14 +49,6 @@ describe("impossible values are violations", () => {
       /from 3 left, but other purchases can have taken at most 1 of 5 units before\.$/,
     );
     assert.equal(check([...ops, giveBack(0)], 5).count, 0);
-  });
-
-  it("if the counter ended above its start", () => {
-    const ops = [sale(0, 3)];
-    const endAt = (counter: number) => ({ final: 2, counter, orders: ops.map((line) => rowOf(line)) });
-    const count = (counter: number) =>
-      checkTicketOrder(history({ ops, run: { initial: 3 }, end: endAt(counter) })).count;
-    assert.deepEqual([count(4), count(3), count(2), count(1)], [1, 0, 0, 0]);
   });
 
   it("in an incomplete history too, because give-backs cannot explain them", () => {

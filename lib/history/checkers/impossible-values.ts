@@ -9,8 +9,7 @@ import { checkLostUpdates } from "./lost-updates";
 
 /** A recorded stock value that no order of sales and give-backs explains. */
 export interface ImpossibleValue {
-  /** Null for the counter at the end of the run. */
-  readonly op: Operation | null;
+  readonly op: Operation;
   readonly sentence: string;
 }
 
@@ -23,7 +22,7 @@ export interface ImpossibleValue {
 export const impossibleValuesIn = memoize((history: History): readonly ImpossibleValue[] => {
   const initial = history.run?.initial;
   if (initial === undefined) return [];
-  const above = [...aboveInitial(history, initial), ...counterTooHigh(history, initial)];
+  const above = aboveInitial(history, initial);
   if (checkLostUpdates(history).count > 0) return above;
   const flagged = new Set(above.map(({ op }) => op));
   const late = soldTooMuchBefore(history, initial).filter(({ op }) => !flagged.has(op));
@@ -70,13 +69,6 @@ function soldTooMuchBefore(history: History, initial: number): ImpossibleValue[]
 function highestValueBefore({ readValue, writtenValue, quantity }: Operation): number | undefined {
   if (readValue === undefined) return writtenValue === undefined ? undefined : writtenValue + quantity;
   return readValue;
-}
-
-function counterTooHigh({ end }: History, initial: number): ImpossibleValue[] {
-  const counter = end?.counter ?? null;
-  if (counter === null || counter <= initial) return [];
-  const sentence = `The counter ended at ${counter}, but the run started with ${plural(initial, "unit")}.`;
-  return [{ op: null, sentence }];
 }
 
 /**

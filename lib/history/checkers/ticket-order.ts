@@ -35,14 +35,14 @@ export function checkTicketOrder(history: History): CheckResult {
 }
 
 function impossibleResult(history: History, reported: ReadonlySet<Operation>): CheckResult {
-  const values = impossibleValuesIn(history).filter(({ op }) => op === null || !reported.has(op));
+  const values = impossibleValuesIn(history).filter(({ op }) => !reported.has(op));
   const isUnreported = values.length === 0 && reported.size === 0;
   return firstFindings(isUnreported ? impossibleSalesIn(history) : values, {
-    timeOf: ({ op }) => (op ? { op, ns: op.answeredNs ?? op.invokedNs } : undefined),
+    timeOf: ({ op }) => ({ op, ns: op.answeredNs ?? op.invokedNs }),
     toFinding: ({ op, sentence }): Finding => ({
       kind: "ticketOrder",
-      opIds: op ? [op.opId] : [],
-      atNs: op ? clockReading(op, op.answeredNs ?? op.invokedNs) : null,
+      opIds: [op.opId],
+      atNs: clockReading(op, op.answeredNs ?? op.invokedNs),
       sentence,
     }),
   });

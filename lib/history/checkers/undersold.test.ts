@@ -13,13 +13,6 @@ describe("checkUndersold", () => {
     assert.match(sentencesOf(found)[0] ?? "", /node-1 wrote 8 for ann, who has no order/);
   });
 
-  it("counts the units missing on a counter outside PostgreSQL", () => {
-    const end = { final: 9, counter: 7, orders: [] };
-    assert.equal(checkUndersold(history({ run: { initial: 9 }, end })).count, 2);
-    assert.equal(checkUndersold(history({ run: { initial: 9 }, end: { ...end, counter: 12 } })).count, 0);
-    assert.equal(checkUndersold(history({ run: { initial: 9 }, end: { ...end, counter: null } })).count, 0);
-  });
-
   it("counts the units that left the stock without an order", () => {
     const size = fc.integer({ min: 0, max: 20 });
     fc.assert(

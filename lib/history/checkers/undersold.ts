@@ -3,13 +3,10 @@ import { type History, hasAcceptedWrite, rowsOf } from "../history";
 import { clockReading } from "../operation";
 import { balanceOf } from "./conservation";
 
-/**
- * Counts units that left the stock, or the strategy's counter, without an order: max(0, (initial - final) - orders).
- * O(n).
- */
+/** Counts units that left the stock without an order: max(0, (initial - final) - orders). O(n). */
 export function checkUndersold(history: History): CheckResult {
   const balance = balanceOf(history);
-  const count = balance ? Math.max(0, balance.initial - balance.lowest - balance.ordered) : 0;
+  const count = balance ? Math.max(0, balance.taken - balance.ordered) : 0;
   if (!balance || count === 0) return NOTHING_FOUND;
   const suspects = history.ops.filter((op) => hasAcceptedWrite(history, op) && rowsOf(history, op).length === 0);
   const [first] = suspects;
