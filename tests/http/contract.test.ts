@@ -311,6 +311,7 @@ describe("the OpenAPI document", () => {
     const assignment = { ...how, runId: "by-hand", holdMs: 0, ttlMs: 1_000, waitTimeoutMs: 100 };
     await call({ ...run, body: assignment });
     await call({ ...run, method: "POST", path: "/api/node/runs/{id}/prepare", body: { ...how, stock: 1 } });
+    await call({ ...run, method: "POST", path: "/api/node/runs/{id}/open" });
     const pauses = { ...run, path: "/api/node/runs/{id}/pauses" };
     await call({ ...pauses, body: { atMs: 0, durationMs: 100 } });
     const { outcomes } = json<{ outcomes: object[] }>(await call({ ...pauses, method: "DELETE" }));
@@ -337,7 +338,9 @@ describe("the OpenAPI document", () => {
       const bare = { method: method.toUpperCase(), path, ...(method === "get" ? {} : { body: {} }) };
       assert.equal(codeOf(await call(bare)), "admin_token_required", path);
       const wrong = { authorization: "Bearer not the token" };
-      assert.equal(codeOf(await call({ ...bare, headers: wrong })), "admin_token_required", path);
+      // After ten wrong tokens from one address the next are not even compared.
+      const rejected = codeOf(await call({ ...bare, headers: wrong })) ?? "none";
+      assert.ok(["admin_token_required", "rate_limited"].includes(rejected), `${path}: ${rejected}`);
       const others: Record<string, string>[] = [
         { origin: "http://evil.example" },
         { "sec-fetch-site": "cross-site" },
