@@ -33,7 +33,9 @@ describe("the front door", () => {
       response.end("page");
     },
   });
-  const server = createServer({ requireHostHeader: false }, (request, response) => door.handle(request, response));
+  const server = createServer({ requireHostHeader: false, keepAliveTimeout: 60_000 }, (request, response) =>
+    door.handle(request, response),
+  );
   let client: RawClient;
   before(async () => {
     server.listen(0, "127.0.0.1");
