@@ -30,6 +30,11 @@ describe("the error table", () => {
   });
 });
 
+/** An error as PostgreSQL's server reports it. */
+function serverError(sqlState: string): Error {
+  return Object.assign(new Error(`SQL state of the ${sqlState[0]} class`), { severity: "FATAL", code: sqlState });
+}
+
 describe("a thrown error", () => {
   const cases: readonly (readonly [unknown, ErrorCode])[] = [
     [new ShopError({ code: "sold_out", message: "Sold out." }), "sold_out"],
@@ -37,9 +42,11 @@ describe("a thrown error", () => {
     [lockError("quorum_failed"), "backend_unavailable"],
     [new Error("wrapped", { cause: lockError("outcome_unknown") }), "outcome_unknown"],
     [Object.assign(new Error("connect"), { code: "ECONNREFUSED" }), "backend_unavailable"],
+    ...["57P01", "57P02", "57P03", "53300", "08006"].map((code) => [serverError(code), "backend_unavailable"] as const),
+    [serverError("42601"), "internal_error"],
   ];
   for (const [error, code] of cases) {
-    it(`${(error as Error).name} becomes ${code}`, () => {
+    it(`${(error as Error).name} ${(error as { code?: string }).code ?? ""} becomes ${code}`, () => {
       assert.equal(answerOf(error).code, code);
     });
   }

@@ -1,6 +1,7 @@
 import { isLockError, type LockError, type LockErrorCode } from "../locks/errors";
 import { isLabError } from "../runs/lab-error";
 import { log } from "../services/log";
+import { isLostDatabase } from "../services/lost-database";
 import { isShopError } from "../shop/shop-error";
 import { type ErrorCode, errorRow } from "./error-table";
 
@@ -76,12 +77,4 @@ function fromLockError({ code, message, votes }: LockError): HttpError {
     // A retry does not repair a configuration.
     retryAfterSeconds: code === "config_invalid" ? 0 : undefined,
   });
-}
-
-const LOST_DATABASE = /ECONNREFUSED|ECONNRESET|ETIMEDOUT|timeout|terminat|DatabaseNotReachable|P1001|P1017|P2024/i;
-
-/** True for what `pg` and Prisma throw when PostgreSQL is unreachable or drops the connection. */
-function isLostDatabase(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return LOST_DATABASE.test(`${error.message} ${(error as { code?: string }).code ?? ""}`);
 }
