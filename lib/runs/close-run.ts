@@ -51,15 +51,33 @@ export interface Closing {
   readonly checks: CheckedRuns;
 }
 
-/** Ends the run on every node, fetches and stores each node's history once, checks it once, and measures the run. */
-export async function closeRun(document: RunDocument, { nodes, checks }: Closing): Promise<ClosedRun> {
-  const { id, target } = document;
+/** What the nodes report of a run whose load is over. */
+export interface CollectedRun {
+  readonly stats: NodeAnswers<NodeRunStats>;
+  readonly fetched: NodeAnswers<string>;
+  /** Nodes that did not answer every call. */
+  readonly silent: readonly string[];
+}
+
+/** Ends the run on every node, and fetches each node's history. Needs no PostgreSQL. */
+export async function collectRun(document: RunDocument, nodes: readonly NodeClient[]): Promise<CollectedRun> {
+  const { id } = document;
   const closed = await callNodes(nodes, (node) => node.close(id));
   const stats = await drain(document, nodes);
   const fetched = await callNodes(nodes, (node) => node.history(id));
-  const silent = [...new Set([...closed.silent, ...stats.silent, ...fetched.silent])];
+  return { stats, fetched, silent: [...new Set([...closed.silent, ...stats.silent, ...fetched.silent])] };
+}
+
+/** Stores each node's history, checks the run once, and measures it. */
+export async function closeRun(
+  document: RunDocument,
+  collectedNow: CollectedRun,
+  { nodes, checks }: Closing,
+): Promise<ClosedRun> {
+  const { id, target } = document;
+  const { stats, fetched, silent } = collectedNow;
   const histories: NodeHistory[] = [];
-  for (const history of historiesOf({ fetched, stats, silentNodes: silent })) {
+  for (const history of historiesOf(collectedNow)) {
     histories.push(await saveHistory(id, history));
   }
   await returnUnsold(target);
@@ -119,13 +137,7 @@ function keepsCounter(strategy: string): boolean {
   return kind === "atomic" && family !== "sql";
 }
 
-interface Fetched {
-  readonly fetched: NodeAnswers<string>;
-  readonly stats: NodeAnswers<NodeRunStats>;
-  readonly silentNodes: readonly string[];
-}
-
-function historiesOf({ fetched, stats, silentNodes }: Fetched): NodeHistory[] {
+function historiesOf({ fetched, stats, silent }: CollectedRun): NodeHistory[] {
   const histories = fetched.answers.map(({ node, value: ndjson }) => {
     const { value } = stats.answers.find((answer) => answer.node === node) ?? {};
     const { dropped = 0, inFlight = 0, incompleteInstances = 0 } = value ?? {};
@@ -133,7 +145,7 @@ function historiesOf({ fetched, stats, silentNodes }: Fetched): NodeHistory[] {
     // not known: one dropped operation says that some may be missing.
     return { node, operations: countLines(ndjson), dropped: dropped + inFlight + incompleteInstances, ndjson };
   });
-  const missing = silentNodes.filter((name) => !histories.some(({ node }) => node === name));
+  const missing = silent.filter((name) => !histories.some(({ node }) => node === name));
   // How many operations a silent node recorded is not known. One dropped operation is enough to say that some are missing.
   return [...histories, ...missing.map((node) => ({ node, operations: 0, dropped: 1, ndjson: "" }))];
 }

@@ -1,12 +1,14 @@
 import { env } from "../services/current-env";
+import { isLostDatabase } from "../services/lost-database";
 import { type CheckedRuns, checkedRuns } from "./checked-runs";
-import { type ClosedRun, closeRun, isClosed, restoreClosedRun } from "./close-run";
+import { type ClosedRun, isClosed } from "./close-run";
 import type { RunDocument } from "./document";
 import { engineLimitMs } from "./engines/limits";
 import { LabError } from "./lab-error";
 import { callNodes } from "./node-answers";
 import { type ClaimedRun, claimRun, type OpenOptions, planRun, prepareRun, type RunPlan } from "./open-run";
-import { deleteClaim, markClosing, readRunning } from "./run-claim";
+import { deleteClaim, readRunning } from "./run-claim";
+import { RunCloser } from "./run-closer";
 import { RunDeadlines } from "./run-deadlines";
 import { RunFaults } from "./run-faults";
 import type { FinishRequest, RunRequest } from "./run-request";
@@ -21,6 +23,8 @@ const GRACE_MS = 30_000;
 const REPORT_WAIT_MS = 10_000;
 /** A run that ends between two attempts leaves the place to this one. */
 const CLAIM_ATTEMPTS = 3;
+/** Name of the retry that ends the run of an earlier process. */
+const EARLIER_PROCESS = "earlier process";
 const NOT_FINISHED = "The load generator did not finish the run in time.";
 
 export interface CoordinatorOptions extends OpenOptions {
@@ -39,16 +43,15 @@ export class Coordinator {
   private readonly deadlines = new RunDeadlines();
   /** Keys of the runs opened here. They are secret and documents are public, so they are not in the documents. */
   private readonly keys = new Map<string, string>();
-  /** Runs whose load is over: every later call uses the same result. */
-  private readonly closed = new Map<string, Promise<ClosedRun>>();
+  private readonly closer: RunCloser;
   /** Runs that are being stopped: their load generator also finishes them, and must get the same document. */
   private readonly stopping = new Map<string, Promise<RunDocument>>();
   private readonly faults: RunFaults;
-  private readonly checks: CheckedRuns;
 
   constructor(private readonly options: CoordinatorOptions) {
     this.faults = new RunFaults(options.nodes);
-    this.checks = options.checks ?? checkedRuns();
+    const { nodes, checks = checkedRuns() } = options;
+    this.closer = new RunCloser({ nodes, checks, faults: this.faults });
   }
 
   /** @throws LabError `run_active`, `unknown_strategy`, `strategy_unavailable`, `target_not_found`, `node_unavailable`, `too_many_nodes`, `invalid_fault`, `fault_not_applicable` */
@@ -83,14 +86,19 @@ export class Coordinator {
   /**
    * Ends a run's load. The first call closes, checks and measures the run. With `awaitClientReport` the run then stays
    * `running`, with a provisional verdict, until a second call brings the client's report. A run that has ended does not change.
+   * If PostgreSQL does not answer, the call fails and this process repeats it until the run has ended.
    * @throws LabError `run_not_found`
    */
-  async finish(id: string, { client = null, awaitClientReport }: FinishInput): Promise<RunDocument> {
+  finish(id: string, input: FinishInput): Promise<RunDocument> {
+    return this.untilEnded(id, () => this.finishOnce(id, input));
+  }
+
+  private async finishOnce(id: string, { client = null, awaitClientReport }: FinishInput): Promise<RunDocument> {
     const stopping = this.stopping.get(id);
     if (stopping) return stopping;
     const stored = await this.knownRun(id);
     if (stored.document.status !== "running") return stored.document;
-    const closed = await this.closedRun(stored.document);
+    const closed = await this.close(stored.document);
     const document = withVerdict(closed, client);
     if (!client && awaitClientReport) return this.awaitReport(document);
     return this.end({ ...document, status: "finished" });
@@ -108,22 +116,50 @@ export class Coordinator {
     return stopping;
   }
 
-  /** Ends a run as failed, for example because its load generator died. */
-  async fail(id: string, reason: string): Promise<void> {
+  /** Ends a run as failed. If PostgreSQL does not answer, this process repeats it until the run has ended. */
+  fail(id: string, reason: string): Promise<void> {
+    return this.untilEnded(id, () => this.failOnce(id, reason));
+  }
+
+  /** Ends a run whose load generator died, unless the load's end was reported before and only waits for PostgreSQL. */
+  async failLoad(id: string, reason: string): Promise<void> {
+    if (!this.deadlines.isRetrying(id)) await this.fail(id, reason);
+  }
+
+  private async failOnce(id: string, reason: string): Promise<void> {
     // Stopping a run also ends its load generator, which is then no failure.
     await this.stopping.get(id)?.catch(() => {});
     const stored = await store.readStoredRun(id);
     if (stored?.document.status !== "running") return;
-    const document = withVerdict(await this.closedRun(stored.document), null);
-    await this.end({ ...document, status: "failed", sentences: [reason, ...document.sentences] });
+    const { document } = stored;
+    const measured = await this.close(document).then(
+      (closed) => withVerdict(closed, null),
+      (error: Error) => unmeasured(document, error),
+    );
+    await this.end({ ...measured, status: "failed", sentences: [reason, ...measured.sentences] });
+  }
+
+  private async untilEnded<T>(id: string, end: () => Promise<T>): Promise<T> {
+    try {
+      return await end();
+    } catch (error) {
+      if (isLostDatabase(error)) this.deadlines.retry(id, end, error as Error);
+      throw error;
+    }
   }
 
   /**
    * Fails the run that an earlier process of this name left running: its load ended with it. A run that was closed already only
-   * lacks the client's report, so it keeps its deadline for that. Called once, when the process starts.
+   * lacks the client's report, so it keeps its deadline for that. Called once, when the process starts: if PostgreSQL does not
+   * answer, this process repeats it.
    */
-  async failOrphanedRun(): Promise<void> {
+  failOrphanedRun(): Promise<void> {
+    return this.untilEnded(EARLIER_PROCESS, () => this.failOrphan());
+  }
+
+  private async failOrphan(): Promise<void> {
     const running = await readRunning();
+    this.deadlines.clear(EARLIER_PROCESS);
     if (running === null || running.openedBy !== env().STORE_NODE) return;
     const { document, phase, deadlineAtEpochMs } = running;
     if (this.keys.has(document.id)) return;
@@ -136,7 +172,7 @@ export class Coordinator {
   async stop(): Promise<void> {
     const samplers = [...this.samplers.values()];
     this.samplers.clear();
-    this.deadlines.clearAll();
+    this.deadlines.stop();
     this.faults.stop();
     await Promise.allSettled(samplers.map((sampler) => sampler.stop()));
   }
@@ -144,7 +180,7 @@ export class Coordinator {
   private async endEarly(id: string): Promise<RunDocument> {
     const { document } = await this.knownRun(id);
     if (document.status !== "running") return document;
-    const closed = await this.closedRun(document);
+    const closed = await this.close(document);
     return this.end(withVerdict({ ...closed, document: { ...closed.document, status: "stopped" } }, null));
   }
 
@@ -183,7 +219,10 @@ export class Coordinator {
   private async discard(id: string): Promise<void> {
     this.keys.delete(id);
     await callNodes(this.options.nodes, (node) => node.close(id));
-    await deleteClaim(id);
+    await this.untilEnded(id, async () => {
+      await deleteClaim(id);
+      this.forget(id);
+    });
   }
 
   private startSampler(document: RunDocument): void {
@@ -201,22 +240,9 @@ export class Coordinator {
     sampler.start();
   }
 
-  /** Closes the run, unless this or an earlier process has done so. */
-  private closedRun(document: RunDocument): Promise<ClosedRun> {
-    const known = this.closed.get(document.id);
-    if (known) return known;
-    const closed = isClosed(document) ? restoreClosedRun(document, this.checks) : this.close(document);
-    this.closed.set(document.id, closed);
-    // A failed attempt must not be the answer to the next call.
-    closed.catch(() => this.closed.delete(document.id));
-    return closed;
-  }
-
-  private async close(document: RunDocument): Promise<ClosedRun> {
-    const { nodes } = this.options;
+  private close(document: RunDocument): Promise<ClosedRun> {
     if (this.stages.has(document.id)) this.stages.set(document.id, "closing");
-    await markClosing(document.id);
-    return closeRun(await this.faults.settled(document), { nodes, checks: this.checks });
+    return this.closer.close(document);
   }
 
   private async awaitReport(document: RunDocument): Promise<RunDocument> {
@@ -246,13 +272,19 @@ export class Coordinator {
     this.faults.forget(id);
     this.stages.delete(id);
     this.keys.delete(id);
-    this.closed.delete(id);
+    this.closer.forget(id);
   }
 
   /** The stored document, if another call or process ended the run first. */
   private async storedDocument(document: RunDocument): Promise<RunDocument> {
     return (await store.readStoredRun(document.id))?.document ?? document;
   }
+}
+
+/** @throws the error if a retry may measure the run */
+function unmeasured(document: RunDocument, error: Error): RunDocument {
+  if (isLostDatabase(error)) throw error;
+  return { ...document, sentences: [`The run could not be measured: ${error.message}`] };
 }
 
 type FinishInput = Pick<FinishRequest, "awaitClientReport"> & { readonly client?: FinishRequest["client"] | null };

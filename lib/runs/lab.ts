@@ -85,7 +85,7 @@ async function drive(document: RunDocument, engine: Awaited<ReturnType<typeof ch
       onStart: () => coordinator().loadStarted(document.id),
       logFile: join(process.cwd(), ".lab", "logs", `run-${document.id}.log`),
     });
-    if (!result.ok) await coordinator().fail(document.id, result.reason ?? "The load generator failed.");
+    if (!result.ok) await coordinator().failLoad(document.id, result.reason ?? "The load generator failed.");
   } catch (error) {
     log().error({ runId: document.id, err: error }, "could not start the load generator");
     await coordinator()

@@ -2,7 +2,9 @@ import { createServer } from "node:http";
 import { apiListener } from "../../lib/http/node-adapter";
 import { currentNode } from "../../lib/node/current-node";
 import { RunKeeper } from "../../lib/node/run-keeper";
+import { coordinator } from "../../lib/runs/lab";
 import { env } from "../../lib/services/current-env";
+import { log } from "../../lib/services/log";
 import { driftOf, reconcileCounters } from "../../lib/shop/counters";
 import { expireDueOrders } from "../../lib/shop/expiry";
 import { ShopMaintenance } from "../../lib/shop/maintenance";
@@ -66,6 +68,9 @@ async function main(): Promise<void> {
   await new RunKeeper(currentNode()).start();
   const server = createServer(apiListener);
   server.listen(env().PORT, "127.0.0.1", () => send({ type: "ready", port: env().PORT }));
+  coordinator()
+    .failOrphanedRun()
+    .catch((error: Error) => log().warn(error.message));
   new ShopMaintenance(currentNode(), env().SHOP_MAINTENANCE_EVERY_MS).start();
   process.on("message", (task) => {
     run(task as ShopTask).then(
