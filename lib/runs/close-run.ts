@@ -4,8 +4,6 @@ import { type Finding, isDoubt } from "../history/finding";
 import type { NodeRunStats } from "../node/purchase-meter";
 import { figuresOf, recordedOperations } from "../node/recorded-figures";
 import { log } from "../services/log";
-import { traitsOf } from "../stock/stock-strategies";
-import type { StockDrift } from "../stock/types";
 import type { CheckedRun, CheckedRuns } from "./checked-runs";
 import type { RunDocument } from "./document";
 import { piecesOf } from "./history-export";
@@ -14,8 +12,8 @@ import { callNodes, type NodeAnswers } from "./node-answers";
 import type { NodeClient } from "./node-client";
 import { countLines, type NodeHistory, saveHistory } from "./node-history";
 import { withProvenFaults } from "./proven-faults";
-import { readRunEnd } from "./run-store";
 import { returnUnsold } from "./run-target";
+import { keepsCounter, readSettledEnd } from "./settled-end";
 
 const DRAIN_POLL_MS = 50;
 /** Time for a purchase to be answered beyond its wait and its work. */
@@ -31,7 +29,7 @@ export interface Caveats {
   readonly killedNodes: readonly string[];
   /** Purchases in flight when the lab stopped waiting for them. */
   readonly stillRunning: number;
-  /** Why a stock counter outside PostgreSQL could not be read; null if it was read, or there is none. */
+  /** Why a stock counter outside PostgreSQL proves nothing; null if it does, or there is none. */
   readonly counterUnread: string | null;
 }
 
@@ -49,6 +47,8 @@ export interface ClosedRun {
 export interface Closing {
   readonly nodes: readonly NodeClient[];
   readonly checks: CheckedRuns;
+  /** Absent: `SETTLE_LIMIT_MS`. */
+  readonly settleLimitMs?: number | undefined;
 }
 
 /** What the nodes report of a run whose load is over. */
@@ -72,7 +72,7 @@ export async function collectRun(document: RunDocument, nodes: readonly NodeClie
 export async function closeRun(
   document: RunDocument,
   collectedNow: CollectedRun,
-  { nodes, checks }: Closing,
+  { nodes, checks, settleLimitMs }: Closing,
 ): Promise<ClosedRun> {
   const { id, target } = document;
   const { stats, fetched, silent } = collectedNow;
@@ -81,8 +81,7 @@ export async function closeRun(
     histories.push(await saveHistory(id, history));
   }
   await returnUnsold(target);
-  const database = await readRunEnd(id, target);
-  const { drift, counterUnread } = await readDrift(document, nodes);
+  const { database, drift, counterUnread } = await readSettledEnd(document, nodes, settleLimitMs);
   await handBack(document, nodes);
   const records = { nodes: histories, ...database, counter: drift?.counter };
   const operations = histories.reduce((sum, history) => sum + history.operations, 0);
@@ -120,7 +119,7 @@ export async function restoreClosedRun(document: RunDocument, checks: CheckedRun
     silentNodes: [],
     killedNodes: [],
     stillRunning: 0,
-    counterUnread: isUnread ? "the lab restarted after it tried to read the counter" : null,
+    counterUnread: isUnread ? "the lab restarted after it had read the counter, and did not find it settled" : null,
   };
   return closedRun(document, caveats, checked);
 }
@@ -129,12 +128,6 @@ export async function restoreClosedRun(document: RunDocument, checks: CheckedRun
 export function closedRun(document: RunDocument, caveats: Caveats, { parsed, report }: CheckedRun): ClosedRun {
   const doubts = report.findings.filter(isDoubt);
   return { document, caveats, doubts, unservedWaiters: livenessOf(parsed.history).count };
-}
-
-/** True if the strategy counts its stock in Redis or Memcached, beside the row in PostgreSQL. */
-function keepsCounter(strategy: string): boolean {
-  const { kind, family } = traitsOf(strategy);
-  return kind === "atomic" && family !== "sql";
 }
 
 function historiesOf({ fetched, stats, silent }: CollectedRun): NodeHistory[] {
@@ -156,22 +149,6 @@ function statsOf(runId: string, { node, operations, dropped, ndjson }: NodeHisto
   const { counts, peakInFlight } = figures;
   const ended = { inFlight: 0, waiters: 0, recorded: operations, dropped, incompleteInstances: 0 };
   return { node, runId, counts, peakInFlight, ...ended, histograms: figures.encode() };
-}
-
-/** Tries one node after the other: each of them can read the counter. */
-async function readDrift(
-  { id, strategy }: RunDocument,
-  nodes: readonly NodeClient[],
-): Promise<{ drift: StockDrift | null; counterUnread: string | null }> {
-  let counterUnread: string | null = null;
-  for (const node of keepsCounter(strategy) ? nodes : []) {
-    try {
-      return { drift: await node.drift(id), counterUnread: null };
-    } catch (error) {
-      counterUnread = (error as Error).message;
-    }
-  }
-  return { drift: null, counterUnread };
 }
 
 /** Best effort: what a node cannot hand back now, its reconciliation corrects within 30 s. */

@@ -30,6 +30,8 @@ const NOT_FINISHED = "The load generator did not finish the run in time.";
 export interface CoordinatorOptions extends OpenOptions {
   /** Absent: the checked runs of this process. */
   readonly checks?: CheckedRuns;
+  /** How long to wait for a counter outside PostgreSQL to settle. Absent: `SETTLE_LIMIT_MS`. */
+  readonly settleLimitMs?: number;
 }
 
 /**
@@ -50,8 +52,8 @@ export class Coordinator {
 
   constructor(private readonly options: CoordinatorOptions) {
     this.faults = new RunFaults(options.nodes);
-    const { nodes, checks = checkedRuns() } = options;
-    this.closer = new RunCloser({ nodes, checks, faults: this.faults });
+    const { nodes, checks = checkedRuns(), settleLimitMs } = options;
+    this.closer = new RunCloser({ nodes, checks, faults: this.faults, settleLimitMs });
   }
 
   /** @throws LabError `run_active`, `unknown_strategy`, `strategy_unavailable`, `target_not_found`, `node_unavailable`, `too_many_nodes`, `invalid_fault`, `fault_not_applicable` */

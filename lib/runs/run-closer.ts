@@ -9,6 +9,7 @@ export interface RunCloserOptions {
   readonly nodes: readonly NodeClient[];
   readonly checks: CheckedRuns;
   readonly faults: RunFaults;
+  readonly settleLimitMs?: number | undefined;
 }
 
 /**

@@ -90,7 +90,7 @@ function caveatDoubts({ dropped, silentNodes, killedNodes, stillRunning, counter
   }
   if (stillRunning > 0) doubts.push(`${plural(stillRunning, "purchase")} had no outcome when the run was closed.`);
   if (counterUnread !== null)
-    doubts.push(`The strategy's stock counter could not be read: ${counterUnread.replace(/\.$/, "")}.`);
+    doubts.push(`The strategy's stock counter was not compared with the row: ${counterUnread.replace(/\.$/, "")}.`);
   return doubts;
 }
 

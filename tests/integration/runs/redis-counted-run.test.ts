@@ -74,7 +74,7 @@ describe("a run whose stock is counted in Redis", () => {
         await redis.set(counterKeys(opened.target).journal, "no hash");
         const document = await here.lab.finish(opened.id, { client, awaitClientReport: false });
         assert.equal(document.verdict, "inconclusive");
-        assert.match(document.sentences.join(" "), /counter could not be read.*WRONGTYPE/);
+        assert.match(document.sentences.join(" "), /counter was not compared with the row: .*WRONGTYPE/);
       });
     });
   }

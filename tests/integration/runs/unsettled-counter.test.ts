@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { Coordinator } from "../../../lib/runs/coordinator";
+import { NodeClient } from "../../../lib/runs/node-client";
+import { runRequestSchema } from "../../../lib/runs/run-request";
+import { postgresPool, prisma } from "../../../lib/services/postgres";
+import { requireEnv, setEnv } from "../../support/lab-env";
+import { clientReport } from "../../support/run-lab";
+import { buyAt } from "../../support/shop-node";
+import { type StoreLab, startStoreLab } from "../../support/store-lab";
+
+requireEnv("DATABASE_URL", "REDIS_URL", "MEMCACHED_URL");
+setEnv({ STORE_NODE: "count-test", LOCK_STRATEGY: "sql-guarded" });
+
+const STOCK = 10;
+const SOLD = 3;
+const SETTLE_LIMIT_MS = 500;
+
+describe("a run whose node dies between its counter and the order", () => {
+  let lab: StoreLab;
+  before(async () => {
+    await prisma().run.updateMany({ where: { status: "running" }, data: { status: "failed" } });
+    lab = await startStoreLab(["count-a", "count-b"]);
+  });
+  after(async () => {
+    await lab[Symbol.asyncDispose]();
+    await postgresPool().end();
+  });
+
+  for (const strategy of ["redis-decrement", "memcached-cas"]) {
+    it(`is inconclusive under ${strategy}, because the unit can be returned, and not unsafe`, async () => {
+      const [first, second] = lab.nodes;
+      assert.ok(first && second);
+      const coordinator = new Coordinator({
+        nodes: lab.nodes.map(({ url }, index) => new NodeClient({ name: `count-${"ab"[index]}`, url }, undefined)),
+        expectedOf: () => "safe",
+        versions: async () => ({ lab: "test" }),
+        settleLimitMs: SETTLE_LIMIT_MS,
+      });
+      const { id, target } = await coordinator.open(runRequestSchema.parse({ strategy, stock: STOCK, vus: SOLD + 1 }));
+      const productId = target.id;
+      await Promise.all(["x", "y", "z"].map((userId) => buyAt(second.url, { productId }, { userId })));
+      await first.ask({ do: "stop before the order" });
+      const lost = buyAt(first.url, { productId }, { userId: "lost" }).catch(() => null);
+      await first.standsStill();
+      await first.kill();
+      await lost;
+      const document = await coordinator.finish(id, { client: clientReport(SOLD + 1), awaitClientReport: false });
+      assert.equal(document.violations.undersold, 0, document.sentences.join(" "));
+      assert.equal(document.verdict, "inconclusive", document.sentences.join(" "));
+      assert.match(
+        document.sentences.join(" "),
+        /not compared with the row: 1 unit was taken off it without an order 0.5 s after the load \(counter 6, row 7\)/,
+      );
+      assert.deepEqual(document.stock, { initial: STOCK, final: STOCK - SOLD, orders: SOLD });
+
+      await first.start();
+      await coordinator.stop();
+    });
+  }
+});
