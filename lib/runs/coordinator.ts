@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { env } from "../services/current-env";
 import { isLostDatabase } from "../services/lost-database";
 import { type CheckedRuns, checkedRuns } from "./checked-runs";
@@ -7,7 +8,7 @@ import { engineLimitMs } from "./engines/limits";
 import { LabError } from "./lab-error";
 import { callNodes } from "./node-answers";
 import { type ClaimedRun, claimRun, type OpenOptions, planRun, prepareRun, type RunPlan } from "./open-run";
-import { deleteClaim, readRunning } from "./run-claim";
+import { deleteClaim, openerName, readRunning } from "./run-claim";
 import { RunCloser } from "./run-closer";
 import { RunDeadlines } from "./run-deadlines";
 import { RunFaults } from "./run-faults";
@@ -46,6 +47,7 @@ export class Coordinator {
   /** Keys of the runs opened here. They are secret and documents are public, so they are not in the documents. */
   private readonly keys = new Map<string, string>();
   private readonly closer: RunCloser;
+  private readonly openedBy = openerName(env().STORE_NODE, randomUUID());
   /** Runs that are being stopped: their load generator also finishes them, and must get the same document. */
   private readonly stopping = new Map<string, Promise<RunDocument>>();
   private readonly faults: RunFaults;
@@ -162,12 +164,13 @@ export class Coordinator {
   private async failOrphan(): Promise<void> {
     const running = await readRunning();
     this.deadlines.clear(EARLIER_PROCESS);
-    if (running === null || running.openedBy !== env().STORE_NODE) return;
+    const name = env().STORE_NODE;
+    if (running === null || running.openedBy === this.openedBy || !running.openedBy.startsWith(openerName(name, "")))
+      return;
     const { document, phase, deadlineAtEpochMs } = running;
-    if (this.keys.has(document.id)) return;
     if (phase === "preparing") await this.discard(document.id);
     else if (isClosed(document)) this.endWithoutReportAt(document.id, deadlineAtEpochMs);
-    else await this.fail(document.id, `The ${running.openedBy} process restarted during the run.`);
+    else await this.fail(document.id, `The ${name} process restarted during the run.`);
   }
 
   /** Stops all timers and feeds. Running runs stay `running` in the database; the next start fails them. */
@@ -195,7 +198,7 @@ export class Coordinator {
   /** Claims the lab's one run. Ends a run that is overdue, for example because the process that opened it died. */
   private async claim(request: RunRequest, plan: RunPlan): Promise<ClaimedRun> {
     for (let attempt = 0; attempt < CLAIM_ATTEMPTS; attempt += 1) {
-      const claimed = await claimRun(request, plan, this.options);
+      const claimed = await claimRun(request, plan, { ...this.options, openedBy: this.openedBy });
       if (claimed) return claimed;
       await this.endOverdueRun();
     }

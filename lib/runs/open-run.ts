@@ -9,7 +9,7 @@ import { LabError } from "./lab-error";
 import { newDocument, startNow } from "./new-document";
 import type { NodeClient } from "./node-client";
 import { type PlannedFault, planFaults } from "./plan-faults";
-import { insertClaim, openClaim } from "./run-claim";
+import { type Claim, insertClaim, openClaim } from "./run-claim";
 import { newRunId } from "./run-id";
 import type { RunRequest } from "./run-request";
 import { findOrCreateTarget, limitPerUserOf, resetStock } from "./run-target";
@@ -62,7 +62,11 @@ class AnotherRunIsRunning extends Error {}
  * @returns null if another run is running
  * @throws LabError `target_not_found`
  */
-export async function claimRun(request: RunRequest, plan: RunPlan, options: OpenOptions): Promise<ClaimedRun | null> {
+export async function claimRun(
+  request: RunRequest,
+  plan: RunPlan,
+  options: OpenOptions & Pick<Claim, "openedBy">,
+): Promise<ClaimedRun | null> {
   const id = newRunId();
   const versions = await options.versions();
   const claim = prisma().$transaction(async (database) => {
@@ -84,7 +88,7 @@ export async function claimRun(request: RunRequest, plan: RunPlan, options: Open
       ...(fencing === undefined ? {} : { fencing }),
     };
     const deadlineAtEpochMs = Date.now() + drainLimitMs() + PREPARE_LIMIT_MS;
-    const openedBy = env().STORE_NODE;
+    const { openedBy } = options;
     if (!(await insertClaim(database, { document, assignment, openedBy, deadlineAtEpochMs }))) {
       throw new AnotherRunIsRunning();
     }

@@ -12,7 +12,7 @@ import type { Database } from "./run-target";
 export interface Claim {
   readonly document: RunDocument;
   readonly assignment: RunAssignment;
-  /** The process that opens the run. */
+  /** The process that opens the run: `openerName`. */
   readonly openedBy: string;
   readonly deadlineAtEpochMs: number;
 }
@@ -20,6 +20,11 @@ export interface Claim {
 export interface RunningRun extends StoredRun {
   readonly phase: RunPhase;
   readonly openedBy: string;
+}
+
+/** Name and instance of a process, so that a restarted process recognizes the run of the earlier instance. */
+export function openerName(name: string, instance: string): string {
+  return `${name}~${instance}`;
 }
 
 /** @returns false if another run is running, and then changes nothing */

@@ -10,12 +10,14 @@ import { NodeClient } from "../../../lib/runs/node-client";
 import { readHistories } from "../../../lib/runs/node-history";
 import { runRequestSchema } from "../../../lib/runs/run-request";
 import { postgresPool, prisma } from "../../../lib/services/postgres";
-import { requireEnv } from "../../support/lab-env";
+import { requireEnv, setEnv } from "../../support/lab-env";
 import { clientReport } from "../../support/run-lab";
 import { buyAt, ShopNode } from "../../support/shop-node";
 import { waitUntil } from "../../support/wait-until";
 
 requireEnv("DATABASE_URL");
+// Not the node's name: a process that restarts ends the run that its earlier instance opened.
+setEnv({ STORE_NODE: "killed-node-lab" });
 
 const BUYERS = 12;
 const SETTINGS = { holdMs: 5, ttlMs: 5_000, waitTimeoutMs: 10_000 };
