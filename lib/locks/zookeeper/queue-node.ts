@@ -1,5 +1,6 @@
 import type { GrantedReply, HandleContext } from "../lease-backend";
 import { uuidFrom } from "../random";
+import { catchUp } from "./catch-up";
 import { positionOf, queueNodePrefix } from "./lock-queue";
 import { createFolder, type ZkHeldReply, type ZkLockNode } from "./zk-lock-handle";
 import { isZkError, type ZkConnection, ZkError } from "./zk-port";
@@ -89,8 +90,10 @@ export class QueueNode implements ZkLockNode {
     }
   }
 
-  /** Finds a node whose create reply was lost. Replies are ordered, so the node is listed now or was never created. */
+  /** Finds a node whose create reply was lost. After catching up, the node is listed or was never created. */
   async #findCreated(connection: ZkConnection): Promise<string | undefined> {
+    // Without its sequence number, the name never exists.
+    await catchUp(connection, `${this.#folder}/${this.#prefix}`);
     try {
       const children = await connection.children(this.#folder);
       return children.find((child) => child.startsWith(this.#prefix));

@@ -1,6 +1,7 @@
 import type { GrantedReply, HandleContext } from "../lease-backend";
 import type { LockEntry } from "../lock-entry";
 import type { LockStrategy, StrategyTraits } from "../types";
+import { catchUp } from "./catch-up";
 import { createZkLock, type ZkLockDependencies, type ZkLockOptions } from "./zk-lock";
 import { createFolder, type ZkHeldReply, type ZkLockNode } from "./zk-lock-handle";
 import { isZkError, type ZkConnection, ZkError, type ZkSession } from "./zk-port";
@@ -84,8 +85,10 @@ class ExclusiveNode implements ZkLockNode {
     }
   }
 
-  /** Replies are ordered, so a node whose create reply was lost exists now or was never created. */
+  /** After catching up, a node whose create reply was lost is read here or was never created. */
   async #isOwn(connection: ZkConnection): Promise<boolean> {
+    // An ephemeral node has no children.
+    if (this.#state === "requested") await catchUp(connection, `${this.#path}/catch-up`);
     return (await connection.read(this.#path)) === this.#holderId;
   }
 }

@@ -14,7 +14,8 @@ export const DEFAULT_SESSION_TIMEOUT_MS = 6_000;
 
 /**
  * One ZooKeeper session. Its ephemeral nodes are deleted when it ends. Operations are answered in send order. While the
- * link is down they fail at once, because a queued operation could run after its caller has given up.
+ * link is down they fail at once, because a queued operation could run after its caller has given up. After a reconnect,
+ * reads can miss a create whose reply was lost, until a write has been answered (`catchUp`).
  */
 export interface ZkConnection {
   /** Hex, as in ZooKeeper's tools. */
