@@ -37,20 +37,28 @@ function byStart(a: Hold, b: Hold): number {
 
 function holdOf(op: Operation): Hold | null {
   if (op.grantedNs === undefined) return null;
-  const end = endOfHold(op, op.grantedNs);
-  const toNs = Math.min(end, op.leaseLostNs ?? end);
-  return { op, fromNs: op.grantedNs, toNs, fencingToken: op.fencingToken };
+  const toNs = isRolledBack(op) ? endOfRolledBack(op, op.grantedNs) : endOfHold(op, op.grantedNs);
+  if (toNs === null) return null;
+  return { op, fromNs: op.grantedNs, toNs: Math.min(toNs, op.leaseLostNs ?? toNs), fencingToken: op.fencingToken };
+}
+
+/** The release, or the last recorded time if no release was recorded. */
+function endOfHold(op: Operation, grantedNs: number): number {
+  return op.releasedNs ?? op.answeredNs ?? op.committedNs ?? op.writeNs ?? op.readNs ?? grantedNs;
+}
+
+function isRolledBack({ transactional, outcome }: Operation): boolean {
+  return transactional && (outcome === "error" || outcome === "unknown");
 }
 
 /**
- * The release, or the last recorded time if no release was recorded. A failed transaction held its lock until the
- * server ended it, at an unknown time after its last answered statement. Only the time up to that statement counts: the
- * server undid its writes, so a later holder cannot have been harmed.
+ * A failed transaction held its lock until the server ended it. A busy node records each answer late: the server may
+ * have ended the transaction, and granted the lock to the next holder, before the node recorded the grant. An answered
+ * read proves the lock at the grant, because the node sent the read after it. No later time is proven, and a later
+ * holder cannot have been harmed: the server undid the writes. Null without an answered read: no time is proven.
  */
-function endOfHold(op: Operation, grantedNs: number): number {
-  const isRolledBack = op.transactional && (op.outcome === "error" || op.outcome === "unknown");
-  if (isRolledBack) return op.readNs ?? grantedNs;
-  return op.releasedNs ?? op.answeredNs ?? op.committedNs ?? op.writeNs ?? op.readNs ?? grantedNs;
+function endOfRolledBack({ readNs }: Operation, grantedNs: number): number | null {
+  return readNs === undefined ? null : grantedNs;
 }
 
 function merged(a: Hold, b: Hold): Hold {
