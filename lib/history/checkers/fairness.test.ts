@@ -42,6 +42,11 @@ describe("fairnessOf", () => {
     assert.deepEqual([jain, longestWaitOpId], [0.8, longest.opId]);
   });
 
+  it("does not count a purchase that was served at once as a wait", () => {
+    const { jain, longestWaitMs } = fairnessOf(history({ ops: [op({ waitNs: 5, grantedNs: 5 })] }).ops);
+    assert.deepEqual([jain, longestWaitMs], [null, null]);
+  });
+
   it("is null without waits", () => {
     assert.deepEqual(fairnessOf(history({ ops: [op()] }).ops), {
       jain: null,

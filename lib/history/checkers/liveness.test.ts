@@ -69,6 +69,27 @@ describe("checkLiveness", () => {
     );
   });
 
+  it("counts a waiter as served in time at either end of the bound", () => {
+    const unbroken = [refused(90, 120), refused(115, 140), refused(140, 170)];
+    assert.equal(check([...unbroken, served(90, 100)]).count, 0, "served when the fault healed");
+    assert.equal(check([...unbroken, served(101, 150)]).count, 0, "served at the end of the bound");
+    assert.equal(check([refused(90, 120), refused(115, 150)]).count, 0, "waited until the end of the bound");
+  });
+
+  it("follows the waits in any order of the lines, past shorter waits and waits that ended before", () => {
+    const endedBefore = [refused(90, 95), refused(99, 140), refused(130, 170)];
+    const shorterWithin = [refused(90, 140), refused(95, 110), refused(130, 170)];
+    for (const waits of [endedBefore, shorterWithin]) {
+      assert.equal(check(waits).count, 1);
+      assert.equal(check([...waits].reverse()).count, 1);
+    }
+  });
+
+  it("does not compare fault times with the clocks of several hosts", () => {
+    assert.equal(check([served(5, 900), op()]).count, 1);
+    assert.equal(check([served(5, 900), op({ host: "elsewhere" })]).count, 0);
+  });
+
   it("restarts the bound at the next fault", () => {
     assert.equal(check([served(5, 300)], [fault(10, 100), fault(120, 290)]).count, 0);
     assert.equal(check([served(5, 400)], [fault(10, 100), fault(120, 290)]).count, 1);

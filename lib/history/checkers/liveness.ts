@@ -64,7 +64,7 @@ function unservedAfter(fault: ClockedFault, { waits, boundMs, faults }: Liveness
   const { healedNs } = fault;
   const dueNs = healedNs + boundMs * 1e6;
   // Another fault within the bound excuses the delay.
-  if (faults.some((other) => other !== fault && other.fromNs < dueNs && other.healedNs > healedNs)) return [];
+  if (faults.some((other) => other.fromNs < dueNs && other.healedNs > healedNs)) return [];
   const late = waits.filter(({ fromNs, toNs }) => fromNs <= healedNs && toNs > dueNs);
   if (late.length > 0) return late.map((wait) => lateWait(wait, fault, boundMs));
   const servedInTime = waits.some(({ isServed, toNs }) => isServed && toNs >= healedNs && toNs <= dueNs);

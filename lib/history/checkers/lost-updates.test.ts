@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { history, type OpFields, op, sentencesOf } from "../testing/make-history";
+import { history, type OpFields, op, rowOf, sentencesOf } from "../testing/make-history";
 import { checkLostUpdates } from "./lost-updates";
 
 const sale = (readValue: number, committedNs: number, node = "node-1") =>
@@ -67,6 +67,51 @@ describe("checkLostUpdates", () => {
   it("does not treat a failed lock holder as a give-back: its write rolls back", () => {
     const failed = op({ outcome: "error", grantedNs: 1, writeNs: 1, answeredNs: 2 });
     assert.equal(checkLostUpdates(history({ ops: [sale(3, 2), sale(3, 9), failed] })).count, 1);
+  });
+
+  it("counts a write of unknown outcome only if its row proves that it sold", () => {
+    const first = sale(3, 2);
+    const unknown = op({ ...sale(3, 9), outcome: "unknown", grantedNs: 0 });
+    const orders = [rowOf(first), rowOf(unknown)];
+    assert.equal(checkLostUpdates(history({ ops: [first, unknown] })).count, 0);
+    assert.equal(checkLostUpdates(history({ ops: [first, unknown], end: { final: 98, orders } })).count, 1);
+  });
+
+  it("allows a purchase of unknown outcome to have given its units back", () => {
+    const unknown = op({ outcome: "unknown", writeNs: 1, invokedNs: 1 });
+    assert.equal(checkLostUpdates(history({ ops: [sale(3, 2), sale(3, 9), unknown] })).count, 0);
+  });
+
+  it("does not treat a purchase whose counter gave no units as a give-back", () => {
+    const lost = { writeNs: 1, invokedNs: 1, answeredNs: 5, writeAccepted: false } as const;
+    const found = (fields: OpFields) =>
+      checkLostUpdates(history({ ops: [sale(3, 2), sale(3, 9), op({ ...lost, ...fields })] })).count;
+    assert.equal(found({ outcome: "rejected" }), 1, "expected a violation: no value was written");
+    assert.equal(found({ outcome: "contended", writtenValue: 2 }), 1, "expected a violation: the write was contended");
+  });
+
+  it("does not order the give-backs of another host by its clock", () => {
+    const first = op({ host: "elsewhere", outcome: "contended", answeredNs: 1 });
+    const back = op({ host: "elsewhere", outcome: "error", writeNs: 200, invokedNs: 200, answeredNs: 205 });
+    assert.equal(checkLostUpdates(history({ ops: [sale(3, 2), sale(3, 9), first, back] })).count, 0);
+  });
+
+  it("names the pair if the totals prove it, although units may have been given back", () => {
+    const back = op({ outcome: "error", writeNs: 1, invokedNs: 1, answeredNs: 5 });
+    const sales = [sale(3, 2, "node-1"), sale(3, 9, "node-2")];
+    const end = { final: 99, orders: sales.map((line) => rowOf(line)) };
+    const found = checkLostUpdates(history({ ops: [...sales, back], end }));
+    assert.deepEqual([found.count, sentencesOf(found)], [1, ["node-1 read 3, node-2 read 3, both wrote 2."]]);
+  });
+
+  it("doubts a pair in an incomplete history, because the line of a give-back may be missing", () => {
+    const ops = [sale(3, 2), sale(3, 9)];
+    const found = checkLostUpdates(history({ ops, isComplete: false }));
+    assert.deepEqual([found.count, found.doubts?.length], [0, 1]);
+    const locked = ops.map((line) => op({ ...line, grantedNs: 0 }));
+    assert.equal(checkLostUpdates(history({ ops: locked, isComplete: false })).count, 1, "a lock gives nothing back");
+    const end = { final: 99, orders: ops.map((line) => rowOf(line)) };
+    assert.equal(checkLostUpdates(history({ ops, end, isComplete: false })).count, 1, "the totals prove it");
   });
 
   it("lists each overwritten sale once if three purchases wrote from one value", () => {
