@@ -60,6 +60,7 @@ const allStepsView: FindingView = { fields: ALL_TIME_FIELDS, marked: [], markedO
 const FINDING_VIEWS: Partial<Readonly<Record<Finding["kind"], FindingView>>> = {
   oversold: { fields: CRITICAL_SECTION_FIELDS, marked: READ_AND_WRITE, markedOps: "first" },
   lostUpdates: { fields: CRITICAL_SECTION_FIELDS, marked: READ_AND_WRITE, markedOps: "second" },
+  counterDrift: { fields: CRITICAL_SECTION_FIELDS, marked: READ_AND_WRITE, markedOps: "second" },
   undersold: { fields: REQUEST_TO_ANSWER, marked: WRITE, markedOps: "all" },
   negativeStock: { fields: CRITICAL_SECTION_FIELDS, marked: WRITE, markedOps: "all" },
   duplicateClaims: { fields: REQUEST_TO_ANSWER, marked: ["committedNs", "answeredNs"], markedOps: "later" },

@@ -77,8 +77,8 @@ export interface HistoryEndLine {
   readonly type: "end";
   readonly final: number;
   /**
-   * The remaining units on the counter of a strategy that counts outside PostgreSQL; null or absent if there is no
-   * counter.
+   * The remaining units on the counter of a strategy that counts outside PostgreSQL; null if the counter is gone, absent
+   * if the strategy has none.
    */
   readonly counter?: number | null;
   /** In the order in which the database inserted them. */

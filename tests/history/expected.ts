@@ -16,10 +16,11 @@ const unsafe = (violations: Partial<ViolationCounts>, sentence?: RegExp): Expect
   violations,
   ...(sentence ? { sentence } : {}),
 });
-const besideLoser = unsafe(
-  { lostUpdates: 1, ticketOrder: 1 },
-  /^node-3 sold to buyer-3 from 17 left, although node-1 had sold to buyer-1 and left 16 before buyer-3's request\.$/,
-);
+const SOLD_AGAIN =
+  /^node-3 sold to buyer-3 from 17 left, although node-1 had sold to buyer-1 and left 16 before buyer-3's request\.$/;
+const besideLoser = unsafe({ lostUpdates: 1, ticketOrder: 1 }, SOLD_AGAIN);
+/** The values are those of a counter, so they prove nothing about the row. */
+const besideLoserOfCounter = unsafe({ counterDrift: 1, ticketOrder: 1 }, SOLD_AGAIN);
 const safe: Expectation = { verdict: "safe" };
 const inconclusive = (doubts: readonly FindingKind[], sentence?: RegExp): Expectation => ({
   verdict: "inconclusive",
@@ -125,9 +126,9 @@ const PLANTED: Readonly<Record<string, Expectation>> = {
   "lost-update-beside-a-loser-of-sql-optimistic": besideLoser,
   "lost-update-beside-a-loser-of-sql-guarded": besideLoser,
   "lost-update-beside-a-loser-of-sql-decrement": besideLoser,
-  "lost-update-beside-a-loser-of-redis-decrement": besideLoser,
-  "lost-update-beside-a-loser-of-redis-watch": besideLoser,
-  "lost-update-beside-a-loser-of-memcached-cas": besideLoser,
+  "lost-update-beside-a-loser-of-redis-decrement": besideLoserOfCounter,
+  "lost-update-beside-a-loser-of-redis-watch": besideLoserOfCounter,
+  "lost-update-beside-a-loser-of-memcached-cas": besideLoserOfCounter,
   "ticket-refused-too-early-beside-a-loser-of-sql-buckets": unsafe(
     { ticketOrder: 1 },
     /answered "sold out" to buyer-3 when at most 1 of 2 units could have been sold\.$/,

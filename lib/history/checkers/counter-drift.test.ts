@@ -36,4 +36,15 @@ describe("checkCounterDrift", () => {
       assert.deepEqual(found, [["counterDrift", Math.abs(8 - counter)]]);
     }
   });
+
+  it("names a counter that was reset, and reports no lost update of the row", () => {
+    const sold = [op({ opId: "1", readValue: 9, writtenValue: 8 }), op({ opId: "2", readValue: 9, writtenValue: 8 })];
+    for (const counter of [7, null]) {
+      const end = { final: 7, counter, orders: sold.map((each) => rowOf(each)) };
+      const { violations } = findViolations(history({ ops: sold, run: { initial: 9 }, end }));
+      assert.deepEqual([violations.counterDrift, violations.lostUpdates], [1, 0]);
+      const [sentence = ""] = sentencesOf(checkCounterDrift(history({ ops: sold, run: { initial: 9 }, end })));
+      assert.match(sentence, /was at 9 for two sales.*it was reset/);
+    }
+  });
 });

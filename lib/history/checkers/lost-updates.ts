@@ -38,11 +38,24 @@ function missingUnits(history: History): number {
   return balance ? Math.max(0, balance.ordered - balance.taken) : 0;
 }
 
-/** If the totals agree, a unit that was given back may explain why a value was read twice. */
+/**
+ * If the totals agree, a unit that was given back may explain why a value was read twice. Values of a counter prove
+ * nothing about the row: `checkCounterDrift` reports them.
+ */
 function provenPairs(history: History, missing: number): readonly LostUpdate[] {
-  const pairs = lostUpdatesIn(history);
+  if (isCounted(history)) return [];
+  return missing > 0 ? lostUpdatesIn(history) : unexplainedRepeatsIn(history);
+}
+
+/** Whether the recorded values are those of a counter outside the row. */
+export function isCounted({ end }: History): boolean {
+  return end?.counter !== undefined;
+}
+
+/** The pairs that no unit given back before the second read can explain. */
+export function unexplainedRepeatsIn(history: History): readonly LostUpdate[] {
   const giveBacks = giveBacksOf(history);
-  return missing > 0 ? pairs : pairs.filter(({ second }) => giveBacks.unitsBefore(second) === 0);
+  return lostUpdatesIn(history).filter(({ second }) => giveBacks.unitsBefore(second) === 0);
 }
 
 /** The writes that caused the lost updates. Together they cover no more than the totals or the pairs prove. */
