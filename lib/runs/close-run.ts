@@ -12,6 +12,7 @@ import { callNodes, type NodeAnswers } from "./node-answers";
 import type { NodeClient } from "./node-client";
 import { countLines, type NodeHistory, saveHistory } from "./node-history";
 import { withProvenFaults } from "./proven-faults";
+import { saveClosingOrders } from "./run-store";
 import { returnUnsold } from "./run-target";
 import { keepsCounter, readSettledEnd } from "./settled-end";
 
@@ -82,6 +83,7 @@ export async function closeRun(
   }
   await returnUnsold(target);
   const { database, drift, counterUnread } = await readSettledEnd(document, nodes, settleLimitMs);
+  await saveClosingOrders(id, database.orders);
   await handBack(document, nodes);
   const records = { nodes: histories, ...database, counter: drift?.counter };
   const operations = histories.reduce((sum, history) => sum + history.operations, 0);

@@ -2,7 +2,7 @@ import type { HistoryEndLine, HistoryFaultLine, HistoryOrder, HistoryRunLine } f
 import { resourceOf } from "../stock/types";
 import type { RunDocument } from "./document";
 import { type NodeHistory, readHistories } from "./node-history";
-import { readRunOrders } from "./run-store";
+import { readClosingOrders } from "./run-store";
 
 /** Orders per piece of text: the line with all orders of a long run is too long to build in one go. */
 const ORDERS_PER_PIECE = 5_000;
@@ -19,7 +19,7 @@ export async function* historyLines(document: RunDocument): AsyncGenerator<strin
 export async function* historyPieces(document: RunDocument): AsyncGenerator<string | HistoryEndLine> {
   const { id, target, stock } = document;
   const nodes = await readHistories(id);
-  const orders = firstUnits(await readRunOrders(id, target.kind), stock.orders);
+  const orders = await readClosingOrders(id, target.kind);
   yield* piecesOf(document, { nodes, orders, final: stock.final, counter: stock.counter });
 }
 
@@ -72,13 +72,4 @@ function* endLine({ orders, ...end }: HistoryEndLine): Generator<string> {
     yield from === 0 ? piece : `,${piece}`;
   }
   yield `],"dropped":${dropped}}\n`;
-}
-
-/** The orders that existed when the run was closed: a purchase that was still in flight may have added one later. */
-function firstUnits(orders: readonly HistoryOrder[], units: number): HistoryOrder[] {
-  let counted = 0;
-  return orders.filter(({ quantity }) => {
-    counted += quantity;
-    return counted <= units;
-  });
 }

@@ -67,9 +67,16 @@ export interface RunOrder {
   readonly quantity: number;
 }
 
-/** The orders of a run, oldest first. */
-export async function readRunOrders(runId: string, kind: StockTarget["kind"]): Promise<RunOrder[]> {
-  const result = await postgresPool().query(`${ordersOfRun(kind)} ORDER BY id`, [runId]);
+/** Keeps which orders the closing of a run counted: a transaction that was still open may commit an older id later. */
+export async function saveClosingOrders(runId: string, orders: readonly Pick<RunOrder, "orderId">[]): Promise<void> {
+  const ids = orders.map(({ orderId }) => orderId);
+  await postgresPool().query("UPDATE runs SET closing_orders = $2::bigint[] WHERE id = $1", [runId, ids]);
+}
+
+/** The orders that the closing of a run counted, oldest first. */
+export async function readClosingOrders(runId: string, kind: StockTarget["kind"]): Promise<RunOrder[]> {
+  const closing = "(SELECT unnest(closing_orders) FROM runs WHERE runs.id = $1)";
+  const result = await postgresPool().query(`${ordersOfRun(kind)} AND id IN ${closing} ORDER BY id`, [runId]);
   return result.rows as RunOrder[];
 }
 

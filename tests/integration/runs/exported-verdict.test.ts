@@ -91,4 +91,18 @@ describe("the exported history has the verdict of its run", () => {
       });
     }
   }
+
+  it("states the orders of the closing, although an order with an older id was committed later", async () => {
+    const request = { strategy: "redis-lock", stock: STOCK, vus: BUYERS, holdMs: 2, target: { kind: "product" } };
+    const opened = await lab.open(runRequestSchema.parse(request));
+    await sell(opened);
+    const document = await lab.finish(opened.id, { client, awaitClientReport: false });
+    await postgresPool().query(
+      `INSERT INTO orders (id, product_id, user_id, quantity, run_id, op_id, node, strategy)
+       SELECT -min(id), $2, 'late', 1, $1, 'late', 'node-1', 'redis-lock' FROM orders WHERE run_id = $1`,
+      [opened.id, opened.target.id],
+    );
+    const { verdict, violations } = await checkHistory(historyLines(document));
+    assert.deepEqual([verdict, violations], ["safe", document.violations]);
+  });
 });
