@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { pageText, runListHref, runListQuery } from "./run-list-query";
+import { pageText, runListHref } from "./run-list-href";
+import { runListQuery } from "./run-list-query";
 
 describe("address of the list of runs", () => {
   it("carries filters, page and selected runs", () => {

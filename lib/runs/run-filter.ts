@@ -1,10 +1,8 @@
 import { z } from "zod";
 import { FAULT_IDS } from "../faults/ids";
+import { RUN_STATES } from "./run-states";
 
-/** The filters of the list of runs. A module of its own, so that a browser can import it without the database. */
-
-/** A run that has ended is found by its verdict, others by their status. */
-export const RUN_STATES = ["safe", "unsafe", "inconclusive", "failed", "running"] as const;
+/** The filters of the list of runs. */
 
 const MAX_PAGE = 100_000;
 

@@ -242,12 +242,12 @@ export class Sale {
 
   /**
    * After all faults, two newcomers must get the lock within the time that a crashed holder or a lost wake-up can cost.
-   * They start together, so that one of them waits for the release of the other. That release may be lost too.
+   * They start together, so that one of them waits for the release of the other.
    */
   async #probe(): Promise<void> {
     const world = this.#world;
     const { random } = world;
-    const waitTimeoutMs = 2 * this.#options.strategy.maxHoldAfterCrashMs(this.#ttlMs) + PROBE_MARGIN_MS;
+    const waitTimeoutMs = this.#options.strategy.maxHoldAfterCrashMs(this.#ttlMs) + PROBE_MARGIN_MS;
     const answers: string[] = [];
     const enter = async (name: string) => {
       const { process, opened } = this.#addNode(name);

@@ -20,7 +20,8 @@ export function memcachedStrategy(id: string, create: CreateLock): SimStrategy {
     id,
     ttlsMs: [300, 800],
     isFenced: false,
-    maxHoldAfterCrashMs: (ttlMs) => (Math.ceil(ttlMs / 1_000) + 1) * 1_000,
+    // Two holds: the release of the first newcomer may be lost too.
+    maxHoldAfterCrashMs: (ttlMs) => 2 * (Math.ceil(ttlMs / 1_000) + 1) * 1_000,
     build: (world, { conditions }) => {
       const server = new SimMemcached(world, "memcached", drawClockRate(world));
       return {

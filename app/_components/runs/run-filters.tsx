@@ -1,10 +1,10 @@
 "use client";
 
 import { LabLink } from "@/app/_components/ui/lab-link";
-import { type RunListQuery, runListHref } from "@/app/_lib/run-list-query";
+import { type RunListQuery, runListHref } from "@/app/_lib/run-list-href";
 import { TONE_TEXT } from "@/app/_lib/verdict";
 import { FAULT_IDS } from "@/lib/faults/ids";
-import { RUN_STATES } from "@/lib/runs/run-filter";
+import { RUN_STATES } from "@/lib/runs/run-states";
 import button from "../ui/button.module.css";
 import styles from "./run-filters.module.css";
 

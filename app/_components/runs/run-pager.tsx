@@ -1,5 +1,5 @@
 import { LabLink } from "@/app/_components/ui/lab-link";
-import { pageText, type RunListQuery, runListHref } from "@/app/_lib/run-list-query";
+import { pageText, type RunListQuery, runListHref } from "@/app/_lib/run-list-href";
 import styles from "./run-pager.module.css";
 
 interface RunPagerProps {

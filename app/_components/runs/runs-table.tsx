@@ -7,7 +7,7 @@ import { settingsLine } from "@/app/_lib/compare-rows";
 import { compareHref } from "@/app/_lib/compare-selection";
 import { formatCount, formatMsCell, NO_VALUE } from "@/app/_lib/format";
 import type { ListedRun } from "@/app/_lib/listed-run";
-import { type RunListQuery, runListHref } from "@/app/_lib/run-list-query";
+import { type RunListQuery, runListHref } from "@/app/_lib/run-list-href";
 import { toneOf } from "@/app/_lib/verdict";
 import { PickBar } from "../compare/pick-bar";
 import { VerdictWord } from "../ui/verdict-word";
