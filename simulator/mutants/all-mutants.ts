@@ -5,6 +5,7 @@ import { missedWakeUp } from "./missed-wake-up";
 import type { Mutant } from "./mutant";
 import { noFence } from "./no-fence";
 import { ownKeyAsPredecessor } from "./own-key-as-predecessor";
+import { predecessorBehind } from "./predecessor-behind";
 import { predecessorOverlooked } from "./predecessor-overlooked";
 import { releaseInFlight } from "./release-in-flight";
 import { releaseWithoutOwner } from "./release-without-owner";
@@ -32,6 +33,7 @@ export const MUTANTS: readonly Mutant[] = [
   renewalIgnoresRemovedKey,
   unlockWithoutOwner,
   predecessorOverlooked,
+  predecessorBehind,
   ownKeyAsPredecessor,
   keyWithoutLease,
   firstNodeOverlooked,

@@ -1,7 +1,7 @@
 import { isLockError } from "../../lib/locks/errors";
 import { LockedStock } from "../../lib/stock/locked-stock";
 import { StockStore } from "../../lib/stock/stock-store";
-import type { StockOutcome } from "../../lib/stock/types";
+import { resourceOf, type StockOutcome } from "../../lib/stock/types";
 import { type FenceCheck, SimDatabase } from "../servers/sim-database";
 import { abortListenerCount } from "../world/fast-abort";
 import { SimProcess } from "../world/process";
@@ -50,7 +50,8 @@ interface Purchase {
   error: unknown;
 }
 
-const RESOURCE_ID = 1;
+const TARGET = { kind: "product", id: 1 } as const;
+const RESOURCE = resourceOf(TARGET);
 /** After the faults are over, every call must end within this time. */
 const SETTLE_LIMIT_MS = 20_000;
 const PROBE_MARGIN_MS = 1_500;
@@ -98,6 +99,7 @@ export class Sale {
     this.#cluster = strategy.build(world, {
       ttlMs: this.#ttlMs,
       conditions: { slowestMs, breakChance: isBenign ? 0.002 : 0.01, repeatChance: 0.004, dropChance: 0.03 },
+      resource: RESOURCE,
     });
     const processes = random.pick([2, 2, 2, 2, 2, 2, 3, 3, 3, 4]);
     for (let number = 1; number <= processes; number += 1) this.#addNode(`node-${number}`);
@@ -189,7 +191,7 @@ export class Sale {
     const { opId, node, signal } = purchase;
     try {
       purchase.outcome = await node.stock.reduceStock({
-        target: { kind: "product", id: RESOURCE_ID },
+        target: TARGET,
         quantity: 1,
         buyerId: opId,
         runId: null,
@@ -252,7 +254,7 @@ export class Sale {
     const enter = async (name: string) => {
       const { process, opened } = this.#addNode(name);
       const holdMs = random.between(0, 12);
-      const request = { resource: `product:${RESOURCE_ID}`, waitTimeoutMs, ttlMs: this.#ttlMs };
+      const request = { resource: RESOURCE, waitTimeoutMs, ttlMs: this.#ttlMs };
       const [outcome] = await Promise.allSettled([opened.lock.runGuarded(request, () => process.sleep(holdMs))]);
       answers.push(outcome.status === "fulfilled" ? outcome.value.status : String(outcome.reason));
       world.trace(() => `${name}: ${answers.at(-1)}`);

@@ -32,6 +32,8 @@ export interface OpenedLock {
 export interface WorldSettings {
   readonly ttlMs: number;
   readonly conditions: NetworkConditions;
+  /** What every process locks. */
+  readonly resource: string;
 }
 
 export interface SimStrategy {

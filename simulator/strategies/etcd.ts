@@ -4,11 +4,15 @@ import type { RunnerDependencies } from "../../lib/locks/runner-context";
 import type { LockStrategy } from "../../lib/locks/types";
 import type { SimStrategy } from "../sale/scenario";
 import { etcdGatewayOver } from "../servers/etcd-client";
+import { EtcdSession } from "../servers/etcd-session";
 import { SimEtcd } from "../servers/sim-etcd";
 import { Link, type LinkLimits, type NetworkConditions } from "../world/network";
 import { drawClockRate } from "./clock-rate";
 
 const LIMITS: LinkLimits = { silenceMs: 2_000, connectMs: 2_000, mayDeliverLate: true };
+
+/** How often another client of the queue keeps one session for all its holds. */
+const SESSION_CHANCE = 0.2;
 
 type CreateLock = (gateway: EtcdRequests, dependencies: RunnerDependencies) => LockStrategy;
 
@@ -20,8 +24,9 @@ export function etcdStrategy(id: string, create: CreateLock, overrides: Partial<
     isFenced: true,
     // 2 s lease, 0.5 s until the server notices its end, 2 s lease length until a waiter re-reads after a lost watch.
     maxHoldAfterCrashMs: () => 4_500,
-    build: (world, { conditions }) => {
+    build: (world, { conditions, resource }) => {
       const server = new SimEtcd(world, "etcd", drawClockRate(world));
+      if (world.random.chance(SESSION_CHANCE)) new EtcdSession(world, server, resource).start();
       return {
         servers: [server],
         storesLockOf: ({ name }) => server.storesLockOf(name),

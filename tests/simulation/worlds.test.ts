@@ -18,7 +18,7 @@ const REPLAYED_SEEDS = 20;
  * show none, further seeds run up to this one.
  */
 const LAST_SEED_TO_FIND_VIOLATION = 4_000;
-/** Every mutant must be caught within these seeds. The slowest needs 333. */
+/** Every mutant must be caught within these seeds. The slowest needs 630. */
 const MUTANT_SEEDS = 1_000;
 
 /** Worlds beyond the seeds above that have violated a property. Each replays a defect that has been fixed. */
