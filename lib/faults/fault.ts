@@ -1,6 +1,6 @@
 import type { History } from "../history/history";
 import type { StrategyTraits } from "../locks/types";
-import type { ArmedPause, PauseOutcome } from "../node/holder-pauses";
+import type { ArmedStop, StopOutcome } from "../node/node-stops";
 import type { StockTarget } from "../stock/types";
 
 /** The settings of a run that decide whether a fault applies to it and what the fault does. */
@@ -26,10 +26,18 @@ export interface FaultEvent {
 /** The store node that a fault acts on. */
 export interface FaultNode {
   readonly name: string;
-  /** @returns the index of this pause in the outcomes */
-  armPause(pause: ArmedPause): Promise<number>;
-  /** Cancels pauses that have not happened. Waits for a node that is stopped. */
-  disarmPauses(): Promise<readonly PauseOutcome[]>;
+  /** @returns the index of this stop in the outcomes */
+  armStop(stop: ArmedStop): Promise<number>;
+  /** Waits for a node that is paused. @throws Error if the node's process is not running */
+  stops(): Promise<StopReport>;
+  /** The same, and cancels stops that have not happened. */
+  disarmStops(): Promise<StopReport>;
+}
+
+export interface StopReport {
+  /** Process instance of the node that answered. */
+  readonly instance: string;
+  readonly outcomes: readonly StopOutcome[];
 }
 
 /**

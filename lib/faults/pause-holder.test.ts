@@ -8,7 +8,11 @@ import { pauseHolder } from "./pause-holder";
 function inject(strategy: string, stoppedMs: number) {
   const paused = { status: "paused", holderId: "h-1", buyerId: "buyer-1", fromNs: "0", toNs: String(stoppedMs * 1e6) };
   const injection = {
-    node: { name: "node-1", armPause: async () => 0, disarmPauses: async () => [paused] },
+    node: {
+      name: "node-1",
+      armStop: async () => 0,
+      disarmStops: async () => ({ instance: "1.a", outcomes: [paused] }),
+    },
     traits: traitsOf(strategy),
     ttlMs: 100,
     atMs: 0,

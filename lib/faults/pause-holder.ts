@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { servedNs } from "../history/intervals";
 import type { Operation } from "../history/operation";
-import { LONGEST_PAUSE_MS, type PauseOutcome } from "../node/holder-pauses";
+import { LONGEST_PAUSE_MS, type StopOutcome } from "../node/node-stops";
 import { elapsedMs } from "../services/monotonic";
 import { type Fault, type FaultEvent, FaultMissed, type Injection } from "./fault";
 import { orphanedLockMs } from "./orphaned-lock";
@@ -48,9 +48,9 @@ export const pauseHolder: Fault = {
 
   async inject(injection) {
     const { node, atMs, durationMs, closing } = injection;
-    const index = await node.armPause({ atMs, durationMs });
+    const index = await node.armStop({ point: "before-write", atMs, durationMs });
     if (!closing.aborted) await once(closing, "abort");
-    return eventOf((await node.disarmPauses())[index], injection);
+    return eventOf((await node.disarmStops()).outcomes[index], injection);
   },
 
   whyUnproven({ ops }, { fromNs, toNs }) {
@@ -66,7 +66,7 @@ function waitedBetween(op: Operation, fromNs: bigint, toNs: bigint): boolean {
   return op.waitNs !== undefined && op.waitNs < at(toNs) && endNs > at(fromNs);
 }
 
-function eventOf(outcome: PauseOutcome | undefined, injection: Injection): FaultEvent {
+function eventOf(outcome: StopOutcome | undefined, injection: Injection): FaultEvent {
   const { node, atMs, durationMs, traits, ttlMs } = injection;
   if (outcome === undefined) throw new FaultMissed(`${node.name} has no record of the pause`);
   if (outcome.status === "failed") throw new FaultMissed(`${node.name} could not be stopped: ${outcome.reason}`);

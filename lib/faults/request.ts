@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { LONGEST_PAUSE_MS } from "../node/holder-pauses";
+import { LONGEST_PAUSE_MS } from "../node/node-stops";
 import { FAULT_IDS } from "./ids";
 
 /** A requested fault: an item of `faults` in the body of `POST /api/runs`. */

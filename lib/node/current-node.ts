@@ -4,8 +4,8 @@ import { gauge } from "../services/metrics";
 import { postgresPool } from "../services/postgres";
 import { processSingleton } from "../services/singleton";
 import { createStockStrategy } from "../stock/stock-strategies";
-import { HolderPauses } from "./holder-pauses";
 import { lockDependencies } from "./lock-dependencies";
+import { NodeStops } from "./node-stops";
 import { Spool } from "./spool";
 import { StoreNode } from "./store-node";
 
@@ -13,7 +13,7 @@ import { StoreNode } from "./store-node";
 export function currentNode(): StoreNode {
   return processSingleton("store-node", () => {
     const { STORE_NODE, LOCK_STRATEGY, SPOOL_DIR, HOLD_MS, LOCK_TTL_MS, WAIT_TIMEOUT_MS } = env();
-    const pauses = new HolderPauses();
+    const stops = new NodeStops();
     const node = new StoreNode({
       name: STORE_NODE,
       activeStrategy: LOCK_STRATEGY,
@@ -22,9 +22,9 @@ export function currentNode(): StoreNode {
           pool: postgresPool(),
           node: STORE_NODE,
           locks: lockDependencies(),
-          beforeWrite: pauses.pass,
+          beforeWrite: stops.beforeWrite,
         }),
-      pauses,
+      stops,
       spool: SPOOL_DIR === undefined ? undefined : new Spool(join(SPOOL_DIR, STORE_NODE)),
       defaults: { holdMs: HOLD_MS, ttlMs: LOCK_TTL_MS, waitTimeoutMs: WAIT_TIMEOUT_MS },
     });

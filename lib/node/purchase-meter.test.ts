@@ -7,6 +7,8 @@ import { PurchaseMeter, RunFigures } from "./purchase-meter";
 
 const MS = 1_000_000n;
 
+const BUYER = { buyerId: "buyer-1", quantity: 1 };
+
 function makeTrace(times: Partial<OperationTrace> = {}): OperationTrace {
   return { opId: "node-1-1", invokedNs: 0n, ...times };
 }
@@ -37,7 +39,7 @@ describe("PurchaseMeter", () => {
     const meter = new PurchaseMeter(metrics(), figures);
     for (const outcome of ["sold", "sold_out", "contended", "rejected", "error", "unknown"] as const) {
       const trace = makeLockedTrace();
-      meter.begin(trace);
+      meter.begin(trace, BUYER);
       meter.end("meter-outcomes", trace, outcome);
     }
     const counts = { requests: 6, sold: 1, soldOut: 1, contended: 1, rejected: 1, errors: 1, unknown: 1 };
@@ -48,18 +50,18 @@ describe("PurchaseMeter", () => {
     const figures = new RunFigures();
     const meter = new PurchaseMeter(metrics(), figures);
     const traces = [makeLockedTrace(), makeLockedTrace(), makeLockedTrace()];
-    for (const trace of traces) meter.begin(trace);
+    for (const trace of traces) meter.begin(trace, BUYER);
     for (const trace of traces) meter.end("meter-peak", trace, "sold");
-    meter.begin(makeTrace());
+    meter.begin(makeTrace(), BUYER);
     assert.deepEqual([figures.peakInFlight, meter.inFlight], [3, 1]);
   });
 
   it("counts as waiting only purchases that requested their lock and have neither lock nor stock", () => {
     const meter = new PurchaseMeter(metrics(), null);
-    meter.begin(makeTrace());
-    meter.begin(makeTrace({ waitNs: 1n }));
-    meter.begin(makeTrace({ waitNs: 1n, grantedNs: 2n }));
-    meter.begin(makeTrace({ waitNs: 1n, readNs: 2n }));
+    meter.begin(makeTrace(), BUYER);
+    meter.begin(makeTrace({ waitNs: 1n }), BUYER);
+    meter.begin(makeTrace({ waitNs: 1n, grantedNs: 2n }), BUYER);
+    meter.begin(makeTrace({ waitNs: 1n, readNs: 2n }), BUYER);
     assert.equal(meter.countWaiters(), 1);
   });
 
@@ -68,7 +70,7 @@ describe("PurchaseMeter", () => {
     const meter = new PurchaseMeter(metrics(), figures);
     const pool = { poolWaitNs: 24n * MS, waitPoolNs: 10n * MS, holdPoolNs: 8n * MS, commitPoolNs: 6n * MS };
     const trace = makeLockedTrace(pool);
-    meter.begin(trace);
+    meter.begin(trace, BUYER);
     meter.end("meter-phases", trace, "sold");
     assert.equal(phaseMs(figures, "latency"), 100);
     assert.equal(phaseMs(figures, "poolWait"), 24);
@@ -85,7 +87,7 @@ describe("PurchaseMeter", () => {
       const strategy = figures ? "meter-run" : "meter-shop";
       const meter = new PurchaseMeter(metrics(), figures);
       const trace = makeLockedTrace({ leaseLostNs: 90n * MS });
-      meter.begin(trace);
+      meter.begin(trace, BUYER);
       meter.end(strategy, trace, "sold");
       assert.equal(metrics().purchases.get(`${strategy}|sold`), 1);
       assert.equal(metrics().leasesLost.get(strategy), 1);

@@ -4,6 +4,7 @@ import type { Metrics } from "../services/metrics";
 import type { OperationTrace } from "../stock/types";
 import { emptyCounts, type RunCounts } from "./figures";
 import { createHistogram, encodeHistogram, type LatencyHistogram, recordMs } from "./latency-histogram";
+import type { PurchaseFacts } from "./recorder";
 
 /** One node's live figures of a run. Histograms are base64 HdrHistogram V2 in microseconds. */
 export interface NodeRunStats {
@@ -58,15 +59,15 @@ export class RunFigures {
  * or the shop's. On the hot path, so it only adds to counters and histograms.
  */
 export class PurchaseMeter {
-  readonly #active = new Set<OperationTrace>();
+  readonly #active = new Map<OperationTrace, PurchaseFacts>();
 
   constructor(
     private readonly metrics: Metrics,
     private readonly run: RunFigures | null,
   ) {}
 
-  begin(trace: OperationTrace): void {
-    this.#active.add(trace);
+  begin(trace: OperationTrace, purchase: PurchaseFacts): void {
+    this.#active.set(trace, purchase);
     if (!this.run) return;
     this.run.counts.requests += 1;
     this.run.peakInFlight = Math.max(this.run.peakInFlight, this.#active.size);
@@ -76,10 +77,15 @@ export class PurchaseMeter {
     return this.#active.size;
   }
 
+  /** The purchases in flight. */
+  active(): Iterable<readonly [OperationTrace, PurchaseFacts]> {
+    return this.#active;
+  }
+
   /** Purchases that are waiting for their lock. Counted when read, so that the hot path does no extra work. */
   countWaiters(): number {
     let waiters = 0;
-    for (const { waitNs, grantedNs, readNs } of this.#active) {
+    for (const { waitNs, grantedNs, readNs } of this.#active.keys()) {
       if (waitNs !== undefined && grantedNs === undefined && readNs === undefined) waiters += 1;
     }
     return waiters;

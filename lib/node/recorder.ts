@@ -3,13 +3,17 @@ import type { HistoryOpLine, OperationOutcome } from "../history/types";
 import type { OperationTrace } from "../stock/types";
 import type { SpoolSource, SpoolWriter } from "./spool-writer";
 
-/** The facts of a purchase that its trace does not hold. */
-export interface OperationFacts {
+/** The facts of a purchase that its trace does not hold and that are known at its start. */
+export interface PurchaseFacts {
   readonly buyerId: string;
   readonly quantity: number;
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** The facts of a purchase that its trace does not hold. */
+export interface OperationFacts extends PurchaseFacts {
   readonly outcome: OperationOutcome;
   readonly orderId?: string | undefined;
-  readonly idempotencyKey?: string | undefined;
 }
 
 interface Entry {
@@ -47,6 +51,11 @@ export class Recorder implements SpoolSource {
 
   *lines(): Generator<HistoryOpLine> {
     for (const entry of this.entries) yield this.toLine(entry);
+  }
+
+  /** A purchase that the process will not finish. */
+  unfinishedLine(trace: OperationTrace, purchase: PurchaseFacts): HistoryOpLine {
+    return this.toLine({ trace, facts: { ...purchase, outcome: "unknown" } });
   }
 
   text(from: number, limit: number): string {

@@ -35,7 +35,11 @@ describe("Spool", () => {
     lines.push('{"opId":"a"}', '{"opId":"b"}');
     writer.wake();
     await writer.end();
-    assert.deepEqual(new Spool(dir, "2.b").recover("run-1"), { ndjson: '{"opId":"a"}\n{"opId":"b"}\n', incomplete: 0 });
+    assert.deepEqual(new Spool(dir, "2.b").recover("run-1"), {
+      ndjson: '{"opId":"a"}\n{"opId":"b"}\n',
+      incomplete: 0,
+      stops: [],
+    });
     assert.equal(new Spool(dir, "2.b").recover("run-2"), null);
     assert.equal(new Spool(dir, "1.a").recover("run-1"), null, "an instance must not return its own operations twice");
   });
@@ -57,7 +61,23 @@ describe("Spool", () => {
     writeFileSync(fileOf("run-1", "1.a"), '{"opId":"a"}\n{"opI');
     writeFileSync(fileOf("run-1", "2.b"), "");
     writeFileSync(fileOf("run-1", "3.c"), "end\n");
-    assert.deepEqual(spool.recover("run-1"), { ndjson: '{"opId":"a"}\n', incomplete: 2 });
+    assert.deepEqual(spool.recover("run-1"), { ndjson: '{"opId":"a"}\n', incomplete: 2, stops: [] });
+  });
+
+  it("returns all operations of an instance that kept its last words, and the outcomes of its stops", () => {
+    writeFileSync(fileOf("run-1", "1.a"), '{"opId":"a"}\n{"opI');
+    const stops = [{ status: "killed", atNs: "5", instance: "1.a", holderId: null, buyerId: null }] as const;
+    new Spool(dir, "1.a").keepLastWords("run-1", { ndjson: '{"opId":"a"}\n{"opId":"b"}\n', stops });
+    const next = new Spool(dir, "2.b");
+    assert.deepEqual(next.recover("run-1"), { ndjson: '{"opId":"a"}\n{"opId":"b"}\n', incomplete: 0, stops });
+    writeFileSync(fileOf("run-1", "2.b"), "");
+    assert.equal(
+      new Spool(dir, "3.c").recover("run-1")?.incomplete,
+      1,
+      "expected the second instance to be incomplete",
+    );
+    next.forget("run-1");
+    assert.deepEqual(readdirSync(dir), []);
   });
 
   it("says that operations are missing once a file cannot be written", async () => {

@@ -6,6 +6,7 @@ import type { RunAssignment } from "./run-assignment";
 import { StoreNode } from "./store-node";
 
 const TARGET = { kind: "product", id: 1 } as const;
+const BUYER = { buyerId: "buyer-1", quantity: 1 };
 const DEFAULTS = { holdMs: 1, ttlMs: 2_000, waitTimeoutMs: 300 };
 const NO_DRIFT: StockDrift = { counter: 5, stock: 5, pending: 0, drift: 0 };
 
@@ -123,7 +124,7 @@ describe("StoreNode", () => {
     const targetOf = (id: number) => ({ kind: "product", id }) as const;
     node.assign(makeAssignment("open", { target: targetOf(100) }));
     node.assign(makeAssignment("in-flight", { target: targetOf(101) }));
-    node.run("in-flight")?.meter.begin(node.newTrace());
+    node.run("in-flight")?.meter.begin(node.newTrace(), BUYER);
     node.close("in-flight");
     for (let id = 1; id <= 3; id += 1) {
       node.assign(makeAssignment(`run-${id}`, { target: targetOf(id) }));
@@ -149,7 +150,7 @@ describe("StoreNode", () => {
     const { node } = makeNode();
     node.assign(makeAssignment("run-1"));
     for (const target of [TARGET, { kind: "product", id: 2 } as const]) {
-      node.plan(target).meter.begin({ ...node.newTrace(), waitNs: 1n });
+      node.plan(target).meter.begin({ ...node.newTrace(), waitNs: 1n }, BUYER);
     }
     assert.deepEqual([node.countWaiters(), node.stats("run-1")?.waiters], [2, 1]);
   });

@@ -2,7 +2,7 @@ import { metrics } from "../services/metrics";
 import { clockName, nowNs } from "../services/monotonic";
 import type { OperationTrace, StockDrift, StockStrategy, StockTarget } from "../stock/types";
 import { resourceOf } from "../stock/types";
-import { HolderPauses } from "./holder-pauses";
+import { type ArmedStop, NodeStops, type StopOutcome } from "./node-stops";
 import { operationId } from "./process-instance";
 import { type NodeRunStats, PurchaseMeter, RunFigures } from "./purchase-meter";
 import { figuresOf, recordedOperations } from "./recorded-figures";
@@ -22,8 +22,8 @@ export interface StoreNodeOptions {
   /** Creates a strategy. @throws LockError if its server is not configured */
   readonly createStrategy: (id: string) => StockStrategy;
   readonly defaults: { readonly holdMs: number; readonly ttlMs: number; readonly waitTimeoutMs: number };
-  /** Pauses that faults inject; the strategies must be created with `pauses.pass` as their failpoint. */
-  readonly pauses?: HolderPauses;
+  /** Stops of this process that faults inject; the strategies must be created with its failpoints. */
+  readonly stops?: NodeStops;
   /** Capacity of each run's recorder. Default: `HISTORY_CAPACITY`. */
   readonly historyCapacity?: () => number;
   /** Keeps recorded operations for the next process instance of this node. Absent: a killed process loses them. */
@@ -58,11 +58,12 @@ export class StoreNode {
   private operations = 0;
   /** False after the start until the node knows which runs are in progress: it might sell a run's row as the shop. */
   knowsRuns = true;
-  readonly pauses: HolderPauses;
+  readonly stops: NodeStops;
 
   constructor(private readonly options: StoreNodeOptions) {
     this.name = options.name;
-    this.pauses = options.pauses ?? new HolderPauses();
+    this.stops = options.stops ?? new NodeStops();
+    this.stops.keep = (runId, outcomes) => this.keepLastWords(runId, outcomes);
     this.activeId = options.activeStrategy;
     this.shopMeter = new PurchaseMeter(metrics(), null);
     options.spool?.keepNewest(SPOOLED_RUNS);
@@ -126,6 +127,7 @@ export class StoreNode {
     const capacity = this.options.historyCapacity?.() ?? HISTORY_CAPACITY;
     const spooled = this.options.spool?.recover(assignment.runId) ?? null;
     const figures = spooled ? figuresOf(recordedOperations(spooled.ndjson)) : new RunFigures();
+    if (spooled && spooled.stops.length > 0) this.stops.restore(stopsOf(assignment), spooled.stops);
     const recorder = new Recorder({ node: this.name, host: clockName(), capacity });
     recorder.spool = this.options.spool?.open(assignment.runId, recorder) ?? null;
     return {
@@ -144,7 +146,7 @@ export class StoreNode {
     const run = this.runs.get(runId);
     if (!run) return false;
     run.state = "closed";
-    this.pauses.disarm(runId);
+    this.stops.disarm(runId);
     return true;
   }
 
@@ -154,7 +156,7 @@ export class StoreNode {
   }
 
   private release({ assignment: { runId }, recorder }: ActiveRun): void {
-    this.pauses.forget(runId);
+    this.stops.forget(runId);
     void recorder.spool?.stop().then(() => this.options.spool?.forget(runId));
   }
 
@@ -162,6 +164,28 @@ export class StoreNode {
   runHolding(target: StockTarget): string | null {
     const run = this.runs.holderOf(resourceOf(target));
     return run === null || run.state === "open" ? null : run.assignment.runId;
+  }
+
+  /** Arms a stop of this process in an open run. @returns its index among the run's outcomes; null if the run is not open */
+  armStop(runId: string, stop: ArmedStop): number | null {
+    const run = this.runs.get(runId);
+    // Only closing the run disarms a stop.
+    return run?.state === "open" ? this.stops.arm(stopsOf(run.assignment), stop) : null;
+  }
+
+  /**
+   * Keeps a run for the next instance of this node: SIGKILL comes next, so nothing happens in this process after it. The
+   * purchases in flight end with the process, and their outcome is not known.
+   * @throws Error if some operations would be lost
+   */
+  private keepLastWords(runId: string, stops: readonly StopOutcome[]): void {
+    const run = this.runs.get(runId);
+    if (!run || !this.options.spool) throw new Error("the node has no spool that keeps its operations");
+    const { recorder, meter } = run;
+    if (recorder.dropped > 0) throw new Error("the node has already dropped operations of the run");
+    const unfinished = [...meter.active()].map(([trace, purchase]) => recorder.unfinishedLine(trace, purchase));
+    const ndjson = [...recorder.lines(), ...unfinished].map((line) => `${JSON.stringify(line)}\n`).join("");
+    this.options.spool.keepLastWords(runId, { ndjson, stops });
   }
 
   allRuns(): readonly ActiveRun[] {
@@ -249,6 +273,10 @@ export class StoreNode {
     await Promise.allSettled([...this.strategies.values()].map((strategy) => strategy[Symbol.asyncDispose]()));
     this.strategies.clear();
   }
+}
+
+function stopsOf({ runId, target }: RunAssignment) {
+  return { runId, resource: resourceOf(target) };
 }
 
 function* ndjsonOf({ spooled, recorder }: ActiveRun): Generator<string> {

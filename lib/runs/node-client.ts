@@ -1,4 +1,5 @@
-import { type ArmedPause, LONGEST_PAUSE_MS, type PauseOutcome } from "../node/holder-pauses";
+import type { StopReport } from "../faults/fault";
+import { type ArmedStop, LONGEST_PAUSE_MS } from "../node/node-stops";
 import type { NodeRunStats } from "../node/purchase-meter";
 import type { RunAssignment, RunPreparation } from "../node/run-assignment";
 import type { StockDrift } from "../stock/types";
@@ -62,16 +63,22 @@ export class NodeClient {
     return response.text();
   }
 
-  /** Makes the node stop itself when a holder of the run reaches its write. @returns the index of this pause in the outcomes */
-  async armPause(runId: string, pause: ArmedPause): Promise<number> {
-    const response = await this.call(`runs/${runId}/pauses`, { method: "PUT", body: pause });
+  /** Makes the node pause or kill itself at a point of the run. @returns the index of this stop in the outcomes */
+  async armStop(runId: string, stop: ArmedStop): Promise<number> {
+    const response = await this.call(`runs/${runId}/stops`, { method: "PUT", body: stop });
     return ((await response.json()) as { place: number }).place;
   }
 
-  /** Cancels pauses that have not happened. A stopped node answers when it resumes. */
-  async disarmPauses(runId: string): Promise<readonly PauseOutcome[]> {
-    const response = await this.call(`runs/${runId}/pauses`, { method: "DELETE", timeoutMs: PAUSED_TIMEOUT_MS });
-    return ((await response.json()) as { outcomes: PauseOutcome[] }).outcomes;
+  /** The outcomes of the run's stops. A paused node answers when it resumes. */
+  async stops(runId: string): Promise<StopReport> {
+    const response = await this.call(`runs/${runId}/stops`, { method: "GET", timeoutMs: PAUSED_TIMEOUT_MS });
+    return (await response.json()) as StopReport;
+  }
+
+  /** Cancels stops that have not happened. A paused node answers when it resumes. */
+  async disarmStops(runId: string): Promise<StopReport> {
+    const response = await this.call(`runs/${runId}/stops`, { method: "DELETE", timeoutMs: PAUSED_TIMEOUT_MS });
+    return (await response.json()) as StopReport;
   }
 
   async switchStrategy(id: string): Promise<void> {

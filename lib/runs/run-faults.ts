@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type FaultEvent, FaultMissed } from "../faults/fault";
-import { LONGEST_PAUSE_MS } from "../node/holder-pauses";
+import { LONGEST_PAUSE_MS } from "../node/node-stops";
 import { log } from "../services/log";
 import { traitsOf } from "../stock/stock-strategies";
 import type { RunDocument } from "./document";
@@ -101,8 +101,9 @@ export class RunFaults {
         durationMs,
         node: {
           name: nodeName,
-          armPause: (pause) => node.armPause(runId, pause),
-          disarmPauses: () => node.disarmPauses(runId),
+          armStop: (stop) => node.armStop(runId, stop),
+          stops: () => node.stops(runId),
+          disarmStops: () => node.disarmStops(runId),
         },
         untilDue: async () => {
           await this.untilDue(runId, atMs, closing);

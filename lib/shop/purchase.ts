@@ -56,7 +56,7 @@ export async function purchase(node: StoreNode, plan: PurchasePlan, input: Purch
 async function takeUnits(node: StoreNode, plan: PurchasePlan, input: PurchaseInput): Promise<PurchaseResult> {
   const { buyerId, quantity, idempotencyKey } = input;
   const trace = node.newTrace();
-  plan.meter.begin(trace);
+  plan.meter.begin(trace, input);
   try {
     const outcome = await plan.strategy.reduceStock({
       ...input,

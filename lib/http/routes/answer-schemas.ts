@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pauseOutcomeSchema } from "../../node/holder-pauses";
+import { stopOutcomeSchema } from "../../node/node-stops";
 import { runDocumentSchema } from "../../runs/document";
 import { runSampleSchema } from "../../runs/run-sample";
 
@@ -128,10 +128,12 @@ export const nodeStrategySchema = z.object({ id: z.string(), node: z.string() })
 export const nodeRunSchema = z.object({ runId: z.string(), node: z.string(), known: z.boolean().optional() });
 export const reservedSchema = z.object({ runId: z.string(), node: z.string(), inFlight: count });
 export const armedSchema = z.object({ runId: z.string(), node: z.string(), place: count });
-export const pauseOutcomesSchema = z.object({
+export const stopOutcomesSchema = z.object({
   runId: z.string(),
   node: z.string(),
-  outcomes: z.array(pauseOutcomeSchema),
+  /** Process instance that answers. */
+  instance: z.string(),
+  outcomes: z.array(stopOutcomeSchema),
 });
 const histogram = z.string();
 export const nodeStatsSchema = z.object({

@@ -1,5 +1,6 @@
 import { currentNode } from "../../node/current-node";
-import { armedPauseSchema } from "../../node/holder-pauses";
+import { armedStopSchema, type StopOutcome } from "../../node/node-stops";
+import { PROCESS_INSTANCE_ID } from "../../node/process-instance";
 import { assignmentSchema, preparationSchema } from "../../node/run-assignment";
 import { stockStrategies } from "../../stock/stock-strategies";
 import { json } from "../answer";
@@ -11,14 +12,15 @@ import {
   nodeRunSchema,
   nodeStatsSchema,
   nodeStrategySchema,
-  pauseOutcomesSchema,
   reservedSchema,
+  stopOutcomesSchema,
 } from "./answer-schemas";
 import { runId } from "./fields";
 import { strategyRequestSchema } from "./request-schemas";
 
 const control = { tag: "nodes", access: "admin", maxBodyBytes: 16_384 } as const;
 const ofRun = { ...control, params: { id: runId } } as const;
+const stopOutcomes = { description: "The outcome of each stop, in order.", schema: stopOutcomesSchema };
 const done = { description: "Done.", schema: nodeRunSchema };
 
 /** What the coordinator calls on a store node. Reading requires the admin token too. */
@@ -110,28 +112,34 @@ export const nodeRoutes: readonly Route[] = [
   route({
     ...ofRun,
     method: "put",
-    path: "/api/node/runs/{id}/pauses",
-    summary:
-      "Arms a pause: this node stops once, at the write of one of the run's lock holders, and resumes on its own.",
-    body: armedPauseSchema,
+    path: "/api/node/runs/{id}/stops",
+    summary: "Arms a stop: this node's process pauses and resumes on its own, or is killed, once, at the given point.",
+    body: armedStopSchema,
     answers: { 200: { description: "Armed.", schema: armedSchema } },
     errors: [],
     handler: ({ params: { id }, body }) => {
-      const node = currentNode();
-      // Only closing the run disarms a pause, so a run that is not open must not arm one.
-      if (node.run(id)?.state !== "open") throw unknownRun(id);
-      return json({ runId: id, node: node.name, place: node.pauses.arm(id, body) });
+      const place = currentNode().armStop(id, body);
+      if (place === null) throw unknownRun(id);
+      return json({ runId: id, node: currentNode().name, place });
     },
   }),
   route({
     ...ofRun,
-    method: "delete",
-    path: "/api/node/runs/{id}/pauses",
-    summary: "Disarms the pauses that have not started.",
-    answers: { 200: { description: "The outcome of each pause, in order.", schema: pauseOutcomesSchema } },
+    method: "get",
+    path: "/api/node/runs/{id}/stops",
+    summary: "Returns the outcome of each stop of the run on this node, also after the node was killed and restarted.",
+    answers: { 200: stopOutcomes },
     errors: [],
-    handler: ({ params: { id } }) =>
-      json({ runId: id, node: currentNode().name, outcomes: currentNode().pauses.disarm(id) }),
+    handler: ({ params: { id } }) => json(stopAnswer(id, currentNode().stops.outcomes(id))),
+  }),
+  route({
+    ...ofRun,
+    method: "delete",
+    path: "/api/node/runs/{id}/stops",
+    summary: "Disarms the stops that have not happened.",
+    answers: { 200: stopOutcomes },
+    errors: [],
+    handler: ({ params: { id } }) => json(stopAnswer(id, currentNode().stops.disarm(id))),
   }),
   route({
     ...ofRun,
@@ -171,6 +179,10 @@ export const nodeRoutes: readonly Route[] = [
     },
   }),
 ];
+
+function stopAnswer(runId: string, outcomes: readonly StopOutcome[]) {
+  return { runId, node: currentNode().name, instance: PROCESS_INSTANCE_ID, outcomes };
+}
 
 function activeStrategy() {
   const { activeStrategy: id, name: node } = currentNode();

@@ -211,6 +211,7 @@ describe("a run with a fault", () => {
         await client.query("BEGIN");
         await client.query("UPDATE products SET stock = stock - 1 WHERE id = $1", [id]);
       }
+      const unused = () => Promise.reject(new Error("pg-disconnect stops no node"));
       const { proof } = await pgDisconnect.inject({
         target: { kind: "product", id: target },
         traits: traitsOf("sql-row-lock"),
@@ -218,7 +219,7 @@ describe("a run with a fault", () => {
         nodeNames: ["node-1"],
         atMs: 0,
         durationMs: 0,
-        node: { name: "node-1", armPause: async () => 0, disarmPauses: async () => [] },
+        node: { name: "node-1", armStop: unused, stops: unused, disarmStops: unused },
         untilDue: async () => {},
         closing: new AbortController().signal,
       });
