@@ -8,6 +8,7 @@ import { programArgs, programFile } from "../bin/build/programs";
 import { K6_VERSION } from "../bin/k6/find";
 import { ROOT } from "../bin/supervisor/paths";
 import { DASHBOARD, STORE_NODE_NAMES } from "../bin/supervisor/store-nodes";
+import { proxyList } from "../lib/http/client-address";
 import { ENV_NAMES, type Env, parseEnv } from "../lib/services/env";
 import { readSettings } from "../load-tests/lib/settings.js";
 import { serverKinds } from "../servers/all-servers";
@@ -25,11 +26,16 @@ const serviceSchema = z.object({
   healthcheck: z.object({ test: z.array(z.string()).min(2) }).optional(),
   depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
   command: z.array(z.string()).optional(),
+  networks: z.record(z.string(), z.object({ ipv4_address: z.string() })).default({}),
 });
 type Service = z.infer<typeof serviceSchema>;
 
-const { services } = z
-  .object({ services: z.record(z.string(), serviceSchema) })
+const networkSchema = z.object({
+  ipam: z.object({ config: z.array(z.object({ subnet: z.string(), ip_range: z.string() })).length(1) }),
+});
+
+const { services, networks } = z
+  .object({ services: z.record(z.string(), serviceSchema), networks: z.record(z.string(), networkSchema) })
   .parse(parse(read("docker-compose.yml"), { merge: true }));
 
 const nginx = read("deploy/nginx.conf");
@@ -132,6 +138,20 @@ describe("docker-compose.yml", () => {
     );
   });
 
+  it("gives nginx a fixed address, which is the only proxy that the lab trusts", () => {
+    const [network] = networks.default?.ipam.config ?? [];
+    const address = services.nginx?.networks.default?.ipv4_address ?? assert.fail("expected an address of nginx");
+    const contains = (cidr = "") => {
+      const [start = "", prefix = ""] = cidr.split("/");
+      return proxyList([{ address: start, prefix: Number(prefix) }]).check(address);
+    };
+    assert.ok(contains(network?.subnet), "the address must be in the network");
+    assert.ok(!contains(network?.ip_range), "no other container may get the address");
+    for (const [, service] of labServices) {
+      assert.deepEqual(parseEnv(environmentOf(service)).TRUSTED_PROXIES, [{ address, prefix: 32 }]);
+    }
+  });
+
   it("configures k6 with settings that its script reads", () => {
     const given = environmentOf(services.k6 ?? assert.fail("no k6 service"));
     const asked = new Set<string>();
@@ -170,6 +190,10 @@ describe("deploy/nginx.conf", () => {
   it("does not buffer server-sent events", () => {
     const block = /location ~ \^\/api\/runs\/\[\^\/\]\+\/events\$ \{([^}]*)\}/.exec(nginx)?.[1] ?? "";
     assert.match(block, /proxy_buffering off;/);
+  });
+
+  it("appends the client's address for the lab, which trusts nginx", () => {
+    assert.match(nginx, /proxy_set_header X-Forwarded-For \$proxy_add_x_forwarded_for;/);
   });
 
   it("never retries a purchase on another node", () => {

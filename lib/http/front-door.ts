@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { log } from "../services/log";
 import { errorAnswer } from "./answer";
+import { clientAddress } from "./client-address";
 import { CLIENT_CLOSED_STATUS, type ErrorCode } from "./error-table";
 import { HttpError, invalidField, toHttpError } from "./errors";
 import { guardHost } from "./host-guard";
@@ -62,12 +63,14 @@ export class FrontDoor {
     const requestId = requestIdOf(request.headers["x-request-id"]);
     request.headers["x-request-id"] = requestId;
     const match = matchRoute(request.url ?? "/");
+    const client = clientAddress(request);
     let code: ErrorCode | null = null;
     this.#open.add(response);
     response.once("close", () => {
       this.#open.delete(response);
       noteAnswer({
         requestId,
+        client,
         method: request.method ?? "GET",
         route: match.label,
         path: request.url ?? "/",

@@ -4,6 +4,7 @@ import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { createGzip, gzip } from "node:zlib";
 import type { Answer, WholeAnswer } from "./answer";
+import { clientAddress } from "./client-address";
 import { dispatch } from "./dispatch";
 import type { ErrorCode } from "./error-table";
 import { HttpError } from "./errors";
@@ -80,7 +81,7 @@ class NodeRequest implements RawRequest {
   }
 
   get address(): string {
-    return this.#request.socket.remoteAddress ?? "";
+    return clientAddress(this.#request);
   }
 
   closeSignal(): AbortSignal {

@@ -6,7 +6,7 @@ export interface RawRequest {
   /** Path and query, as sent. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  /** The IP address of the other end of the connection; empty if it is not known. */
+  /** The IP address of the client (client-address.ts); empty if it is not known. */
   readonly address: string;
   /** @returns the whole body, or null if it is longer than the limit */
   readBody(limitBytes: number): Promise<string | null>;

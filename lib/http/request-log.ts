@@ -5,6 +5,8 @@ import { type ErrorCode, errorTable, isServerError } from "./error-table";
 
 export interface Answered {
   readonly requestId: string;
+  /** Its IP address. */
+  readonly client: string;
   readonly method: string;
   /** The route's path with parameter names, because metrics labels must have few values. */
   readonly route: string;

@@ -1,17 +1,17 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { closeSession, openSession, SESSION_SECONDS } from "../services/admin-sessions";
 import { env } from "../services/current-env";
-import { readCookie, SESSION_COOKIE, sameSecret } from "./access";
+import { readCookie, SESSION_COOKIE } from "./access";
 import { json, type WholeAnswer } from "./answer";
 import { HttpError } from "./errors";
 import { headerOf, type RawRequest } from "./raw-request";
-import { checkGuess } from "./token-guesses";
+import { isRightToken } from "./token-guesses";
 
 /** Exchanges the admin token for a session cookie. @throws HttpError `rate_limited`, `admin_token_wrong` */
 export async function logIn(token: string, { headers, address }: RawRequest): Promise<WholeAnswer> {
   const expected = env().LAB_ADMIN_TOKEN;
   if (expected === undefined) return json({ loggedIn: true });
-  if (!checkGuess(address, () => sameSecret(token, expected))) {
+  if (!isRightToken({ given: token, expected, address })) {
     throw new HttpError({ code: "admin_token_wrong", details: { field: "token" } });
   }
   const cookie = sessionCookie(await openSession(expected), SESSION_SECONDS, headers);

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { z } from "zod";
 import { type ServerId, servers } from "../../servers/all-servers";
 
@@ -23,6 +24,20 @@ const nodeList = list.transform((parts, context) =>
       return z.NEVER;
     }
     return { name, url: url.replace(/\/$/, "") };
+  }),
+);
+
+/** Addresses and networks such as 10.0.0.0/8. */
+const networkList = list.transform((parts, context) =>
+  parts.map((part) => {
+    const [, address = "", bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(part) ?? [];
+    const addressBits = isIP(address) === 4 ? 32 : 128;
+    const prefix = Number(bits ?? addressBits);
+    if (isIP(address) === 0 || prefix > addressBits) {
+      context.addIssue({ code: "custom", message: `"${part}" must be an address or a network, as in 10.0.0.0/8` });
+      return z.NEVER;
+    }
+    return { address, prefix };
   }),
 );
 
@@ -55,6 +70,11 @@ const envSchema = z.object({
   PORT: port.default(3000),
   /** Host names that this process accepts besides loopback names, IP addresses, HOST and the other nodes; comma-separated. */
   LAB_HOSTS: list.default([]),
+  /**
+   * Addresses and networks of reverse proxies; comma-separated. The client of a request that such a proxy sends is the last
+   * address in X-Forwarded-For that is not one of them. List only proxies that set this header.
+   */
+  TRUSTED_PROXIES: networkList.default([]),
   /** If set, routes that change the lab require `Authorization: Bearer <token>`. */
   LAB_ADMIN_TOKEN: z.string().min(8).optional(),
   /** Signs the ids of visitors. Absent: the first process generates a secret and stores it in the database. */

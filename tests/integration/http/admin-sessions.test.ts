@@ -8,6 +8,7 @@ import { ShopNode } from "../../support/shop-node";
 requireEnv("DATABASE_URL");
 
 const TOKEN = "the admin token of two nodes";
+const PROXY = "127.0.0.9";
 
 interface Sent {
   readonly method: string;
@@ -23,7 +24,7 @@ describe("the admin token and its sessions", () => {
   let nodes: readonly ShopNode[];
   before(async () => {
     database = await createOwnDatabase();
-    const env = { DATABASE_URL: database.url, LAB_ADMIN_TOKEN: TOKEN };
+    const env = { DATABASE_URL: database.url, LAB_ADMIN_TOKEN: TOKEN, TRUSTED_PROXIES: PROXY };
     const start = (name: string) => ShopNode.start({ name, strategy: "sql-guarded", env });
     nodes = await Promise.all([start("session-a"), start("session-b")]);
   });
@@ -90,21 +91,50 @@ describe("the admin token and its sessions", () => {
     assert.equal(rowCount, 1, "expected a login to delete expired sessions");
   });
 
+  const right = { authorization: `Bearer ${TOKEN}` };
+  /** Sends 30 different wrong tokens. */
+  const guessOften = (from: string, headersOf: (at: number) => Sent["headers"] = () => ({})) =>
+    Promise.all(
+      Array.from({ length: 30 }, (_, at) =>
+        change(0, { authorization: `Bearer wrong token ${at}`, ...headersOf(at) }, from),
+      ),
+    );
+
   it("throttles wrong tokens of one address, in the header as at the login, and never those of another", async () => {
-    const guess = { authorization: "Bearer a wrong token" };
     const attacker = "127.0.0.2";
-    const statuses = await Promise.all(Array.from({ length: 30 }, () => change(0, guess, attacker)));
-    const refused = statuses.filter(({ status }) => status === 429);
+    const refused = (await guessOften(attacker)).filter(({ status }) => status === 429);
     assert.ok(refused.length >= 15, `expected most of 30 guesses to be throttled, found ${refused.length}`);
     assert.ok(refused.every(({ headers }) => Number(headers["retry-after"]) >= 1));
     const login = await send(0, { method: "POST", path: "/api/session", body: { token: "wrong" }, from: attacker });
     assert.equal(login.status, 429);
-    const right = { authorization: `Bearer ${TOKEN}` };
     const others = await Promise.all(Array.from({ length: 30 }, () => change(0, right)));
     assert.ok(
       others.every(({ status }) => status === 200),
       "expected no right token of another address to be refused",
     );
     assert.equal((await logIn(0)).status, 200);
+  });
+
+  it("throttles each client behind a trusted proxy on its own", async () => {
+    const behind = (address: string) => ({ "x-forwarded-for": address });
+    const guesses = await guessOften(PROXY, () => behind("198.51.100.1"));
+    assert.ok(guesses.some(({ status }) => status === 429));
+    assert.equal((await change(0, { ...right, ...behind("198.51.100.1") }, PROXY)).status, 429);
+    assert.equal((await change(0, { ...right, ...behind("198.51.100.2") }, PROXY)).status, 200);
+    assert.equal((await change(0, { ...right, ...behind("198.51.100.1, 198.51.100.3") }, PROXY)).status, 200);
+  });
+
+  it("ignores X-Forwarded-For of other clients, which would else have a limit for each address that they invent", async () => {
+    const statuses = await guessOften("127.0.0.5", (at) => ({ "x-forwarded-for": `198.51.100.${100 + at}` }));
+    const refused = statuses.filter(({ status }) => status === 429);
+    assert.ok(refused.length >= 15, `expected most of 30 guesses to be throttled, found ${refused.length}`);
+  });
+
+  it("accepts an open session while the tokens of its address are throttled", async () => {
+    const session = sessionOf(cookieOf(await logIn(0)));
+    const shared = "127.0.0.6";
+    await guessOften(shared);
+    assert.equal((await change(0, right, shared)).status, 429);
+    assert.equal((await change(0, bySession(session), shared)).status, 200);
   });
 });
