@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { RunDocument } from "../../lib/runs/document";
 import { runDocument } from "../../lib/runs/testing/run-fixture";
-import { comparedWith, groupRuns, repeatsOfFirst, sharedSettings, sortGroups } from "./compare-groups";
+import { baselineOf, comparedWith, groupRuns, repeatsOfFirst, sharedSettings, sortGroups } from "./compare-groups";
 import { compareHref, NO_SELECTION, selectionFromQuery, selectionQuery, toggled } from "./compare-selection";
 
 const noCurve = () => [];
@@ -71,6 +71,44 @@ describe("repeats", () => {
     assert.deepEqual(comparedWith(b, a, "p50"), { kind: "slower", factor: 4 });
     assert.deepEqual(comparedWith(b, a, "p99"), { kind: "no_clear_difference" });
     assert.equal(comparedWith(b, a, "wait"), null, "expected no comparison of wait times");
+  });
+
+  it("are compared only if all of them are safe", () => {
+    const unsafe = (p50: number) => ({ ...runOf("none", p50), verdict: "unsafe" as const });
+    const mixed = (p50: number, index: number) =>
+      index === 0 ? { ...runOf("m", p50), verdict: "unsafe" as const } : runOf("m", p50);
+    const runs = [10, 11, 12].flatMap((p50, index) => [
+      unsafe(p50),
+      mixed(p50, index),
+      runOf("a", 4 * p50),
+      runOf("b", 9 * p50),
+    ]);
+    const [none, some, a, b] = groupRuns(runs, noCurve);
+    assert.ok(none && some && a && b);
+    assert.deepEqual(
+      [none, some, a, b].map(({ isRanked }) => isRanked),
+      [false, false, true, true],
+    );
+    for (const broken of [none, some]) {
+      assert.equal(comparedWith(broken, a, "p50"), null, `${broken.key} beside a`);
+      assert.equal(comparedWith(a, broken, "p50"), null, `a beside ${broken.key}`);
+      assert.equal(baselineOf([none, some, a, b], broken.key), a, "expected a safe baseline");
+    }
+    assert.deepEqual(comparedWith(b, a, "p50"), { kind: "slower", factor: 2.25 });
+    assert.equal(baselineOf([none, some], null), null);
+    assert.equal(none.why, "All 100 units were sold once.");
+    assert.equal(a.why, null);
+  });
+
+  it("that are not all safe follow the ranked ones, and keep their order when sorted by speed", () => {
+    const unsafe = (strategy: string, p50: number) => ({ ...runOf(strategy, p50), verdict: "unsafe" as const });
+    const groups = groupRuns([unsafe("x", 3), unsafe("y", 1), runOf("b", 20), runOf("a", 10)], noCurve);
+    const keys = (column: "p50" | "strategy") =>
+      sortGroups(groups, { column, direction: "ascending" })
+        .map(({ key }) => key)
+        .join("");
+    assert.equal(keys("p50"), "abxy");
+    assert.equal(keys("strategy"), "baxy");
   });
 
   it("are compared by the buyers' latency, never by that of the nodes", () => {

@@ -1,9 +1,10 @@
-import { type BetterIs, type Comparison, compareIntervals } from "@/lib/runs/comparison";
+import { type BetterIs, type Comparison, compareIntervals, isRanked } from "@/lib/runs/comparison";
 import type { RunDocument } from "@/lib/runs/document";
 import { type MedianInterval, medianInterval } from "@/lib/runs/median-interval";
 import type { CurvePoint } from "@/lib/runs/percentile-axis";
 import { buyersLatencyOf } from "./buyers-latency";
 import { plural, settingText } from "./format";
+import { verdictText } from "./verdict";
 
 /** Repeats: runs of one strategy with the same settings. One row in the table and one curve in the chart. */
 export interface RunGroup {
@@ -15,6 +16,10 @@ export interface RunGroup {
   readonly runs: readonly RunFacts[];
   /** The common verdict; null if the repeats disagree. */
   readonly verdict: RunDocument["verdict"] | null;
+  /** Whether all repeats are safe; only then is their speed compared. */
+  readonly isRanked: boolean;
+  /** Why the group is not ranked: the main sentence of its worst verdict. Null if it is ranked. */
+  readonly why: string | null;
   readonly oversold: MedianInterval | null;
   readonly metrics: Readonly<Record<Metric, MedianInterval | null>>;
   readonly curve: readonly CurvePoint[];
@@ -115,6 +120,8 @@ export function groupRuns(
             ),
       runs: repeats.map(({ id, verdict, startedAtEpochMs }) => ({ id, verdict, startedAtEpochMs })),
       verdict: repeats.every(({ verdict }) => verdict === first.verdict) ? first.verdict : null,
+      isRanked: repeats.every(isRanked),
+      why: whyUnranked(repeats),
       oversold: medianInterval(repeats.map(({ violations }) => violations.oversold)),
       metrics: Object.fromEntries(
         METRICS.map((metric) => [metric, medianInterval(repeats.map(VALUE_OF[metric]))]),
@@ -122,6 +129,11 @@ export function groupRuns(
       curve: curveOf(repeats),
     };
   });
+}
+
+function whyUnranked(repeats: readonly RunDocument[]): string | null {
+  const [worst] = [...repeats].sort((a, b) => VERDICT_RANK[a.verdict] - VERDICT_RANK[b.verdict]);
+  return worst === undefined || isRanked(worst) ? null : verdictText(worst).lead;
 }
 
 /** The settings of one run that at least one other run does not share. */
@@ -148,14 +160,17 @@ export function sharedSettings(runs: readonly RunDocument[]): string {
     .replace(", of a ", " of a ");
 }
 
+/** The wanted group if it is ranked, else the first ranked group. */
 export function baselineOf(groups: readonly RunGroup[], wanted: string | null): RunGroup | null {
-  return groups.find(({ key }) => key === wanted) ?? groups[0] ?? null;
+  const ranked = groups.filter((group) => group.isRanked);
+  return ranked.find(({ key }) => key === wanted) ?? ranked[0] ?? null;
 }
 
-/** Null for the baseline itself and for a metric that is not compared. */
+/** Null for the baseline itself, for groups that are not ranked, and for a metric that is not compared. */
 export function comparedWith(group: RunGroup, baseline: RunGroup | null, metric: Metric): Comparison | null {
   const betterIs = BETTER_IS[metric];
-  if (baseline === null || group.key === baseline.key || betterIs === null) return null;
+  if (betterIs === null || baseline === null || group.key === baseline.key) return null;
+  if (!group.isRanked || !baseline.isRanked) return null;
   return compareIntervals(group.metrics[metric], baseline.metrics[metric], betterIs);
 }
 
@@ -176,8 +191,16 @@ function figureOf(group: RunGroup, column: Exclude<GroupColumn, "strategy">): nu
   return group.metrics[column]?.median ?? null;
 }
 
-/** Sorts by a column; groups without a value come last in both directions. "strategy" keeps the given order. */
-export function sortGroups(groups: readonly RunGroup[], { column, direction }: GroupSorting): RunGroup[] {
+/** Sorts the ranked groups by a column, then the others, which keep their order if the column is a speed. */
+export function sortGroups(groups: readonly RunGroup[], sorting: GroupSorting): RunGroup[] {
+  const ranked = groups.filter((group) => group.isRanked);
+  const unranked = groups.filter((group) => !group.isRanked);
+  const isSpeed = METRICS.some((metric) => metric === sorting.column);
+  return [...sortPart(ranked, sorting), ...(isSpeed ? unranked : sortPart(unranked, sorting))];
+}
+
+/** Groups without a value come last in both directions. "strategy" keeps the given order. */
+function sortPart(groups: readonly RunGroup[], { column, direction }: GroupSorting): RunGroup[] {
   const sign = direction === "ascending" ? 1 : -1;
   if (column === "strategy") return sign === 1 ? [...groups] : [...groups].reverse();
   return [...groups].sort((a, b) => {

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { runDocument } from "../../lib/runs/testing/run-fixture";
-import { columnMax, commonSettings, compareRows, settingsLine, sortRows } from "./compare-rows";
+import {
+  type CompareColumn,
+  columnMax,
+  commonSettings,
+  compareRows,
+  settingsLine,
+  sortedParts,
+  sortRows,
+} from "./compare-rows";
 import type { CatalogueStrategy } from "./strategy-catalogue";
 
 const strategies = ["none", "redis-lock", "zk-mutex", "redlock"].map((id) => ({ id }) as CatalogueStrategy);
@@ -30,6 +38,29 @@ describe("table of last runs", () => {
     const sorted = ["none", "redis-lock", "zk-mutex"];
     assert.deepEqual(order(rows, { column: "oversold", direction: "descending" }), sorted);
     assert.equal(order(rows, { column: "oversold", direction: "ascending" }).at(-1), "none");
+  });
+
+  it("ranks speed among safe runs only, and lists the others below in the order of the catalogue", () => {
+    const run = (strategy: string, soldPerSecond: number, verdict: "safe" | "unsafe" | "inconclusive" = "safe") =>
+      runDocument({ strategy, verdict, throughput: { ...throughput, soldPerSecond } });
+    const all = compareRows(strategies, [
+      run("none", 900, "unsafe"),
+      run("redis-lock", 80),
+      run("zk-mutex", 120),
+      run("redlock", 990, "inconclusive"),
+    ]).rows;
+    const ids = (column: CompareColumn) => {
+      const { ranked, unranked } = sortedParts(all, { column, direction: "descending" });
+      return [ranked, unranked].map((rows) => rows.map(({ strategy }) => strategy.id));
+    };
+    assert.deepEqual(ids("soldPerSecond"), [
+      ["zk-mutex", "redis-lock"],
+      ["none", "redlock"],
+    ]);
+    assert.deepEqual(ids("p50")[1], ["none", "redlock"]);
+    assert.deepEqual(ids("verdict")[1], ["redlock", "none"]);
+    const { ranked } = sortedParts(all, { column: "soldPerSecond", direction: "descending" });
+    assert.equal(columnMax(ranked, "soldPerSecond"), 120);
   });
 
   it("puts missing values last in both directions", () => {

@@ -1,3 +1,4 @@
+import { isRanked } from "@/lib/runs/comparison";
 import type { RunDocument } from "@/lib/runs/document";
 import { buyersLatencyOf } from "./buyers-latency";
 import { formatCount, plural } from "./format";
@@ -74,6 +75,27 @@ export function sortRows(rows: readonly CompareRow[], { column, direction }: Sor
     if (left === null || right === null) return Number(left === null) - Number(right === null);
     return (left - right) * sign;
   });
+}
+
+const SPEED: ReadonlySet<CompareColumn> = new Set(["soldPerSecond", "p50", "p99", "wait"]);
+
+export function isSpeed(column: CompareColumn): boolean {
+  return SPEED.has(column);
+}
+
+/** The safe runs, sorted, and the others, whose speed has no rank. */
+export function sortedParts(
+  rows: readonly CompareRow[],
+  sorting: Sorting,
+): { readonly ranked: readonly CompareRow[]; readonly unranked: readonly CompareRow[] } {
+  const unranked = rows.filter(({ run }) => !isRanked(run));
+  return {
+    ranked: sortRows(
+      rows.filter(({ run }) => isRanked(run)),
+      sorting,
+    ),
+    unranked: isSpeed(sorting.column) ? unranked : sortRows(unranked, sorting),
+  };
 }
 
 /** The largest value of a column, which a full bar represents. */

@@ -53,13 +53,11 @@ export function resultsPage({ summaries, runs, failed, command, loadBefore }: Re
     "",
     ...(sample ? circumstances(sample, { runs, loadBefore }) : ["No run could be made."]),
     "",
-    "| strategy | verdict | oversold | lost updates | orders | sold/s | buyer p50 ms | buyer p99 ms |",
-    "|---|---|---|---|---|---|---|---|",
-    ...summaries.map(row),
-    "",
+    ...tableOf(summaries.filter(isRanked)),
+    ...unrankedPart(summaries.filter((summary) => !isRanked(summary))),
     "Each cell is the median of the runs, with the smallest and the largest value if they differ. Latency is measured by the buyers,",
-    "from the start of the sale to the answer, so it includes the wait behind other buyers. sold/s counts all orders, oversold",
-    "ones included, so an unsafe strategy looks fast.",
+    "from the start of the sale to the answer, so it includes the wait behind other buyers. deliverable/s counts the units sold that",
+    "can be delivered: orders beyond the stock do not count.",
     "",
     "## Claims",
     "",
@@ -67,6 +65,30 @@ export function resultsPage({ summaries, runs, failed, command, loadBefore }: Re
     "",
   ];
   return lines.join("\n");
+}
+
+/** Whether every run of the strategy was safe; only then its speed is comparable. */
+function isRanked({ verdicts, runs }: StrategySummary): boolean {
+  return runs > 0 && verdicts.safe === runs;
+}
+
+function tableOf(summaries: readonly StrategySummary[]): string[] {
+  if (summaries.length === 0) return [];
+  return [
+    "| strategy | verdict | oversold | lost updates | orders | deliverable/s | buyer p50 ms | buyer p99 ms |",
+    "|---|---|---|---|---|---|---|---|",
+    ...summaries.map(row),
+    "",
+  ];
+}
+
+function unrankedPart(summaries: readonly StrategySummary[]): string[] {
+  if (summaries.length === 0) return [];
+  return [
+    "Not safe in every run. A strategy that breaks a promise skips work that the others do, so its speed has no rank:",
+    "",
+    ...tableOf(summaries),
+  ];
 }
 
 function circumstances(

@@ -208,6 +208,21 @@ describe("claims of the results page", () => {
     });
   }
 
+  it("stand on a page that separates the strategies that were not always safe", () => {
+    const runs = [
+      sweepRun({ strategy: "none", verdict: "unsafe" }),
+      sweepRun({ strategy: "sql-guarded" }),
+      sweepRun({ strategy: "mixed", verdict: "unsafe" }),
+      sweepRun({ strategy: "mixed" }),
+    ];
+    const summaries = ["none", "sql-guarded", "mixed"].map((strategy) => summarise(strategy, runs));
+    const page = resultsPage({ summaries, runs, failed: [], command: "x", loadBefore: 0 });
+    const [ranked = "", unranked = ""] = page.split("Not safe in every run");
+    assert.match(ranked, /`sql-guarded`/);
+    assert.doesNotMatch(ranked, /`none`|`mixed`/);
+    assert.match(unranked, /\| `none` \| unsafe 1 of 1 .*\| `mixed` \| safe 1 of 2, unsafe 1 of 2/s);
+  });
+
   it("are listed on the page if they fail", () => {
     const runs = [sweepRun({ strategy: "sql-guarded" })];
     const summaries = [summarise("sql-guarded", runs)];

@@ -1,6 +1,12 @@
+import type { RunDocument } from "./document";
 import type { MedianInterval } from "./median-interval";
 
 /** Comparison of repeated measurements with a baseline. */
+
+/** Whether the speed of a run can be ranked: a run that breaks a promise, or is not shown to keep it, may skip work that others do. */
+export function isRanked({ verdict }: Pick<RunDocument, "verdict">): boolean {
+  return verdict === "safe";
+}
 
 export type BetterIs = "higher" | "lower";
 

@@ -9,6 +9,7 @@ import { startSweep } from "./sweep-command";
 const SWEEP = ["--strategies", "none,sql-guarded", "--repeats", "3", "--engine", "builtin"];
 const SALE = ["--stock", "20", "--buyers", "80"];
 const SWEEP_LIMIT_MS = 150_000;
+const COMPARED = /faster by|slower by|no clear difference/;
 
 test.describe.configure({ timeout: SWEEP_LIMIT_MS });
 
@@ -58,7 +59,7 @@ test("a sweep resumes after SIGKILL and SIGINT and makes each requested run once
 });
 
 test.describe("a complete sweep", () => {
-  const strategies = ["none", "sql-guarded"];
+  const strategies = ["none", "sql-guarded", "sql-decrement"];
   const repeats = 3;
   let sweepId = "";
   let runs: string[] = [];
@@ -76,16 +77,33 @@ test.describe("a complete sweep", () => {
 
   test("repeats are one row with median, interval and comparison with the baseline", async ({ page }) => {
     await page.goto(`/compare?sweep=${sweepId}`);
-    const [none, guarded] = [page.getByTestId("group-none"), page.getByTestId("group-sql-guarded")];
-    await expect(none.locator("td").first()).toHaveText("3");
-    await expect(guarded).toContainText(/faster by|slower by|no clear difference/);
-    await expect(none).not.toContainText(/faster by|slower by|no clear difference/);
-    await page.getByLabel("Compared with").selectOption("sql-guarded");
-    await expect(none).toContainText(/faster by|slower by|no clear difference/);
-    await expect(guarded).not.toContainText(/faster by|slower by|no clear difference/);
-    await expect(page).toHaveURL(/base=sql-guarded/);
+    const [guarded, decrement] = [page.getByTestId("group-sql-guarded"), page.getByTestId("group-sql-decrement")];
+    await expect(guarded.locator("td").first()).toHaveText("3");
+    await expect(decrement).toContainText(COMPARED);
+    await expect(guarded).not.toContainText(COMPARED);
+    await page.getByLabel("Compared with").selectOption("sql-decrement");
+    await expect(guarded).toContainText(COMPARED);
+    await expect(decrement).not.toContainText(COMPARED);
+    await expect(page).toHaveURL(/base=sql-decrement/);
     await page.reload();
+    await expect(page.getByLabel("Compared with")).toHaveValue("sql-decrement");
+  });
+
+  test("an unsafe strategy is listed below with what it broke and its rate, and is not compared", async ({ page }) => {
+    await page.goto(`/compare?sweep=${sweepId}&base=none`);
+    const none = page.getByTestId("unranked").getByTestId("group-none");
+    await expect(none).toContainText(/\d+ orders for 20 units/);
+    await expect(none.locator('td[data-label="deliverable /s"]')).toHaveText(/^[\d,.]+/);
+    await expect(none).not.toContainText(COMPARED);
     await expect(page.getByLabel("Compared with")).toHaveValue("sql-guarded");
+    await expect(page.getByLabel("Compared with").getByRole("option", { name: "none" })).toHaveCount(0);
+
+    await page.goto("/compare");
+    await page.getByRole("button", { name: "deliverable" }).click();
+    const last = page.getByTestId("unranked").getByTestId("compare-none");
+    await expect(last).toContainText(/\d+ orders for 20 units/);
+    const safe = page.locator('[data-testid="compare"] tbody:not([data-testid="unranked"]) tr');
+    for (const row of await safe.all()) await expect(row).toHaveAttribute("data-verdict", "safe");
   });
 
   test("the table sorts by every column with the keyboard", async ({ page }) => {
@@ -101,7 +119,10 @@ test.describe("a complete sweep", () => {
       await page.keyboard.press("Space");
       expect(await column.getAttribute("aria-sort")).not.toBe(first);
       expect(["ascending", "descending"]).toContain(first);
-      if ((await button.innerText()).includes("oversold")) expect(await names()).toEqual(before.reverse());
+      const [last] = before.slice(-1);
+      expect(last, "expected the unsafe strategy below the safe ones").toBe("none");
+      if ((await button.innerText()).includes("strategy"))
+        expect(await names()).toEqual([...before.slice(0, -1).reverse(), last]);
     }
     await expect(table.locator("th[aria-sort]")).toHaveCount(1);
   });
@@ -109,7 +130,7 @@ test.describe("a complete sweep", () => {
   test("the chart draws both curves, shows values under the pointer, and has a table of values", async ({ page }) => {
     await page.goto("/compare?strategies=none,sql-guarded");
     const figure = page.getByTestId("percentile-curve");
-    const plot = figure.getByRole("img", { name: /none: half within .* sql-guarded: half within/ });
+    const plot = figure.getByRole("img", { name: /none \(unsafe\): half within .* sql-guarded: half within/ });
     await expect(plot.locator("path")).toHaveCount(2);
     const paths = await plot.locator("path").evaluateAll((all) => all.map((path) => path.getAttribute("d") ?? ""));
     for (const path of paths) expect(path.split("L").length, path).toBeGreaterThan(10);
@@ -140,7 +161,7 @@ test.describe("a complete sweep", () => {
     await expect(page.getByRole("checkbox", { checked: true })).toHaveCount(2);
     await page.getByRole("link", { name: "Compare 2" }).click();
     await expect(page).toHaveURL(new RegExp(`/compare\\?runs=${runs[0]},${runs[1]}`));
-    await expect(page.getByTestId("groups").locator("tbody tr")).toHaveCount(2);
+    await expect(page.getByTestId("groups").locator("tr[data-ranked]")).toHaveCount(2);
     await expect(page.getByText("each group has at least 3 runs")).toBeVisible();
   });
 });

@@ -9,18 +9,21 @@ import {
   type CompareRow,
   columnMax,
   figureOf,
+  isSpeed,
   type Sorting,
   settingsLine,
-  sortRows,
+  sortedParts,
 } from "@/app/_lib/compare-rows";
 import { compareHref } from "@/app/_lib/compare-selection";
 import { formatCount, formatMsCell, formatRate, NO_VALUE } from "@/app/_lib/format";
-import { toneOf } from "@/app/_lib/verdict";
+import { toneOf, verdictText } from "@/app/_lib/verdict";
+import { isRanked } from "@/lib/runs/comparison";
 import type { RunDocument } from "@/lib/runs/document";
 import { VerdictWord } from "../ui/verdict-word";
 import styles from "./compare-table.module.css";
 import { PickBar } from "./pick-bar";
 import { SortHead } from "./sort-head";
+import { UnrankedHead } from "./unranked-head";
 
 interface ColumnSpec {
   readonly id: CompareColumn;
@@ -81,15 +84,18 @@ function Cell({ run, column, max }: { run: RunDocument; column: ColumnSpec; max:
   const value = figureOf(run, column.id);
   const alarm = column.alarming === true && value !== null && value > 0;
   const share = value === null || max === 0 ? 0 : (value / max) * 100;
+  const hasRank = isRanked(run) || !isSpeed(column.id);
   return (
-    <td className="num" data-label={column.label}>
+    <td className="num" data-label={column.label} data-ranked={hasRank}>
       <span className={alarm ? styles.alarm : undefined}>
         {value === null || column.format === undefined ? NO_VALUE : column.format(value)}
         <span className={styles.phoneUnit}> {column.unit}</span>
       </span>
-      <span className={styles.bar} data-alarm={alarm} aria-hidden="true">
-        <span style={{ width: `${share}%` }} />
-      </span>
+      {hasRank ? (
+        <span className={styles.bar} data-alarm={alarm} aria-hidden="true">
+          <span style={{ width: `${share}%` }} />
+        </span>
+      ) : null}
     </td>
   );
 }
@@ -124,6 +130,7 @@ function Row({ row, maxima, otherSettings, isPicked, onPick }: RowProps) {
         <LabLink href={`/?strategy=${strategy.id}`} className="mono">
           {strategy.id}
         </LabLink>
+        {isRanked(run) ? null : <span className={styles.settings}>{verdictText(run).lead}</span>}
         {otherSettings === null ? null : <span className={styles.settings}>{otherSettings}</span>}
       </th>
       <td className={styles.verdict}>
@@ -180,15 +187,31 @@ interface CompareTableProps {
 
 const hrefOfPicks = (strategies: readonly string[]) => compareHref({ strategies });
 
-/** The last run of every strategy, sortable, with a bar for scale in each cell; selected strategies can be compared. */
+/** The last run of every strategy: the safe ones sorted, with a bar for scale in each cell, then the others. Selected strategies can be compared. */
 export function CompareTable({ rows, common, picked: initial }: CompareTableProps) {
   const { picked, toggle, clear } = usePicks(initial, hrefOfPicks);
   const [sorting, setSorting] = useState<Sorting>({ column: "strategy", direction: "ascending" });
-  const maxima = useMemo(() => new Map(FIGURES.map(({ id }) => [id, columnMax(rows, id)])), [rows]);
-  const sorted = useMemo(() => sortRows(rows, sorting), [rows, sorting]);
+  const { ranked, unranked } = useMemo(() => sortedParts(rows, sorting), [rows, sorting]);
+  const maxima = useMemo(
+    () => new Map(FIGURES.map(({ id }) => [id, columnMax(isSpeed(id) ? ranked : rows, id)])),
+    [rows, ranked],
+  );
   const sortBy = ({ id, first }: ColumnSpec) => {
     const opposite = sorting.direction === "ascending" ? "descending" : "ascending";
     setSorting({ column: id, direction: sorting.column === id ? opposite : first });
+  };
+  const rowOf = (row: CompareRow) => {
+    const line = settingsLine(row.run.config);
+    return (
+      <Row
+        key={row.strategy.id}
+        row={row}
+        maxima={maxima}
+        otherSettings={rows.length < 2 || line === common?.line ? null : line}
+        isPicked={picked.includes(row.strategy.id)}
+        onPick={toggle}
+      />
+    );
   };
   return (
     <>
@@ -214,21 +237,13 @@ export function CompareTable({ rows, common, picked: initial }: CompareTableProp
             ))}
           </tr>
         </thead>
-        <tbody>
-          {sorted.map((row) => {
-            const line = settingsLine(row.run.config);
-            return (
-              <Row
-                key={row.strategy.id}
-                row={row}
-                maxima={maxima}
-                otherSettings={rows.length < 2 || line === common?.line ? null : line}
-                isPicked={picked.includes(row.strategy.id)}
-                onPick={toggle}
-              />
-            );
-          })}
-        </tbody>
+        <tbody>{ranked.map(rowOf)}</tbody>
+        {unranked.length === 0 ? null : (
+          <tbody data-testid="unranked">
+            <UnrankedHead columns={COLUMNS.length + 1} />
+            {unranked.map(rowOf)}
+          </tbody>
+        )}
       </table>
       <PickBar noun="strategy" nouns="strategies" picked={picked} href={hrefOfPicks(picked)} onClear={clear} />
     </>

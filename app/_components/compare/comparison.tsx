@@ -11,14 +11,14 @@ import { PercentileCurve } from "../chart/percentile-curve";
 import styles from "./comparison.module.css";
 import { GroupsTable } from "./groups-table";
 
-function labelOf({ strategy, difference }: RunGroup): string {
-  return difference === "" ? strategy : `${strategy}, ${difference}`;
+function labelOf({ strategy, difference, isRanked, verdict }: RunGroup): string {
+  const named = difference === "" ? strategy : `${strategy}, ${difference}`;
+  return isRanked ? named : `${named} (${verdict ?? "not always safe"})`;
 }
 
 const CURVE_TITLES: Record<CompareModel["curveSource"], string> = {
   nodes: "Latency by percentile, inside the nodes",
   buyers: "Latency by percentile, as the buyers saw it",
-  mixed: "Latency by percentile, as each run reported it",
 };
 
 interface ComparisonProps {
@@ -35,8 +35,9 @@ export function Comparison({ model, selection }: ComparisonProps) {
     () => groups.map((group) => ({ id: group.key, label: labelOf(group), points: group.curve })),
     [groups],
   );
+  if (groups.length === 0) return <Missing model={model} />;
   const baseline = baselineOf(groups, base);
-  if (baseline === null) return <Missing model={model} />;
+  const ranked = groups.filter(({ isRanked }) => isRanked);
   const choose = (key: string) => {
     setBase(key);
     window.history.replaceState(null, "", compareHref({ ...selection, base: key }));
@@ -53,11 +54,11 @@ export function Comparison({ model, selection }: ComparisonProps) {
       <PercentileCurve title={CURVE_TITLES[model.curveSource]} curves={curves} height={300} />
       <div className={styles.head}>
         <h2>Medians of the repeats</h2>
-        {groups.length < 2 ? null : (
+        {baseline === null || ranked.length < 2 ? null : (
           <label className={styles.base}>
             Compared with{" "}
             <select value={baseline.key} onChange={(event) => choose(event.target.value)}>
-              {groups.map((group) => (
+              {ranked.map((group) => (
                 <option key={group.key} value={group.key}>
                   {labelOf(group)}
                 </option>

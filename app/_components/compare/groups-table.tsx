@@ -17,6 +17,7 @@ import { VerdictWord } from "../ui/verdict-word";
 import { LATENCY_HINT } from "./compare-table";
 import styles from "./groups-table.module.css";
 import { SortHead } from "./sort-head";
+import { UnrankedHead } from "./unranked-head";
 
 interface ColumnSpec {
   readonly id: GroupColumn;
@@ -94,13 +95,14 @@ function Cell({ column, value, comparison }: CellProps) {
 interface RowProps {
   readonly group: RunGroup;
   readonly index: number;
-  readonly baseline: RunGroup;
+  readonly baseline: RunGroup | null;
 }
 
 function Row({ group, index, baseline }: RowProps) {
   const [newest] = group.runs;
+  const isBaseline = group.key === baseline?.key;
   return (
-    <tr data-testid={`group-${group.key}`} data-baseline={group.key === baseline.key}>
+    <tr data-testid={`group-${group.key}`} data-baseline={isBaseline} data-ranked={group.isRanked}>
       <th scope="row" className={styles.name}>
         <span className={styles.label}>
           <CurveMark index={index} />
@@ -109,7 +111,8 @@ function Row({ group, index, baseline }: RowProps) {
           </LabLink>
         </span>
         {group.difference === "" ? null : <span className={styles.difference}>{group.difference}</span>}
-        {group.key === baseline.key ? <span className={styles.difference}>baseline of the comparison</span> : null}
+        {group.why === null ? null : <span className={styles.difference}>{group.why}</span>}
+        {isBaseline ? <span className={styles.difference}>baseline of the comparison</span> : null}
       </th>
       <td className="num" data-label="runs">
         {group.runs.length}
@@ -149,13 +152,19 @@ function disagreement({ runs }: RunGroup): string {
 
 interface GroupsTableProps {
   readonly groups: readonly RunGroup[];
-  readonly baseline: RunGroup;
+  /** Null if no group is ranked. */
+  readonly baseline: RunGroup | null;
   readonly sorting: GroupSorting;
   readonly onSort: (sorting: GroupSorting) => void;
 }
 
-/** Medians with their intervals, compared with the baseline; sortable by any column. */
+/** Medians with their intervals: the safe groups compared with the baseline and sorted by any column, then the others. */
 export function GroupsTable({ groups, baseline, sorting, onSort }: GroupsTableProps) {
+  const sorted = sortGroups(groups, sorting);
+  const unranked = sorted.filter((group) => !group.isRanked);
+  const rowOf = (group: RunGroup) => (
+    <Row key={group.key} group={group} index={groups.indexOf(group)} baseline={baseline} />
+  );
   const sortBy = ({ id, first }: ColumnSpec) => {
     const opposite = sorting.direction === "ascending" ? "descending" : "ascending";
     onSort({ column: id, direction: sorting.column === id ? opposite : first });
@@ -180,7 +189,7 @@ export function GroupsTable({ groups, baseline, sorting, onSort }: GroupsTablePr
       </label>
       <table className={styles.table} data-testid="groups">
         <caption className="visually-hidden">
-          Medians of the repeats with their intervals, compared with {baseline.strategy}
+          Medians of the repeats with their intervals{baseline === null ? "" : `, compared with ${baseline.strategy}`}
         </caption>
         <thead>
           <tr>
@@ -197,11 +206,13 @@ export function GroupsTable({ groups, baseline, sorting, onSort }: GroupsTablePr
             ))}
           </tr>
         </thead>
-        <tbody>
-          {sortGroups(groups, sorting).map((group) => (
-            <Row key={group.key} group={group} index={groups.indexOf(group)} baseline={baseline} />
-          ))}
-        </tbody>
+        <tbody>{sorted.filter((group) => group.isRanked).map(rowOf)}</tbody>
+        {unranked.length === 0 ? null : (
+          <tbody data-testid="unranked">
+            <UnrankedHead columns={COLUMNS.length} />
+            {unranked.map(rowOf)}
+          </tbody>
+        )}
       </table>
     </>
   );
