@@ -43,8 +43,8 @@ export function mainFiguresOf(figures: Figures): MainFigure[] {
     },
     {
       ...calm,
-      label: "Sold per second",
-      hint: "While the sale runs: in the last quarter of a second. Afterwards: average of the whole run, without units beyond the stock",
+      label: "Deliverable per second",
+      hint: "Units sold per second that can be delivered: orders beyond the stock do not count. While the sale runs: in the last quarter of a second. Afterwards: average of the whole run",
       text: formatRate(figures.soldPerSecond),
     },
     {

@@ -117,7 +117,7 @@ function tableOf(summaries: readonly StrategySummary[]): string {
     "oversold",
     "lost updates",
     "orders",
-    "sold/s",
+    "deliverable/s",
     "buyer p50 ms",
     "buyer p99 ms",
   ];

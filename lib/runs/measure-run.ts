@@ -19,6 +19,7 @@ import type { NodeRunStats } from "../node/purchase-meter";
 import { isVisitorId } from "../node/visitor-id";
 import type { StockDrift } from "../stock/types";
 import type { CheckedRun } from "./checked-runs";
+import { deliverableUnits } from "./deliverable";
 import type { NodeResult, RunDocument, RunHistograms, RunPhases } from "./document";
 
 /** What the lab reads about a run when its load is over, apart from its history. */
@@ -61,8 +62,7 @@ export function measureRun(document: RunDocument, figures: RunFigures, { parsed,
     throughput: {
       offeredPerSecond: document.config.rate,
       completedPerSecond: perSecond(ops.length, durationMs),
-      // An order for a unit that does not exist cannot be delivered.
-      soldPerSecond: perSecond(Math.min(orders, document.stock.initial), durationMs),
+      soldPerSecond: perSecond(deliverableUnits(orders, document.stock.initial), durationMs),
     },
     contention: {
       certified: isContended(measures),

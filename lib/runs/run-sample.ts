@@ -33,7 +33,7 @@ export const runSampleSchema = z.object({
   /** max(0, orders - initial). */
   oversold: count,
   counts: countsSchema,
-  /** Over the last interval. */
+  /** Over the last interval. Of the units sold, only those that can be delivered. */
   soldPerSecond: z.number().min(0),
   completedPerSecond: z.number().min(0),
   inFlight: count,

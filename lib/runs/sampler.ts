@@ -9,6 +9,7 @@ import {
 import type { NodeRunStats } from "../node/purchase-meter";
 import { log } from "../services/log";
 import { elapsedMs, nowNs } from "../services/monotonic";
+import { deliverableUnits } from "./deliverable";
 import type { RunDocument } from "./document";
 import { sumCounts } from "./measure-run";
 import type { NodeClient } from "./node-client";
@@ -32,7 +33,7 @@ export interface RunState {
 
 interface Previous {
   readonly atMs: number;
-  readonly orders: number;
+  readonly deliverable: number;
   readonly completed: number;
   readonly latency: LatencyHistogram;
   readonly phases: Record<Phase, LatencyHistogram>;
@@ -119,10 +120,12 @@ export class Sampler {
     const inFlight = stats.reduce((sum, node) => sum + node.inFlight, 0);
     const phases = mergePhases(stats);
     const latency = mergeHistograms(stats.map((node) => decodeHistogram(node.histograms.latency)));
-    const now: Previous = { atMs, orders, completed: counts.requests - inFlight, latency, phases };
+    const { initial } = this.document.stock;
+    const deliverable = deliverableUnits(orders, initial);
+    const now: Previous = { atMs, deliverable, completed: counts.requests - inFlight, latency, phases };
     const before = this.previous ?? {
       atMs: 0,
-      orders: 0,
+      deliverable: 0,
       completed: 0,
       latency: createHistogram(),
       phases: emptyPhases(),
@@ -135,9 +138,9 @@ export class Sampler {
       atMs,
       stockLeft,
       orders,
-      oversold: Math.max(0, orders - this.document.stock.initial),
+      oversold: Math.max(0, orders - initial),
       counts,
-      soldPerSecond: Math.max(0, (orders - before.orders) / seconds),
+      soldPerSecond: Math.max(0, (deliverable - before.deliverable) / seconds),
       completedPerSecond: Math.max(0, (now.completed - before.completed) / seconds),
       inFlight,
       waiters: stats.reduce((sum, node) => sum + node.waiters, 0),

@@ -108,7 +108,7 @@ function headline(document) {
 
 /** @param {RunDocument} document */
 function nodeTable(document) {
-  const head = `  ${"node".padEnd(12)}${"requests".padStart(9)}${"sold".padStart(7)}${"p50".padStart(11)}${"p99".padStart(11)}`;
+  const head = `  ${"node".padEnd(12)}${"requests".padStart(9)}${"sold".padStart(7)}${"node p50".padStart(11)}${"node p99".padStart(11)}`;
   const rows = document.nodes.map(({ node, counts, latencyMs }) => {
     const figures = `${String(counts.requests).padStart(9)}${String(counts.sold).padStart(7)}`;
     return `  ${node.padEnd(12)}${figures}${formatMs(latencyMs.p50).padStart(11)}${formatMs(latencyMs.p99).padStart(11)}`;
@@ -162,7 +162,7 @@ export function reportText(document, context) {
         ["", generatorLine(client)],
       ]
     : [];
-  const sold = throughput.soldPerSecond === null ? "-" : `${Math.round(throughput.soldPerSecond)} sold/s`;
+  const sold = throughput.soldPerSecond === null ? "-" : `${Math.round(throughput.soldPerSecond)} deliverable units/s`;
   const lines = [
     "",
     `  ${headline(document)}`,

@@ -202,6 +202,19 @@ describe("the coordinator", () => {
     assert.deepEqual(samples.at(-1)?.faults, []);
   });
 
+  it("counts only units that can be delivered in the rates of its samples", async () => {
+    const opened = await open({ strategy: "none", holdMs: 50 });
+    await sellOut(opened.id, opened.target.id);
+    const { stock } = await lab.finish(opened.id, { client, awaitClientReport: false });
+    assert.ok(stock.orders > stock.initial, `expected more orders than units, found ${stock.orders}`);
+    const samples = await readSamples(opened.id);
+    const delivered = samples.reduce(
+      (sum, { soldPerSecond, atMs }, index) => sum + (soldPerSecond * (atMs - (samples[index - 1]?.atMs ?? 0))) / 1_000,
+      0,
+    );
+    assert.ok(Math.abs(delivered - stock.initial) < 0.01, `expected ${stock.initial} units, found ${delivered}`);
+  });
+
   it("stops a run with the evidence recorded until then, and gives its load generator the same document", async () => {
     const opened = await open({ vus: 40 });
     const limited = await buy(opened.target.id, 1, opened.id);
