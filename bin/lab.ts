@@ -12,6 +12,7 @@ const COMMANDS = {
   run: "run one flash sale and print its run document",
   results: "measure every strategy and write docs/results.md",
   faults: "list the faults that a run can inject, and the strategies that each breaks",
+  proxy: "serve the lab's TCP proxy with the HTTP API of Toxiproxy",
   sweep: "run a grid of sales",
   export: "write a run as a file: JSON, CSV, .hgrm, or HTML that opens offline",
   reconcile: "reconcile the stock counters outside PostgreSQL with the orders",
