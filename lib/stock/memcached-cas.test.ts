@@ -199,6 +199,19 @@ describe("a give-back under memcached-cas", () => {
   });
 });
 
+describe("the drift of a counter in Memcached", () => {
+  it("counts a purchase between its two reads as pending", async () => {
+    const { client, postgres, strategy } = await setUp({ order: lostReply() });
+    postgres.reply("stock", { stock: 5 });
+    let reads = 0;
+    client.before = async (command) => {
+      if (command !== "gets" || ++reads !== 2) return;
+      await Promise.allSettled([strategy.reduceStock(purchaseOf(RUN))]);
+    };
+    assert.deepEqual(await strategy.drift(PRODUCT), { counter: 5, stock: 5, pending: 1, drift: 0 });
+  });
+});
+
 describe("reconciling a counter in Memcached", () => {
   it("leaves the counter alone while a journal entry is young", async () => {
     const { client, postgres, strategy } = await setUp({ order: lostReply() });

@@ -165,7 +165,10 @@ export class MemcachedCas implements StockStrategy {
     await counter.replace(reading, { stock, expirySeconds: SHOP_EXPIRY_SECONDS });
   }
 
-  /** Exact only while no purchase is running. */
+  /**
+   * Exact only while no purchase is running. Reads the counter before the journal, so that a purchase that starts in between is
+   * pending. In the other order its unit would be missing from the counter without a reason.
+   */
   async drift(target: StockTarget): Promise<StockDrift> {
     const counted = this.counterOf(target);
     const reading = await counted.read();
