@@ -77,6 +77,16 @@ describe("checkLostUpdates", () => {
     assert.equal(checkLostUpdates(history({ ops: [first, unknown], end: { final: 98, orders } })).count, 1);
   });
 
+  it("pairs no refused write of a repeated call that was answered with the order of the first", () => {
+    // The line of the first call is missing, so the repeat stands for its sale.
+    const other = op({ ...sale(3, 2), grantedNs: 0 });
+    const repeat = op({ ...sale(3, 9), grantedNs: 0, committedNs: undefined, idempotencyKey: "key-1" });
+    const end = { final: 98, orders: [rowOf(other), { ...rowOf(repeat), opId: "op-of-the-first-call" }] };
+    const countOf = (writeAccepted: boolean) =>
+      checkLostUpdates(history({ ops: [other, { ...repeat, writeAccepted }], end, isComplete: false })).count;
+    assert.deepEqual([countOf(false), countOf(true)], [0, 1]);
+  });
+
   it("allows a purchase of unknown outcome to have given its units back", () => {
     const unknown = op({ outcome: "unknown", writeNs: 1, invokedNs: 1 });
     assert.equal(checkLostUpdates(history({ ops: [sale(3, 2), sale(3, 9), unknown] })).count, 0);
