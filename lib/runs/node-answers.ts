@@ -12,9 +12,9 @@ export interface NodeAnswers<T> {
 }
 
 /** Calls all nodes at the same time. A call that fails makes its node silent. */
-export async function callNodes<T>(
-  nodes: readonly NodeClient[],
-  call: (node: NodeClient) => Promise<T>,
+export async function callNodes<Node extends Pick<NodeClient, "address">, T>(
+  nodes: readonly Node[],
+  call: (node: Node) => Promise<T>,
 ): Promise<NodeAnswers<T>> {
   const results = await Promise.allSettled(nodes.map(call));
   const answers: NodeAnswer<T>[] = [];

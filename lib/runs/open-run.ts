@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import type { RunAssignment } from "../node/run-assignment";
 import { env } from "../services/current-env";
 import { prisma } from "../services/postgres";
 import { resourceOf } from "../stock/types";
 import type { RunDocument } from "./document";
+import { longestPurchaseMs, readUntilIdle } from "./drain";
 import { LabError } from "./lab-error";
 import { newDocument, startNow } from "./new-document";
 import type { NodeClient } from "./node-client";
@@ -16,9 +16,6 @@ import { findOrCreateTarget, limitPerUserOf, resetStock } from "./run-target";
 
 /** For the calls to nodes and servers that prepare a run. */
 const PREPARE_LIMIT_MS = 60_000;
-/** Time for a purchase to be answered beyond its wait and its work. */
-const DRAIN_SLACK_MS = 5_000;
-const DRAIN_POLL_MS = 50;
 
 export interface OpenOptions {
   readonly nodes: readonly NodeClient[];
@@ -122,25 +119,18 @@ export async function prepareRun(run: ClaimedRun, nodes: readonly NodeClient[], 
 /** Reserves the target, and waits until no purchase or give-back of the shop can change its stock any more. */
 async function drainShop(nodes: readonly NodeClient[], assignment: RunAssignment): Promise<void> {
   const limitMs = drainLimitMs();
-  const deadlineMs = performance.now() + limitMs;
-  for (;;) {
-    const inFlight = await callAll(nodes, "accept the run", (node) => node.reserve(assignment));
-    const left = inFlight.reduce((sum, count) => sum + count, 0);
-    if (left === 0) return;
-    if (performance.now() > deadlineMs) {
-      const purchases = `${left} purchases of ${resourceOf(assignment.target)}`;
-      throw new LabError(
-        "node_unavailable",
-        `${purchases} in the shop did not end within ${limitMs / 1_000} s. Retry.`,
-      );
-    }
-    await delay(DRAIN_POLL_MS);
-  }
+  const totalOf = (inFlight: readonly number[]) => inFlight.reduce((sum, count) => sum + count, 0);
+  const reserve = () => callAll(nodes, "accept the run", (node) => node.reserve(assignment));
+  const left = totalOf(await readUntilIdle(reserve, totalOf, limitMs));
+  if (left === 0) return;
+  const purchases = `${left} purchases of ${resourceOf(assignment.target)}`;
+  throw new LabError("node_unavailable", `${purchases} in the shop did not end within ${limitMs / 1_000} s. Retry.`);
 }
 
 /** As long as a purchase of the shop may take. */
 function drainLimitMs(): number {
-  return env().WAIT_TIMEOUT_MS + env().HOLD_MS + DRAIN_SLACK_MS;
+  const { WAIT_TIMEOUT_MS, HOLD_MS } = env();
+  return longestPurchaseMs({ waitTimeoutMs: WAIT_TIMEOUT_MS, holdMs: HOLD_MS });
 }
 
 /** @throws LabError `node_unavailable` that names every node that failed */

@@ -1,5 +1,6 @@
 import type { CheckedRuns } from "./checked-runs";
-import { type ClosedRun, type CollectedRun, closeRun, collectRun, isClosed, restoreClosedRun } from "./close-run";
+import { type ClosedRun, closeRun, isClosed, restoreClosedRun } from "./close-run";
+import { type CollectedRun, collectRun } from "./collect-run";
 import type { RunDocument } from "./document";
 import type { NodeClient } from "./node-client";
 import { markClosing } from "./run-claim";
