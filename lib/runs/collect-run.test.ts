@@ -66,6 +66,11 @@ describe("the collected history of a node", () => {
   it("is empty and incomplete if the node did not send it", async () => {
     assert.deepEqual(await historyOf({ history: noAnswer }), [0, 1]);
   });
+
+  it("is incomplete if the node did not answer the call to close the run, or the call for its figures", async () => {
+    assert.deepEqual(await historyOf({ close: noAnswer }), [2, 1]);
+    assert.deepEqual(await historyOf({ stats: noAnswer }), [2, 1]);
+  });
 });
 
 describe("the reports of the nodes", () => {

@@ -30,16 +30,17 @@ export async function collectRun({ id, config }: RunDocument, nodes: readonly Cl
 
 /**
  * The history of each node. It counts a purchase that is still in flight as dropped, because its line is missing. How many lines a
- * node lost that was killed or did not send its history is not known: one dropped operation says that some may be missing.
+ * node lost that was killed or did not answer every call is not known: one dropped operation says that some may be missing.
  */
-export function historiesOf({ fetched, stats }: CollectedRun): NodeHistory[] {
+export function historiesOf({ fetched, stats, silent }: CollectedRun): NodeHistory[] {
   const histories = fetched.answers.map(({ node, value: ndjson }) => {
     const { value } = stats.answers.find((answer) => answer.node === node) ?? {};
     const { dropped = 0, inFlight = 0, incompleteInstances = 0 } = value ?? {};
+    const unanswered = silent.includes(node) ? 1 : 0;
     return {
       node,
       operations: countLines(ndjson),
-      dropped: dropped + inFlight + incompleteInstances,
+      dropped: dropped + inFlight + incompleteInstances + unanswered,
       ndjson,
     };
   });
