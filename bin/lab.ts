@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import { printable } from "./shared/printable";
+import { printError, writeError, writeOut } from "./shared/terminal";
 import { adviseOnWrite } from "./shared/write-advice.mjs";
 
 /** `npm run lab -- <command>`. Each command is a file, loaded only when it runs. */
@@ -46,6 +46,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   const program = new Command("lab")
     .description("Flash Sale Lab: which way of guarding a hot stock row keeps its promise?")
     .exitOverride()
+    .configureOutput({ writeOut, writeErr: writeError })
     .showSuggestionAfterError()
     .enablePositionalOptions();
   process.stdout.on("error", hangUp);
@@ -88,11 +89,11 @@ async function loadModule(name: CommandName): Promise<CommandModule> {
 /** Prints the error. @returns the exit code */
 function report(error: unknown, program: Command, argv: readonly string[]): number {
   if (!(error instanceof CommanderError)) {
-    console.error(printable(error instanceof Error ? textOf(error) : String(error)));
+    printError(error instanceof Error ? textOf(error) : String(error));
     return CANNOT_RUN;
   }
   const valid = validNames(error.code, program, argv);
-  if (valid !== "") console.error(valid);
+  if (valid !== "") printError(valid);
   return error.exitCode === 0 ? 0 : CANNOT_RUN;
 }
 

@@ -26,6 +26,8 @@ export const INPUTS: readonly string[] = [
   "bin/build",
   "bin/load",
   "bin/runs/lab-client.ts",
+  "bin/shared/terminal.ts",
+  "load-tests/lib/printable.js",
   ...PROGRAM_SOURCES,
 ];
 

@@ -6,6 +6,7 @@ import { benchPage, settledBy } from "../bench/page";
 import { measureRecorder } from "../bench/recorder";
 import { explainFailure } from "../runs/execute";
 import { wholeNumber } from "../runs/options";
+import { print, printError } from "../shared/terminal";
 import { Lab } from "../supervisor/lab";
 import { instancePaths, ROOT } from "../supervisor/paths";
 import { StepPrinter } from "../supervisor/print";
@@ -38,7 +39,7 @@ export function addBenchCommand(program: Command): void {
     .option("--out <file>", "the page to write", path.join(ROOT, "docs", "benchmarks.md"))
     .action(async (what: string, flags: BenchFlags) => {
       process.exitCode = await bench(what, flags).catch((error: unknown) => {
-        console.error(explainFailure(error));
+        printError(explainFailure(error));
         return CANNOT_RUN;
       });
     });
@@ -56,14 +57,14 @@ async function bench(what: string, { pairs, blockMs, buyers, out }: BenchFlags):
   process.once("SIGINT", stop).once("SIGTERM", stop);
   try {
     await lab.startServers();
-    const say = (line: string) => console.error(line);
+    const say = (line: string) => printError(line);
     const { results, recordNs } = await measureRecorder({ pairs, blockMs, buyers, env: lab.state.env, say });
     const command = `npm run bench -- ${what} --pairs ${pairs} --block-ms ${blockMs} --buyers ${buyers}`;
     const machine = `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}, Node.js ${process.version}`;
     const commit = await currentCommit();
     const page = benchPage({ results, commit, machine, command, pairs, blockMs, buyers, loadBefore, recordNs });
     await writeFile(out, page);
-    console.log(page);
+    print(page);
     const settled = results.map(settledBy);
     if (settled.includes("above")) return TOO_EXPENSIVE;
     return settled.includes("open") ? INCONCLUSIVE : 0;

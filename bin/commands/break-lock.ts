@@ -6,6 +6,7 @@ import { EXIT } from "../runs/exit-codes";
 import { breakLock } from "../runs/lab-client";
 import { labUrl, strategyId } from "../runs/options";
 import { stockTarget } from "../runs/target";
+import { print, printError } from "../shared/terminal";
 
 /** `npm run lab -- break-lock redis-setnx product:1`: how an operator frees a lock that has no expiry. */
 export function addBreakLockCommand(program: Command): void {
@@ -17,7 +18,7 @@ export function addBreakLockCommand(program: Command): void {
     .option("--url <url>", "the lab (default: the lab of this checkout)", labUrl)
     .action(async (strategy: string, target: StockTarget, flags: { readonly url?: string }) => {
       process.exitCode = await run(strategy, target, flags).catch((error: unknown) => {
-        console.error(explainFailure(error));
+        printError(explainFailure(error));
         return EXIT.inconclusive;
       });
     });
@@ -25,6 +26,6 @@ export function addBreakLockCommand(program: Command): void {
 
 async function run(strategy: string, target: StockTarget, flags: { readonly url?: string }): Promise<number> {
   const { resource, broken } = await breakLock(await labOf(flags), { strategy, target });
-  console.log(broken ? `${strategy} on ${resource} is free now.` : `${strategy} on ${resource} was not held.`);
+  print(broken ? `${strategy} on ${resource} is free now.` : `${strategy} on ${resource} was not held.`);
   return broken ? EXIT.safe : EXIT.unsafe;
 }

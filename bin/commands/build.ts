@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import type { Command } from "commander";
 import { buildIfStale } from "../build/build";
+import { print } from "../shared/terminal";
 import { DEFAULT_INSTANCE, instancePaths } from "../supervisor/paths";
 
 /** `npm run lab -- build`: the build step of `npm start`, and of the container image. */
@@ -12,6 +13,6 @@ export function addBuildCommand(program: Command): void {
       const paths = instancePaths(DEFAULT_INSTANCE);
       mkdirSync(paths.logsDir, { recursive: true });
       const { distDir, detail } = await buildIfStale(paths);
-      console.log(`${distDir}: ${detail}`);
+      print(`${distDir}: ${detail}`);
     });
 }

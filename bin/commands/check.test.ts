@@ -6,8 +6,8 @@ import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Command, CommanderError } from "commander";
 import type { HistoryReport } from "../../lib/history/check-history";
+import { printable } from "../../load-tests/lib/printable.js";
 import { EXPECTED } from "../../tests/history/expected";
-import { printable } from "../shared/printable";
 import { addCheckCommand } from "./check";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));

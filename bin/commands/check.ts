@@ -6,9 +6,10 @@ import { checkParsedHistory } from "../../lib/history/check-history";
 import { toKnossos } from "../../lib/history/export-knossos";
 import { toPorcupine } from "../../lib/history/export-porcupine";
 import { type HistorySource, type ParsedHistory, parseHistory } from "../../lib/history/parse";
+import { printable, printableLine } from "../../load-tests/lib/printable.js";
 import { formatReport } from "../history/format-report";
 import { EXIT } from "../runs/exit-codes";
-import { printable, printableLine } from "../shared/printable";
+import { writeError, writeOut } from "../shared/terminal";
 
 interface CheckFlags {
   readonly json: boolean;
@@ -32,8 +33,8 @@ const THIS_PROCESS: CheckProcess = {
   stdin: process.stdin,
   // npm changes the working directory to the project root; INIT_CWD is where the user typed the command.
   workingDir: process.env.INIT_CWD ?? process.cwd(),
-  stdout: (text) => void process.stdout.write(text),
-  stderr: (text) => void process.stderr.write(text),
+  stdout: writeOut,
+  stderr: writeError,
   setExitCode: (code) => {
     process.exitCode = code;
   },

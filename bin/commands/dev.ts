@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { cachedK6 } from "../k6/find";
 import { wantedPort } from "../provision/ports";
+import { printError } from "../shared/terminal";
 import { runInForeground } from "../supervisor/foreground";
 import { AlreadyUpError, type Lab } from "../supervisor/lab";
 import { downCommand, instancePaths } from "../supervisor/paths";
@@ -27,7 +28,7 @@ export function addDevCommand(program: Command): void {
         });
       } catch (error) {
         if (!(error instanceof AlreadyUpError)) throw error;
-        console.error(`${error.message}. Stop it first: ${downCommand("dev")}`);
+        printError(`${error.message}. Stop it first: ${downCommand("dev")}`);
         process.exitCode = 1;
       }
     });

@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { GENERATED_PAGES, generatePage } from "../docs/generated-pages";
+import { print } from "../shared/terminal";
 import { ROOT } from "../supervisor/paths";
 
 /** `npm run lab -- docs`: writes the generated parts of README and docs from the code. The unit tests compare them. */
@@ -15,7 +16,7 @@ export function addDocsCommand(program: Command): void {
         const text = await readFile(path, "utf8");
         const generated = generatePage(page, text);
         if (generated !== text) await writeFile(path, generated);
-        console.log(`${generated === text ? "unchanged" : "written  "} ${page}`);
+        print(`${generated === text ? "unchanged" : "written  "} ${page}`);
       }
     });
 }

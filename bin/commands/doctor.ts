@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { examine, type Finding } from "../doctor/examine";
+import { print } from "../shared/terminal";
 
 const MARKS: Readonly<Record<Finding["status"], string>> = { ok: "✓", note: "·", missing: "–", broken: "✗" };
 const NAME_WIDTH = 18;
@@ -15,13 +16,13 @@ export function addDoctorCommand(program: Command): void {
       const canStart = findings.every(({ status }) => status !== "broken");
       process.exitCode = canStart ? 0 : 1;
       if (json) {
-        console.log(JSON.stringify({ canStart, findings }, null, 2));
+        print(JSON.stringify({ canStart, findings }, null, 2));
         return;
       }
       for (const { name, status, detail, fix } of findings) {
-        console.log(`${MARKS[status]} ${name.padEnd(NAME_WIDTH)} ${detail}`);
-        if (fix) console.log(`  ${"".padEnd(NAME_WIDTH)} fix: ${fix}`);
+        print(`${MARKS[status]} ${name.padEnd(NAME_WIDTH)} ${detail}`);
+        if (fix) print(`  ${"".padEnd(NAME_WIDTH)} fix: ${fix}`);
       }
-      console.log(`\n${canStart ? "`npm start` can start the lab." : "The lab cannot start: see ✗ above."}`);
+      print(`\n${canStart ? "`npm start` can start the lab." : "The lab cannot start: see ✗ above."}`);
     });
 }

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { print } from "../shared/terminal";
 import { stopLab } from "../supervisor/client";
 import { DEFAULT_INSTANCE, instancePaths } from "../supervisor/paths";
 
@@ -9,6 +10,6 @@ export function addDownCommand(program: Command): void {
     .description("stop the lab, and processes that a crashed lab left running")
     .option("--instance <name>", "the instance to stop", DEFAULT_INSTANCE)
     .action(async ({ instance }: { instance: string }) => {
-      console.log(await stopLab(instancePaths(instance)));
+      print(await stopLab(instancePaths(instance)));
     });
 }

@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import { explainFailure, labOf } from "../runs/execute";
 import { fetchExport } from "../runs/lab-client";
 import { labUrl } from "../runs/options";
-import { printable } from "../shared/printable";
+import { printError, printFile } from "../shared/terminal";
 
 interface ExportFlags {
   readonly format: "json" | "csv" | "hgrm" | "html";
@@ -41,7 +41,7 @@ export function addExportCommand(program: Command): void {
     )
     .action(async (runId: string, flags: ExportFlags) => {
       process.exitCode = await exportRun(runId, flags).catch((error: unknown) => {
-        console.error(explainFailure(error));
+        printError(explainFailure(error));
         return CANNOT_RUN;
       });
     });
@@ -51,11 +51,11 @@ async function exportRun(runId: string, { format, rows, of, out, url }: ExportFl
   const lab = await labOf(url === undefined ? {} : { url });
   const file = await fetchExport(lab, runId, { format, rows, of });
   if (out === "-") {
-    process.stdout.write(process.stdout.isTTY ? printable(file.text) : file.text);
+    printFile(file.text);
     return 0;
   }
   const place = path.resolve(process.env.INIT_CWD ?? process.cwd(), out ?? file.name);
   await writeFile(place, file.text);
-  console.error(`Wrote ${path.relative(process.env.INIT_CWD ?? process.cwd(), place)}`);
+  printError(`Wrote ${path.relative(process.env.INIT_CWD ?? process.cwd(), place)}`);
   return 0;
 }

@@ -4,6 +4,7 @@ import { effectOf, type FaultEffects, faultEffects } from "../../lib/faults/faul
 import { FAULT_SYNTAX } from "../../lib/faults/fault-text";
 import { traitsOf } from "../../lib/stock/stock-strategies";
 import { strategyId } from "../runs/options";
+import { print } from "../shared/terminal";
 
 interface FaultsFlags {
   readonly strategy?: string;
@@ -17,7 +18,7 @@ export function addFaultsCommand(program: Command): void {
     .description("list the faults that a run can inject, and the strategies that they make unsafe")
     .option("--strategy <id>", "show the effect on this strategy only", strategyId)
     .option("--json", "print JSON")
-    .action((flags: FaultsFlags) => console.log(flags.json ? json(flags) : text(flags)));
+    .action((flags: FaultsFlags) => print(flags.json ? json(flags) : text(flags)));
 }
 
 function json({ strategy }: FaultsFlags): string {

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { generate } from "../shared/ensure-packages.mjs";
+import { print } from "../shared/terminal";
 import { ROOT } from "../supervisor/paths";
 
 /** `npm run generate`: generates the Prisma client into generated/. Every other command does so if the client is stale. */
@@ -9,6 +10,6 @@ export function addGenerateCommand(program: Command): void {
     .description("generate the Prisma client from prisma/schema.prisma")
     .action(async () => {
       await generate(ROOT);
-      console.log("generated/prisma matches prisma/schema.prisma.");
+      print("generated/prisma matches prisma/schema.prisma.");
     });
 }

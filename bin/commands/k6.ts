@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { findExecutable } from "../../servers/commands";
 import { describeK6, K6_VERSION } from "../k6/find";
 import { ensureK6 } from "../k6/install";
+import { print, printError } from "../shared/terminal";
 import { ROOT } from "../supervisor/paths";
 
 /** `npm run k6 -- run load-tests/flash-sale.js`: finds or installs k6, and runs it with these arguments. */
@@ -18,9 +19,9 @@ export function addK6Command(program: Command): void {
     .helpOption("--lab-help", "show this text (--help is k6's)")
     .action(async (args: string[], options: { printPath?: boolean }) => {
       const invocation = await findInvocation(options.printPath === true);
-      if (options.printPath) console.log(invocation.command);
+      if (options.printPath) print(invocation.command);
       else if (args.length === 0)
-        console.error(`${invocation.what}\nRun a script with it: npm run k6 -- run load-tests/flash-sale.js`);
+        printError(`${invocation.what}\nRun a script with it: npm run k6 -- run load-tests/flash-sale.js`);
       else process.exitCode = await runInForeground(invocation.command, [...invocation.prefix, ...args]);
     });
 }
@@ -34,13 +35,13 @@ interface Invocation {
 /** Falls back to a container, which the lab cannot launch for its own runs. */
 async function findInvocation(mustBeBinary: boolean): Promise<Invocation> {
   try {
-    const k6 = await ensureK6((sentence) => console.error(sentence));
+    const k6 = await ensureK6((sentence) => printError(sentence));
     return { what: describeK6(k6), command: k6.binary, prefix: [] };
   } catch (error) {
     const docker = findExecutable("docker") ?? findExecutable("podman");
     if (!docker || mustBeBinary) throw error;
-    console.error(error instanceof Error ? error.message : error);
-    console.error(`Trying ${docker} with grafana/k6:${K6_VERSION} instead.`);
+    printError(error instanceof Error ? error.message : String(error));
+    printError(`Trying ${docker} with grafana/k6:${K6_VERSION} instead.`);
     return { what: `k6 in a container by ${docker}`, command: docker, prefix: containerArgs() };
   }
 }
@@ -66,7 +67,7 @@ async function runInForeground(command: string, args: readonly string[]): Promis
   process.on("SIGINT", ignore).on("SIGTERM", forward);
   try {
     const [code, signal] = (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
-    if (signal) console.error(`k6 was terminated by ${signal}.`);
+    if (signal) printError(`k6 was terminated by ${signal}.`);
     return code ?? 1;
   } finally {
     process.off("SIGINT", ignore).off("SIGTERM", forward);

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { type LossOrder, type LossSeries, lossSeriesSchema } from "../loss/loss-measurement";
 import { lossPage } from "../loss/loss-page";
 import { wholeNumber } from "../runs/options";
+import { print, printError } from "../shared/terminal";
 import { Lab, SERVER_ENV_NAMES } from "../supervisor/lab";
 import { instancePaths, ROOT } from "../supervisor/paths";
 import { runChild } from "../supervisor/run-child";
@@ -36,8 +37,8 @@ export function addLossToSignalCommand(program: Command): void {
       const series = await withServers((signal) => measureAll({ repeats, ttlMs }, signal));
       const page = lossPage({ series, repeats, ttlMs, commit: await currentCommit() });
       await writeFile(out, page);
-      console.log(page);
-      console.error(`wrote ${relative(process.cwd(), out)}`);
+      print(page);
+      printError(`wrote ${relative(process.cwd(), out)}`);
     });
 }
 
@@ -47,7 +48,7 @@ async function withServers<T>(work: (signal: AbortSignal) => Promise<T>): Promis
     paths: instancePaths(INSTANCE),
     portBase: PORT_BASE,
     onStep: () => {},
-    onNote: (sentence) => console.error(sentence),
+    onNote: (sentence) => printError(sentence),
   });
   const interrupted = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => interrupted.abort());

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { applyMigrations } from "../../lib/services/migrations";
+import { print } from "../shared/terminal";
 import { DEFAULT_INSTANCE, instancePaths } from "../supervisor/paths";
 import { readLiveState } from "../supervisor/state";
 
@@ -27,12 +28,12 @@ async function migrate(flags: MigrateFlags): Promise<number> {
   if (flags.check) {
     const { diffToSchema } = await loadSchemaDiff();
     const sql = await diffToSchema(databaseUrl);
-    console.log(sql ?? "The migrations lead to prisma/schema.prisma.");
+    print(sql ?? "The migrations lead to prisma/schema.prisma.");
     return sql === null ? 0 : 1;
   }
   if (flags.diff !== undefined) await writeDiff(databaseUrl, flags.diff);
   const applied = await applyMigrations(databaseUrl);
-  console.log(applied.length > 0 ? `applied ${applied.join(", ")}` : "The database is up to date.");
+  print(applied.length > 0 ? `applied ${applied.join(", ")}` : "The database is up to date.");
   return 0;
 }
 
@@ -40,11 +41,11 @@ async function writeDiff(databaseUrl: string, name: string): Promise<void> {
   const { diffToSchema, writeMigration } = await loadSchemaDiff();
   const sql = await diffToSchema(databaseUrl);
   if (sql === null) {
-    console.log("The migrations already lead to prisma/schema.prisma. No migration was written.");
+    print("The migrations already lead to prisma/schema.prisma. No migration was written.");
     return;
   }
   const timestamp = new Date().toISOString().replace(/\D/g, "").slice(0, 14);
-  console.log(`wrote prisma/migrations/${await writeMigration({ timestamp, name, sql })}`);
+  print(`wrote prisma/migrations/${await writeMigration({ timestamp, name, sql })}`);
 }
 
 /** Loaded only here: the engine is a development dependency. */

@@ -4,6 +4,7 @@ import { API_VERSION, serveToxiproxyApi } from "../../lib/faults/proxy/http-api"
 import { systemClock } from "../../lib/locks/clock";
 import { systemRandom } from "../../lib/locks/random";
 import { wholeNumber } from "../runs/options";
+import { print } from "../shared/terminal";
 
 /** Toxiproxy's default. */
 const DEFAULT_PORT = 8_474;
@@ -20,7 +21,7 @@ export function addProxyCommand(program: Command): void {
         { host: "127.0.0.1", port: flags.port },
         { clock: systemClock, random: systemRandom },
       );
-      console.log(`The proxy's API is at http://127.0.0.1:${api.port}. Ctrl+C stops it and closes its connections.`);
+      print(`The proxy's API is at http://127.0.0.1:${api.port}. Ctrl+C stops it and closes its connections.`);
       await stopped;
     });
 }

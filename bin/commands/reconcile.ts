@@ -5,6 +5,7 @@ import { EXIT } from "../runs/exit-codes";
 import { reconcileCounters } from "../runs/lab-client";
 import { labUrl, wholeNumber } from "../runs/options";
 import { stockTarget } from "../runs/target";
+import { print, printError } from "../shared/terminal";
 
 interface ReconcileFlags {
   readonly olderThanMs?: number;
@@ -27,7 +28,7 @@ export function addReconcileCommand(program: Command): void {
     .option("--json", "print the answer as JSON")
     .action(async (target: StockTarget | undefined, flags: ReconcileFlags) => {
       process.exitCode = await reconcile(target, flags).catch((error: unknown) => {
-        console.error(explainFailure(error));
+        printError(explainFailure(error));
         return EXIT.inconclusive;
       });
     });
@@ -37,15 +38,15 @@ async function reconcile(target: StockTarget | undefined, flags: ReconcileFlags)
   const { olderThanMs } = flags;
   const request = { ...(target ? { target } : {}), ...(olderThanMs === undefined ? {} : { olderThanMs }) };
   const answer = await reconcileCounters(await labOf(flags), request);
-  if (flags.json) console.log(JSON.stringify(answer, null, 2));
+  if (flags.json) print(JSON.stringify(answer, null, 2));
   else {
     for (const { target: of, keptIn, kept, givenBack, pending, corrected } of answer.settled) {
-      console.log(
+      print(
         `${resourceOf(of)} in ${keptIn}: ${kept} kept, ${givenBack} given back, ${pending} pending, corrected by ${corrected}`,
       );
     }
-    if (answer.settled.length === 0) console.log("No counter needs reconciling.");
-    for (const reason of answer.failed) console.error(reason);
+    if (answer.settled.length === 0) print("No counter needs reconciling.");
+    for (const reason of answer.failed) printError(reason);
   }
   if (answer.failed.length > 0) return EXIT.inconclusive;
   return answer.settled.some(({ pending }) => pending > 0) ? EXIT.unsafe : EXIT.safe;

@@ -8,6 +8,7 @@ import { engineNote, explainFailure, labOf } from "../runs/execute";
 import { addSaleOptions, runRequestOf, type SaleFlags, strategyList, wholeNumber } from "../runs/options";
 import { failedClaims, resultsPage } from "../runs/results-page";
 import { selectStrategies, sweep } from "../runs/sweep";
+import { print, printError } from "../shared/terminal";
 import { ROOT } from "../supervisor/paths";
 
 interface ResultsFlags extends SaleFlags {
@@ -32,7 +33,7 @@ export function addResultsCommand(program: Command): void {
     .option("--out <file>", "file to write", join(ROOT, "docs", "results.md"));
   addSaleOptions(command).action(async (flags: ResultsFlags) => {
     process.exitCode = await runResults(flags).catch((error: unknown) => {
-      console.error(explainFailure(error));
+      printError(explainFailure(error));
       return CANNOT_RUN;
     });
   });
@@ -44,19 +45,19 @@ async function runResults(flags: ResultsFlags): Promise<number> {
   const lab = await labOf(flags);
   const { strategies, unavailable } = await selectStrategies(lab, flags.strategies);
   const note = await engineNote(lab, flags.engine);
-  if (note) console.error(note);
+  if (note) printError(note);
   const request = (strategy: string) => runRequestOf(flags, strategy);
   const job = { id: newSweepId(), strategies, repeats: flags.repeats, request };
-  console.error(`${lab.baseUrl}/compare?sweep=${job.id}`);
+  printError(`${lab.baseUrl}/compare?sweep=${job.id}`);
   const runs = await sweep(lab, job, process.stderr);
   const failed = [...unavailable.map(({ id, reason }) => `${id} was not measured: ${reason}`), ...failedClaims(runs)];
   const summaries = strategies.map((strategy) => summarise(strategy, runs));
   const page = resultsPage({ summaries, runs, failed, command: commandOf(process.argv.slice(2)), loadBefore });
   await mkdir(dirname(flags.out), { recursive: true });
   await writeFile(flags.out, page);
-  if (flags.json) console.log(JSON.stringify({ broken: failed, summaries }, null, 2));
-  else console.log(page);
-  console.error(`Wrote ${relative(process.cwd(), flags.out)}`);
+  if (flags.json) print(JSON.stringify({ broken: failed, summaries }, null, 2));
+  else print(page);
+  printError(`Wrote ${relative(process.cwd(), flags.out)}`);
   return failed.length === 0 ? 0 : CLAIM_FAILED;
 }
 

@@ -19,7 +19,7 @@ import {
   wholeNumber,
 } from "../runs/options";
 import { Progress } from "../runs/progress";
-import { printable } from "../shared/printable";
+import { print, printError } from "../shared/terminal";
 
 interface RunFlags extends SaleFlags {
   readonly strategy?: string;
@@ -40,7 +40,7 @@ export function addRunCommand(program: Command): void {
     .option("--repeat <n>", "number of runs; with more than one, --json prints an array", wholeNumber(1, 100), 1)
     .action(async (flags: RunFlags) => {
       process.exitCode = await run(flags, command).catch((error: unknown) => {
-        console.error(explainFailure(error));
+        printError(explainFailure(error));
         return EXIT.inconclusive;
       });
     });
@@ -55,9 +55,9 @@ async function run(flags: RunFlags, command: Command): Promise<number> {
     const label = flags.repeat === 1 ? strategy : `${strategy} ${repeat}/${flags.repeat}`;
     const document = await executeRun(lab, { request, progress: new Progress(process.stderr, label) });
     documents.push(document);
-    if (!flags.json) console.log(printable(reportText(document, { pageUrl: `${lab.baseUrl}/runs/${document.id}` })));
+    if (!flags.json) print(reportText(document, { pageUrl: `${lab.baseUrl}/runs/${document.id}` }));
   }
-  if (flags.json) console.log(printable(JSON.stringify(flags.repeat === 1 ? documents[0] : documents, null, 2)));
+  if (flags.json) print(JSON.stringify(flags.repeat === 1 ? documents[0] : documents, null, 2));
   return exitCodeOf(documents);
 }
 
@@ -79,7 +79,7 @@ async function saleOf(flags: RunFlags, command: Command, lab: LabAddress): Promi
       `Name a strategy with --strategy <id> (${strategyIds().join(", ")}), or a run to repeat with --again <runId>.`,
     );
   const note = await engineNote(lab, flags.engine);
-  if (note) console.error(note);
+  if (note) printError(note);
   const faults = flags.fault.length === 0 ? {} : { faults: flags.fault };
   return { strategy, request: { ...runRequestOf(flags, strategy), ...faults } };
 }

@@ -5,6 +5,7 @@ import { type Command, Option } from "commander";
 import { explainFailure, labOf } from "../runs/execute";
 import { followRun } from "../runs/follow";
 import { type LabAddress, labFetch, openRun } from "../runs/lab-client";
+import { print, printError } from "../shared/terminal";
 import { ROOT } from "../supervisor/paths";
 import { ensureBrowser } from "../testing/browser";
 
@@ -48,7 +49,7 @@ export function addScreenshotsCommand(program: Command): void {
     .option("--out <dir>", "the folder to write to", path.join(ROOT, "docs", "screenshots"))
     .action(async (flags: ScreenshotFlags) => {
       process.exitCode = await takeScreenshots(flags).catch((error: unknown) => {
-        console.error(explainFailure(error));
+        printError(explainFailure(error));
         return CANNOT_RUN;
       });
     });
@@ -62,8 +63,7 @@ async function takeScreenshots({ url, out }: ScreenshotFlags): Promise<number> {
   const { binary } = await ensureBrowser();
   const browser = await chromium.launch({ executablePath: binary, args: BROWSER_FLAGS });
   try {
-    for (const shot of SHOTS)
-      console.log(path.relative(process.cwd(), await take(browser, { lab, shot, out, lastRuns })));
+    for (const shot of SHOTS) print(path.relative(process.cwd(), await take(browser, { lab, shot, out, lastRuns })));
   } finally {
     await browser.close();
   }
@@ -85,7 +85,7 @@ async function runMissingStrategies(lab: LabAddress): Promise<void> {
   for (const strategy of STRATEGIES_SHOWN.filter((id) => !lastRuns.has(id))) {
     const opened = await openRun(lab, { strategy, engine: "k6", launch: true });
     const { verdict } = await followRun(lab, opened, () => undefined);
-    console.log(`Ran ${strategy}: ${verdict}.`);
+    print(`Ran ${strategy}: ${verdict}.`);
   }
 }
 

@@ -6,6 +6,7 @@ import type { SeedRangeResult } from "../../simulator/sale/run-seeds";
 import { Sale } from "../../simulator/sale/sale";
 import { PROFILES, type Profile, type SimStrategy } from "../../simulator/sale/scenario";
 import { SIM_STRATEGIES } from "../../simulator/strategies/simulated-strategies";
+import { print } from "../shared/terminal";
 
 interface SimulateFlags {
   readonly seeds: number;
@@ -59,11 +60,10 @@ async function replay(flags: SimulateFlags, seed: number): Promise<number> {
     for (const profile of flags.profile ? [flags.profile] : PROFILES) {
       const world = await new Sale({ strategy, profile, seed, isTracing: flags.trace === true }).run();
       const { lines, violations, hash, events } = world;
-      if (lines.length > 0) console.log(lines.join("\n"));
+      if (lines.length > 0) print(lines.join("\n"));
       const verdict = violations.length === 0 ? "no violation" : `${violations.length} violations`;
-      console.log(`${strategy.id} ${profile} seed ${seed}: ${verdict}, ${events} events, hash ${hash}`);
-      for (const { property, atMs, detail } of violations)
-        console.log(`  ${property} at ${atMs.toFixed(2)} ms: ${detail}`);
+      print(`${strategy.id} ${profile} seed ${seed}: ${verdict}, ${events} events, hash ${hash}`);
+      for (const { property, atMs, detail } of violations) print(`  ${property} at ${atMs.toFixed(2)} ms: ${detail}`);
       if (violations.length > 0) exitCode = 1;
     }
   }
@@ -121,8 +121,8 @@ class Progress {
     for (const { seed, violations } of failed) {
       this.hasFailed = true;
       const details = violations.map(({ property, detail }) => `${property}: ${detail}`).join("; ");
-      console.log(`${name} ${profile} seed ${seed} violates ${details}`);
-      console.log(`  npm run simulate -- --strategy ${name} --profile ${profile} --seed ${seed} --trace`);
+      print(`${name} ${profile} seed ${seed} violates ${details}`);
+      print(`  npm run simulate -- --strategy ${name} --profile ${profile} --seed ${seed} --trace`);
     }
     if (performance.now() - this.#reportedMs > REPORT_EVERY_MS) this.report();
   }
@@ -132,6 +132,6 @@ class Progress {
     const seconds = (this.#reportedMs - this.#startedMs) / 1_000;
     const speed = Math.round(this.#done / seconds);
     const expected = `${this.#broken} worlds broken by a fault that the strategy does not claim to survive`;
-    console.log(`${this.#done} of ${this.#total} worlds, ${speed} per second; ${expected}`);
+    print(`${this.#done} of ${this.#total} worlds, ${speed} per second; ${expected}`);
   }
 }

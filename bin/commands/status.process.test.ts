@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { after, describe, it } from "node:test";
+import { printable } from "../../load-tests/lib/printable.js";
 import { lab, outputOf } from "../../tests/integration/lab/lab-command";
 import { self, startOf } from "../shared/process-identity.mjs";
 import { instancePaths } from "../supervisor/paths";
@@ -10,6 +13,9 @@ import { type LabState, writeState } from "../supervisor/state";
 
 const INSTANCE = `status-test-${process.pid}`;
 const paths = instancePaths(INSTANCE);
+
+/** The user of the tests or, if that is root, the user `nobody` of Linux. */
+const UNPRIVILEGED = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 const STATE: LabState = {
   version: 1,
@@ -40,6 +46,31 @@ describe("lab status", () => {
     assert.match(stdout, /\/logs\/node-2\.log/);
   });
 
+  it("prints control sequences of a reason, a name and a server's version escaped", async () => {
+    const evil = "\u001b]0;title\u0007\u009b31m\u202e";
+    const failed = [{ name: `node${evil}`, reason: evil, logFile: `/logs/${evil}` }];
+    const nodes = [{ name: evil, url: `http://${evil}` }];
+    writeState(paths, { ...STATE, failed, nodes, commit: evil, missing: { [evil]: evil } });
+    for (const flags of [[], ["--json"]]) {
+      const { stdout } = await lab(["status", "--instance", INSTANCE, ...flags]);
+      assert.ok(stdout.includes("\\u001b]0;title\\u0007"), stdout);
+      assert.equal(stdout, printable(stdout));
+    }
+  });
+
+  it("prints the message of another server escaped, as an error", async () => {
+    const server = createServer((_request, response) => response.writeHead(502).end("\u001b]0;title\u0007"));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { stderr } = await lab(["run", "--strategy", "none\u001b[2J", "--url", url]);
+    assert.equal(stderr, printable(stderr));
+    const answered = await lab(["run", "--strategy", "none", "--url", url]);
+    server.close();
+    assert.match(answered.stderr, /Another program than the lab answered 502: \\u001b\]0;title\\u0007/);
+    assert.equal(answered.stderr, printable(answered.stderr));
+  });
+
   it("says that servers still run if the supervisor was killed, and `down` stops them", async () => {
     const server = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore", detached: true });
     const exited = once(server, "exit");
@@ -67,6 +98,17 @@ describe("lab status", () => {
     rmSync(paths.dir);
     assert.equal(code, 1, stderr);
     assert.match(stderr, /a file is in its place.*Move that file away/);
+    assert.doesNotMatch(stderr, /\n +at /);
+  });
+
+  it("advises if its folder is read-only for this user", async () => {
+    mkdirSync(paths.dir, { mode: 0o555 });
+    // Root may write to any folder.
+    const { code, stderr } = await lab(["up", "--instance", INSTANCE, "--servers-only"], {}, UNPRIVILEGED);
+    rmSync(paths.dir, { recursive: true });
+    assert.equal(code, 1, stderr);
+    assert.ok(stderr.includes(`The lab cannot write ${paths.dir}`), stderr);
+    assert.match(stderr, /\(EACCES\).*make yourself its owner/);
     assert.doesNotMatch(stderr, /\n +at /);
   });
 });

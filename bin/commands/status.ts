@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { print, writeOut } from "../shared/terminal";
 import { DEFAULT_INSTANCE, instancePaths, upCommand } from "../supervisor/paths";
 import { formatDown, formatUrls } from "../supervisor/print";
 import { readLiveState, readState, unsupervisedProcesses } from "../supervisor/state";
@@ -17,23 +18,21 @@ export function addStatusCommand(program: Command): void {
       const unsupervised = state ? [] : unsupervisedProcesses(readState(paths));
       if (json) {
         const down = { instance, status: unsupervised.length > 0 ? "unsupervised" : "down", processes: unsupervised };
-        console.log(JSON.stringify(state ?? down, null, 2));
+        print(JSON.stringify(state ?? down, null, 2));
         return;
       }
       if (!state) {
-        console.log(formatDown(instance, unsupervised));
+        print(formatDown(instance, unsupervised));
         return;
       }
-      console.log(`${state.instance}: ${state.status}, supervisor ${state.supervisor.pid}, commit ${state.commit}`);
-      if (state.status === "ready") process.stdout.write(formatUrls(state));
+      print(`${state.instance}: ${state.status}, supervisor ${state.supervisor.pid}, commit ${state.commit}`);
+      if (state.status === "ready") writeOut(formatUrls(state));
       for (const { name, pid, restarts, logFile } of state.processes) {
-        console.log(`  ${name.padEnd(12)} ${String(pid).padStart(7)}  ${restarts} restarts  ${logFile}`);
+        print(`  ${name.padEnd(12)} ${String(pid).padStart(7)}  ${restarts} restarts  ${logFile}`);
       }
       for (const { name, reason, logFile } of state.failed) {
-        console.log(
-          `  ${name.padEnd(12)} failed   ${reason} To start it now: \`${upCommand(instance)}\`. Log: ${logFile}`,
-        );
+        print(`  ${name.padEnd(12)} failed   ${reason} To start it now: \`${upCommand(instance)}\`. Log: ${logFile}`);
       }
-      for (const [service, why] of Object.entries(state.missing)) console.log(`  ${service}: ${why}`);
+      for (const [service, why] of Object.entries(state.missing)) print(`  ${service}: ${why}`);
     });
 }

@@ -14,7 +14,7 @@ import {
   wholeNumber,
 } from "../runs/options";
 import { isAsExpected, type SweepJob, type SweepRun, selectStrategies, sweep } from "../runs/sweep";
-import { printable } from "../shared/printable";
+import { print, printError } from "../shared/terminal";
 
 interface SweepFlags extends SaleFlags {
   readonly strategies: "all" | string[];
@@ -38,7 +38,7 @@ export function addSweepCommand(program: Command): void {
     .option("--resume [id]", "resume an interrupted sweep (default: the newest one)");
   addSaleOptions(command).action(async (flags: SweepFlags) => {
     process.exitCode = await runSweep(flags, command).catch((error: unknown) => {
-      console.error(explainFailure(error));
+      printError(explainFailure(error));
       return CANNOT_RUN;
     });
   });
@@ -54,23 +54,23 @@ async function runSweep(flags: SweepFlags, command: Command): Promise<number> {
   const { job, unavailable } = flags.resume === undefined ? await newJob(lab, flags) : await resumed(lab, flags.resume);
   const pageUrl = `${lab.baseUrl}/compare?sweep=${job.id}`;
   const stopListening = printResumeOnSignal(job.id);
-  console.error(`sweep ${job.id}: ${job.strategies.length} strategies, ${job.repeats} runs of each\n${pageUrl}`);
+  printError(`sweep ${job.id}: ${job.strategies.length} strategies, ${job.repeats} runs of each\n${pageUrl}`);
   const runs = await sweep(lab, job, process.stderr).finally(stopListening);
   const summaries = job.strategies.map((strategy) => summarise(strategy, runs));
   const areAllExpected = runs.length > 0 && runs.every(isAsExpected);
   if (flags.json) {
     const report = { sweepId: job.id, pageUrl, areAllExpected, summaries, unavailable, runs };
-    console.log(printable(JSON.stringify(report, null, 2)));
-  } else console.log(printable(`${tableOf(summaries)}\n\n${closing(job, runs, pageUrl)}`));
+    print(JSON.stringify(report, null, 2));
+  } else print(`${tableOf(summaries)}\n\n${closing(job, runs, pageUrl)}`);
   return areAllExpected ? 0 : DIFFERENT;
 }
 
 async function newJob(lab: LabAddress, flags: SweepFlags): Promise<{ job: SweepJob; unavailable: Unavailable }> {
   const { strategies, unavailable } = await selectStrategies(lab, flags.strategies);
   if (strategies.length * flags.repeats > MAX_RUNS) throw new Error(`A sweep has at most ${MAX_RUNS} runs.`);
-  for (const { id, reason } of unavailable) console.error(`${id} is left out. ${reason}`);
+  for (const { id, reason } of unavailable) printError(`${id} is left out. ${reason}`);
   const note = await engineNote(lab, flags.engine);
-  if (note) console.error(note);
+  if (note) printError(note);
   const request = (strategy: string) => runRequestOf(flags, strategy);
   return { job: { id: newSweepId(), strategies, repeats: flags.repeats, request }, unavailable };
 }
@@ -95,7 +95,7 @@ function firstRunOf(known: SweepDocument | null) {
 /** The lab finishes the current run after an interrupt. `--resume` makes the remaining runs. */
 function printResumeOnSignal(sweepId: string): () => void {
   const end = (signal: NodeJS.Signals) => {
-    console.error(`\nInterrupted. Resume with: npm run lab -- sweep --resume ${sweepId}`);
+    printError(`\nInterrupted. Resume with: npm run lab -- sweep --resume ${sweepId}`);
     process.exit(BY_SIGNAL + (signal === "SIGINT" ? 2 : 15));
   };
   process.on("SIGINT", end).on("SIGTERM", end);

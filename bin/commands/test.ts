@@ -2,6 +2,7 @@ import path from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { type Build, buildIfStale } from "../build/build";
 import { ensureK6 } from "../k6/install";
+import { print } from "../shared/terminal";
 import { AlreadyUpError, Lab, SERVER_ENV_NAMES } from "../supervisor/lab";
 import { instancePaths } from "../supervisor/paths";
 import { StepPrinter } from "../supervisor/print";
@@ -95,16 +96,16 @@ class TestSession {
   /** Every error counts as a failed test. */
   async runStage(stage: Stage): Promise<Tally> {
     if (stage.isEmpty(this.options.file)) {
-      console.log(`\n── ${stage.name}: no test file matches, skipped`);
+      print(`\n── ${stage.name}: no test file matches, skipped`);
       return EMPTY_TALLY;
     }
     const startedMs = performance.now();
-    console.log(`\n── ${stage.name}`);
+    print(`\n── ${stage.name}`);
     const tally = await this.prepareAndRun(stage).catch((error: unknown) =>
       failure(`${stage.name}: ${error instanceof Error ? error.message : String(error)}`),
     );
     const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-    console.log(`── ${stage.name}: ${lastLine(tally)} (${seconds} s)`);
+    print(`── ${stage.name}: ${lastLine(tally)} (${seconds} s)`);
     return tally;
   }
 
@@ -180,7 +181,7 @@ class TestSession {
 
   private async bringK6(): Promise<void> {
     if (this.extraEnv.K6_BINARY) return;
-    const k6 = await ensureK6((sentence) => console.log(sentence));
+    const k6 = await ensureK6((sentence) => print(sentence));
     this.extraEnv.K6_BINARY = k6.binary;
   }
 

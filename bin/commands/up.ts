@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { print, printError, writeOut } from "../shared/terminal";
 import { adviseOnWrite } from "../shared/write-advice.mjs";
 import { ensureUp, startDetached, waitUntilReady } from "../supervisor/client";
 import { REVIVE_SIGNAL, runInForeground } from "../supervisor/foreground";
@@ -42,43 +43,43 @@ async function up(flags: UpFlags): Promise<number> {
     if (live) throw new AlreadyUpError(live);
     if (flags.detach) {
       const state = await startDetached({ paths, args: argsOf(flags), out: process.stdout });
-      process.stdout.write(`${formatUrls(state)}Stop it with \`${downCommand(flags.instance)}\`.\n`);
+      print(`${formatUrls(state)}Stop it with \`${downCommand(flags.instance)}\`.`);
       return 0;
     }
     const { portBase, serversOnly = false } = flags;
     return await runInForeground({ paths, portBase, serversOnly, out: process.stdout });
   } catch (error) {
     if (error instanceof AlreadyUpError) return sayAlreadyUp(error);
-    console.error(adviseOnWrite(error) ?? (error instanceof Error ? error.message : error));
+    printError(adviseOnWrite(error) ?? (error instanceof Error ? error.message : String(error)));
     return 1;
   }
 }
 
 async function sayAlreadyUp(error: AlreadyUpError): Promise<number> {
   const isStarting = error.state.status === "starting";
-  console.log(isStarting ? `${error.message} and still starting; waiting for it.` : error.message);
+  print(isStarting ? `${error.message} and still starting; waiting for it.` : error.message);
   const state = isStarting ? await waitUntilReady(instancePaths(error.state.instance)) : error.state;
   if (state.failed.length > 0) return reviveFailed(state);
-  process.stdout.write(formatUrls(state));
+  writeOut(formatUrls(state));
   return 0;
 }
 
 /** @returns 1 if a process still fails */
 async function reviveFailed({ supervisor, instance, failed }: LabState): Promise<number> {
   const names = failed.map(({ name }) => name).join(", ");
-  console.log(`Starting failed processes again: ${names}`);
+  print(`Starting failed processes again: ${names}`);
   process.kill(supervisor.pid, REVIVE_SIGNAL);
   const paths = instancePaths(instance);
   const isRevived = () => readLiveState(paths)?.failed.length === 0;
   try {
     await waitFor(isRevived, { what: `${names} to run again`, timeoutMs: REVIVE_TIMEOUT_MS });
   } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
+    printError(error instanceof Error ? error.message : String(error));
     for (const { name, reason, logFile } of readLiveState(paths)?.failed ?? [])
-      console.error(`${name}: ${reason} Log: ${logFile}`);
+      printError(`${name}: ${reason} Log: ${logFile}`);
     return 1;
   }
-  console.log(`Running again: ${names}`);
+  print(`Running again: ${names}`);
   return 0;
 }
 

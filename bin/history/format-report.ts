@@ -1,7 +1,7 @@
 import type { HistoryReport } from "../../lib/history/check-history";
 import type { Finding, FindingKind, ViolationKind } from "../../lib/history/finding";
 import type { ParsedHistory } from "../../lib/history/parse";
-import { printableLine } from "../shared/printable";
+import { printableLine } from "../../load-tests/lib/printable.js";
 
 /** `--json` prints all findings. */
 const MAX_SHOWN = 20;

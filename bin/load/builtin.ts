@@ -8,6 +8,7 @@ import { builtinVersion } from "../../lib/runs/engines/builtin";
 import { BUILTIN_CONNECTIONS } from "../../lib/runs/engines/buyer-limit";
 import { requestTimeoutMs } from "../../lib/runs/engines/limits";
 import { finishRun, type LabAddress, readRun, storeUrls } from "../runs/lab-client";
+import { print, printError } from "../shared/terminal";
 import { arriveAtRate, openDoors } from "./arrivals";
 import { createPool, type Sale } from "./purchase";
 import { Tally } from "./tally";
@@ -26,8 +27,8 @@ async function main(signal: AbortSignal): Promise<void> {
   const cpuPercent = Math.round((user + system) / 10 / (performance.now() - beganAtMs));
   const report = tally.report(builtinVersion(), { doorsOpen: run.config.rate === null, cpuPercent });
   const finished = await finishRun(lab, run.id, report);
-  console.log(`${run.id}: ${report.iterations} purchases (${tally.statusLine()}), ${cpuPercent}% of a core`);
-  console.log(`${run.id}: ${finished.status}, ${finished.verdict}`);
+  print(`${run.id}: ${report.iterations} purchases (${tally.statusLine()}), ${cpuPercent}% of a core`);
+  print(`${run.id}: ${finished.status}, ${finished.verdict}`);
 }
 
 async function sendLoad(run: RunDocument, load: { sale: Sale; tally: Tally; signal: AbortSignal }): Promise<void> {
@@ -68,6 +69,6 @@ function required(name: string): string {
 const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
 main(stop.signal).catch((error: Error) => {
-  console.error(error.message);
+  printError(error.message);
   process.exitCode = 1;
 });

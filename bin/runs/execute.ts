@@ -1,5 +1,4 @@
 import type { RunDocument } from "../../lib/runs/document";
-import { printable } from "../shared/printable";
 import { followRun } from "./follow";
 import { describeLab, type LabAddress, LabApiError, openRun } from "./lab-client";
 import type { SaleFlags } from "./options";
@@ -50,10 +49,6 @@ export function oneLine(document: RunDocument): string {
 
 /** Why a run could not be made and what to do, for the terminal. */
 export function explainFailure(error: unknown): string {
-  return printable(sentenceOf(error));
-}
-
-function sentenceOf(error: unknown): string {
   if (!(error instanceof LabApiError)) return error instanceof Error ? error.message : String(error);
   if (error.code === "run_active")
     return `${error.message} The lab makes one run at a time: wait until it ends, then try again.`;

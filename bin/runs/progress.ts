@@ -1,12 +1,8 @@
 import type { RunSample } from "../../lib/runs/run-sample";
+import { printable, printableLine } from "../../load-tests/lib/printable.js";
+import { ERASE_LINE, type Output } from "../shared/terminal";
 
 /** The progress of a run on stderr: one line that is rewritten on a terminal, or a new line every few seconds elsewhere. */
-
-export interface ProgressOutput {
-  readonly isTTY?: boolean;
-  readonly columns?: number;
-  write(text: string): unknown;
-}
 
 /** Interval of lines if they cannot be rewritten. */
 const PLAIN_INTERVAL_MS = 5_000;
@@ -17,16 +13,16 @@ export class Progress {
 
   /** @param head text in front of the line while the run is in progress, for example the bar of a sweep */
   constructor(
-    private readonly out: ProgressOutput,
+    private readonly out: Output,
     private readonly label: string,
     private readonly head = "",
   ) {}
 
   sample(sample: RunSample): void {
-    const text = [this.head, `${this.label}: ${formatSample(sample)}`].filter(Boolean).join("  ");
+    const text = printableLine([this.head, `${this.label}: ${formatSample(sample)}`].filter(Boolean).join("  "));
     if (this.out.isTTY) {
       // A longer line would wrap, and then only its last row could be rewritten.
-      this.out.write(`\r\u001b[K${text.slice(0, (this.out.columns ?? 120) - 1)}`);
+      this.out.write(`${ERASE_LINE}${text.slice(0, (this.out.columns ?? 120) - 1)}`);
       this.isLineOpen = true;
       return;
     }
@@ -37,7 +33,7 @@ export class Progress {
 
   /** Writes the last line. */
   end(text: string): void {
-    this.out.write(`${this.isLineOpen ? "\r\u001b[K" : ""}${this.label}: ${text}\n`);
+    this.out.write(`${this.isLineOpen ? ERASE_LINE : ""}${printable(`${this.label}: ${text}`)}\n`);
     this.isLineOpen = false;
   }
 }

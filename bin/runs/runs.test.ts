@@ -4,7 +4,9 @@ import { Command } from "commander";
 import type { RunDocument } from "../../lib/runs/document";
 import { newDocument } from "../../lib/runs/new-document";
 import { runRequestSchema } from "../../lib/runs/run-request";
+import type { RunSample } from "../../lib/runs/run-sample";
 import { newSweepId } from "../../lib/runs/sweep";
+import { printable } from "../../load-tests/lib/printable.js";
 import { spreadOf, spreadText, summarise, verdictText } from "./aggregate";
 import { readEvents } from "./event-stream";
 import { exitCodeOf } from "./exit-codes";
@@ -21,7 +23,7 @@ import {
 import { Progress } from "./progress";
 import { failedClaims, resultsPage } from "./results-page";
 import { isAsExpected, type SweepRun } from "./sweep";
-import { bar, timeLeft } from "./sweep-bar";
+import { bar, SweepBar, timeLeft } from "./sweep-bar";
 
 function parse(...argv: string[]): SaleFlags {
   const command = addSaleOptions(new Command("run"))
@@ -255,6 +257,21 @@ describe("feed of a run", () => {
     const progress = new Progress({ write: (text) => written.push(text) }, "none");
     progress.end("safe");
     assert.deepEqual(written, ["none: safe\n"]);
+  });
+
+  it("shows control sequences of names and results escaped, and sends only its own to a terminal", () => {
+    const evil = "\u001b]0;title\u0007\u009b31m\u202e\r";
+    const written: string[] = [];
+    const terminal = { isTTY: true, columns: 500, write: (chunk: string) => written.push(chunk) };
+    const bar = new SweepBar(terminal, 2);
+    const progress = bar.progress(evil);
+    const counts = { requests: 1, sold: 1 };
+    progress.sample({ atMs: 1, stockLeft: 1, oversold: 0, counts, inFlight: 0 } as unknown as RunSample);
+    progress.end(evil);
+    bar.note(evil);
+    const own = written.join("").replaceAll("\r\u001b[K", "");
+    assert.equal(own, printable(own), "expected no control sequence but the erased line");
+    assert.ok(own.includes("\\u001b]0;title\\u0007"), "expected the escaped text");
   });
 });
 

@@ -1,4 +1,6 @@
-import { Progress, type ProgressOutput } from "./progress";
+import { printable } from "../../load-tests/lib/printable.js";
+import type { Output } from "../shared/terminal";
+import { Progress } from "./progress";
 
 /** The progress of a sweep: a bar over all runs, and the line of the current run. */
 
@@ -25,7 +27,7 @@ export class SweepBar {
   private done = 0;
 
   constructor(
-    private readonly out: ProgressOutput,
+    private readonly out: Output,
     private readonly total: number,
   ) {}
 
@@ -44,7 +46,7 @@ export class SweepBar {
   }
 
   note(text: string): void {
-    this.out.write(`${text}\n`);
+    this.out.write(`${printable(text)}\n`);
   }
 
   close(): void {

@@ -3,9 +3,9 @@ import type { RunDocument } from "../../lib/runs/document";
 import type { LaunchedRequest } from "../../lib/runs/rerun-request";
 import { cellKey, nextStep, type SweepCell, type SweepPlan, sweepCells } from "../../lib/runs/sweep";
 import type { SweepMark } from "../../lib/runs/sweep-mark";
+import type { Output } from "../shared/terminal";
 import { executeRun, explainFailure, followToEnd } from "./execute";
 import { describeLab, type LabAddress, LabApiError, readRun, readSweep } from "./lab-client";
-import type { ProgressOutput } from "./progress";
 import { SweepBar } from "./sweep-bar";
 
 /** Makes the runs of a sweep. Reads the completed runs from the lab before every step, so that it can be resumed. */
@@ -55,7 +55,7 @@ export async function selectStrategies(lab: LabAddress, wanted: "all" | readonly
 }
 
 /** Makes all missing runs, one after the other. Notes a run that fails and continues. */
-export async function sweep(lab: LabAddress, job: SweepJob, out: ProgressOutput): Promise<SweepRun[]> {
+export async function sweep(lab: LabAddress, job: SweepJob, out: Output): Promise<SweepRun[]> {
   return new SweepCommand(lab, job, out).run();
 }
 
@@ -68,7 +68,7 @@ class SweepCommand {
   constructor(
     private readonly lab: LabAddress,
     private readonly job: SweepJob,
-    out: ProgressOutput,
+    out: Output,
   ) {
     this.bar = new SweepBar(out, job.strategies.length * job.repeats);
   }

@@ -1,6 +1,8 @@
+import { printable } from "../../load-tests/lib/printable.js";
+import type { Output } from "../shared/terminal";
 import { Lab, type LabOptions } from "./lab";
 import { downCommand } from "./paths";
-import { formatUrls, type Output, StepPrinter } from "./print";
+import { formatUrls, StepPrinter } from "./print";
 
 /** Runs a lab in this process until Ctrl-C, `lab down` or a closed terminal stops it. */
 
@@ -45,7 +47,7 @@ export async function runInForeground(options: ForegroundOptions): Promise<numbe
     const wasInterrupted = await raceInterrupt(up, interrupted.signal);
     if (!wasInterrupted) {
       printer.clear();
-      options.out.write(formatUrls(lab.state));
+      options.out.write(printable(formatUrls(lab.state)));
       await untilStopped(lab, { options, signal: interrupted.signal });
     }
     up.catch(() => undefined); // After an interrupt the error of the start is expected.
@@ -53,7 +55,7 @@ export async function runInForeground(options: ForegroundOptions): Promise<numbe
   } catch (error) {
     lab.fail(error);
     printer.clear();
-    options.out.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    printer.note(error instanceof Error ? error.message : String(error));
     return 1;
   } finally {
     printer.clear();

@@ -1,3 +1,5 @@
+import { printable, printableLine } from "../../load-tests/lib/printable.js";
+import { ERASE_LINE, type Output } from "../shared/terminal";
 import { downCommand, upCommand } from "./paths";
 import type { LabState, RecordedProcess, Step } from "./state";
 
@@ -7,17 +9,11 @@ const MARKS: Readonly<Record<Step["status"], string>> = { running: "…", done: 
 const COLOURS: Readonly<Record<Step["status"], string>> = { running: "2", done: "32", missing: "33", failed: "31" };
 const NAME_WIDTH = 17;
 
-export interface Output {
-  readonly isTTY?: boolean;
-  readonly columns?: number;
-  write(text: string): unknown;
-}
-
 /** One line, for example `✓ Redis            7.0.15, started on 127.0.0.1:16379 (0.2 s)`. */
 export function formatStep(step: Step, useColour: boolean): string {
   const mark = useColour ? `\u001b[${COLOURS[step.status]}m${MARKS[step.status]}\u001b[0m` : MARKS[step.status];
-  const detail = step.detail.trimEnd().replaceAll("\n", "\n    ");
-  return `${mark} ${step.name.padEnd(NAME_WIDTH)} ${detail} (${(step.durationMs / 1000).toFixed(1)} s)`;
+  const detail = printable(step.detail.trimEnd()).replaceAll("\n", "\n    ");
+  return `${mark} ${printableLine(step.name).padEnd(NAME_WIDTH)} ${detail} (${(step.durationMs / 1000).toFixed(1)} s)`;
 }
 
 export class StepPrinter {
@@ -44,14 +40,14 @@ export class StepPrinter {
 
   note(sentence: string): void {
     this.clear();
-    this.out.write(`${sentence}\n`);
+    this.out.write(`${printable(sentence)}\n`);
     this.showRunning();
   }
 
   /** Erases the status line. */
   clear(): void {
     if (!this.hasStatusLine) return;
-    this.out.write("\r\u001b[K");
+    this.out.write(ERASE_LINE);
     this.hasStatusLine = false;
   }
 
@@ -61,7 +57,7 @@ export class StepPrinter {
 
   private showRunning(): void {
     if (this.out.isTTY !== true || this.running.length === 0) return;
-    const line = `… ${this.running.join(", ")}`.slice(0, Math.max(10, (this.out.columns || 80) - 1));
+    const line = printableLine(`… ${this.running.join(", ")}`).slice(0, Math.max(10, (this.out.columns || 80) - 1));
     this.out.write(line);
     this.hasStatusLine = true;
   }

@@ -59,6 +59,19 @@ describe("StepPrinter", () => {
     assert.ok(text.endsWith("\r\u001b[K"));
   });
 
+  it("shows control sequences of a server's answer escaped", () => {
+    const evil = { ...done, name: "Redis\u001b[2J", detail: "7.0\u001b]0;title\u0007\u009b31m" };
+    for (const useColour of [false, true]) {
+      const line = formatStep(evil, useColour).replace("\u001b[32m✓\u001b[0m", "✓");
+      assert.equal(line, "✓ Redis\\u001b[2J    7.0\\u001b]0;title\\u0007\\u009b31m (0.2 s)");
+    }
+    const written: string[] = [];
+    const printer = new StepPrinter({ isTTY: true, columns: 100, write: (chunk) => written.push(chunk) });
+    printer.note(evil.detail);
+    printer.show([{ ...evil, status: "running" }]);
+    assert.deepEqual(written, ["7.0\\u001b]0;title\\u0007\\u009b31m\n", "… Redis\\u001b[2J"]);
+  });
+
   it("indents the lines of a long reason", () => {
     const line = formatStep({ name: "build", status: "failed", detail: "a\nb\n", durationMs: 1 }, false);
     assert.equal(line, "✗ build             a\n    b (0.0 s)");

@@ -1,3 +1,5 @@
+import { printable } from "./printable.js";
+
 /** The report to the lab and the text printed at the end. Pure functions, so that tests run outside k6. */
 
 /** @typedef {import("../../lib/runs/document").RunDocument} RunDocument */
@@ -192,7 +194,7 @@ export function reportText(document, context) {
     ]),
     "",
   ];
-  return lines.join("\n");
+  return printable(lines.join("\n"));
 }
 
 /**
