@@ -57,7 +57,22 @@ describe("readings of the nodes", () => {
     assert.deepEqual([summary(await first), summary(await last)], [["node-1 3"], ["node-1 3"]]);
   });
 
-  it("fail if a node fails", async () => {
+  it("return the last figures of a node that fails, and name it until it answers", async () => {
+    const node = makeNode("node-1");
+    const readings = new NodeReadings([node], "run-1");
+    node.requests = 4;
+    await readings.readWithin(10_000);
+    node.answering = Promise.reject(new Error("node-1: did not answer"));
+    assert.deepEqual(summary(await readings.readWithin(10_000)), ["node-1 4"]);
+    assert.deepEqual([...readings.late], ["node-1"]);
+    await assert.rejects(readings.read(), /did not answer/, "expected the last reading not to use old figures");
+    node.answering = Promise.resolve();
+    node.requests = 6;
+    assert.deepEqual(summary(await readings.readWithin(10_000)), ["node-1 6"]);
+    assert.deepEqual([...readings.late], []);
+  });
+
+  it("fail if a node without earlier figures fails", async () => {
     const gone = {
       address: { name: "node-1", url: "" },
       stats: () => Promise.reject(new Error("node-1: did not answer")),
