@@ -1,9 +1,10 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+import { SOURCE_MAP_FLAG } from "../../bin/build/bundle";
 import type { ReconcileAnswer } from "../../lib/shop/api";
 import type { ExpiryRound } from "../../lib/shop/expiry";
 import { freePort } from "./free-port";
+import { shopNodeScript } from "./shop-node-script";
 import { waitUntil } from "./wait-until";
 
 /** Tasks for a shop node in addition to serving. It answers each with its result. */
@@ -34,6 +35,8 @@ export interface ShopNodeOptions {
   /** Default: a free port. */
   readonly port?: number;
   readonly env?: Readonly<Record<string, string>>;
+  /** True: it starts again when it ends without a call of `kill`, as under the lab's supervisor. */
+  readonly isSupervised?: boolean;
 }
 
 /** A store node in a separate process without pages: the hot routes, the control routes and the maintenance of `server.ts`. */
@@ -42,6 +45,7 @@ export class ShopNode implements AsyncDisposable {
   readonly #port: number;
   #child: ChildProcess | null = null;
   #messages: ShopNodeMessage[] = [];
+  #restart: Promise<void> = Promise.resolve();
 
   private constructor(options: ShopNodeOptions, port: number) {
     this.#options = options;
@@ -74,7 +78,7 @@ export class ShopNode implements AsyncDisposable {
   /** Starts or restarts it on the same port with the same name. */
   async start(): Promise<void> {
     const { name, strategy, env = {} } = this.#options;
-    const script = fileURLToPath(new URL("./shop-node-main.ts", import.meta.url));
+    const script = await shopNodeScript();
     const settings = {
       STORE_NODE: name,
       LOCK_STRATEGY: strategy,
@@ -82,11 +86,12 @@ export class ShopNode implements AsyncDisposable {
       SHOP_MAINTENANCE_EVERY_MS: "0",
     };
     this.#messages = [];
-    const child = fork(script, { execArgv: ["--import", "tsx"], env: { ...process.env, ...settings, ...env } });
+    const child = fork(script, { execArgv: [SOURCE_MAP_FLAG], env: { ...process.env, ...settings, ...env } });
     this.#child = child;
     child.on("message", (message) => this.#messages.push(message as ShopNodeMessage));
     child.on("exit", (code, signal) => {
-      this.#messages.push({ type: "failed", message: `${name} exited with ${code ?? signal}` });
+      if (this.#options.isSupervised && this.#child === child) this.#restart = this.start();
+      else this.#messages.push({ type: "failed", message: `${name} exited with ${code ?? signal}` });
     });
     await this.#next("ready");
   }
@@ -135,6 +140,7 @@ export class ShopNode implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#restart;
     await this.kill();
   }
 }
@@ -143,10 +149,10 @@ export class ShopNode implements AsyncDisposable {
 export async function startShopNodes(
   names: readonly string[],
   strategy: string,
-  settings: Readonly<Record<string, string>> = {},
+  { env: settings = {}, isSupervised = false }: Pick<ShopNodeOptions, "env" | "isSupervised"> = {},
 ): Promise<readonly ShopNode[]> {
   const env = { BUYER_RATE_PER_SECOND: "0", ...settings };
-  const started = await Promise.allSettled(names.map((name) => ShopNode.start({ name, strategy, env })));
+  const started = await Promise.allSettled(names.map((name) => ShopNode.start({ name, strategy, env, isSupervised })));
   const nodes = started.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
   const failure = started.find((each) => each.status === "rejected");
   if (!failure) return nodes;

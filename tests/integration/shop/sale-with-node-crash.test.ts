@@ -55,7 +55,7 @@ describe("sale of 100 units to 300 buyers with three clicks each, while one node
   }
 
   before(async () => {
-    nodes = await startShopNodes(["sale-a", "sale-b", "sale-c"], "sql-guarded", { HOLD_MS });
+    nodes = await startShopNodes(["sale-a", "sale-b", "sale-c"], "sql-guarded", { env: { HOLD_MS } });
     productId = await makeProduct(STOCK, { limitPerUser: 1 });
     const [victim] = nodes;
     assert.ok(victim);

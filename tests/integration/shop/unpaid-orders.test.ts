@@ -17,7 +17,7 @@ const HOLD_MS = "10";
 describe("unpaid orders", () => {
   let nodes: readonly ShopNode[] = [];
   before(async () => {
-    nodes = await startShopNodes(["unpaid-a", "unpaid-b", "unpaid-c"], "sql-guarded", { HOLD_MS });
+    nodes = await startShopNodes(["unpaid-a", "unpaid-b", "unpaid-c"], "sql-guarded", { env: { HOLD_MS } });
   });
   after(async () => {
     await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
