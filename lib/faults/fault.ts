@@ -21,6 +21,8 @@ export interface FaultEvent {
   readonly proof: string;
   /** The store node whose process it stopped. Absent: none. */
   readonly stoppedNode?: string;
+  /** The store node whose process it killed. Absent: none. */
+  readonly killedNode?: string;
 }
 
 /** The store node that a fault acts on. */
@@ -67,7 +69,7 @@ export interface Fault {
   readonly id: string;
   /** One sentence, for people. */
   readonly does: string;
-  /** True if the fault stops its node, which then answers nothing. */
+  /** True if the fault pauses or kills its node, which then answers nothing. */
   readonly stopsNode?: true;
   /** The evidence that it took effect, as a noun phrase. */
   readonly proof: string;

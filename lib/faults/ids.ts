@@ -1,3 +1,9 @@
 /** A module of its own, so that a browser can import the ids without the faults. */
-export const FAULT_IDS = ["pause-holder", "memcached-flush", "pg-disconnect"] as const;
+export const FAULT_IDS = [
+  "pause-holder",
+  "kill-holder",
+  "store-node-crash",
+  "memcached-flush",
+  "pg-disconnect",
+] as const;
 export type FaultId = (typeof FAULT_IDS)[number];

@@ -1,6 +1,13 @@
 import type { StrategyTraits } from "../locks/types";
 import { DEFAULT_SESSION_TIMEOUT_MS } from "../locks/zookeeper/zk-port";
 
+/** How long a lock stays taken after its holder's process ended, at most; Infinity if it never expires. Milliseconds. */
+export function crashedLockMs(traits: StrategyTraits, ttlMs: number): number {
+  // The end of the process ends its connections and its own memory.
+  if (traits.family === "sql" || traits.family === "baseline") return 0;
+  return orphanedLockMs(traits, ttlMs);
+}
+
 /** How long a lock stays taken after its holder stops responding, at most; Infinity if it never expires. Milliseconds. */
 export function orphanedLockMs(traits: StrategyTraits, ttlMs: number): number {
   const { family, expiryClock, survives } = traits;

@@ -1,10 +1,9 @@
 import { once } from "node:events";
-import { servedNs } from "../history/intervals";
-import type { Operation } from "../history/operation";
 import { LONGEST_PAUSE_MS, type StopOutcome } from "../node/node-stops";
 import { elapsedMs } from "../services/monotonic";
 import { type Fault, type FaultEvent, FaultMissed, type Injection } from "./fault";
 import { orphanedLockMs } from "./orphaned-lock";
+import { waitedBetween } from "./waited-for-lock";
 
 /** Time for other buyers to buy after the lock has expired. */
 const MARGIN_MS = 1_000;
@@ -54,17 +53,11 @@ export const pauseHolder: Fault = {
   },
 
   whyUnproven({ ops }, { fromNs, toNs }) {
+    // The paused holder's own wait ended before the pause.
     if (ops.some((op) => waitedBetween(op, fromNs, toNs))) return null;
     return "no other purchase waited for the lock during the pause";
   },
 };
-
-/** Whether a purchase waited for the lock for at least part of the interval. The paused holder's own wait ended before it. */
-function waitedBetween(op: Operation, fromNs: bigint, toNs: bigint): boolean {
-  const at = (reading: bigint) => Number(reading - op.clock.originNs);
-  const endNs = servedNs(op) ?? op.answeredNs ?? Infinity;
-  return op.waitNs !== undefined && op.waitNs < at(toNs) && endNs > at(fromNs);
-}
 
 function eventOf(outcome: StopOutcome | undefined, injection: Injection): FaultEvent {
   const { node, atMs, durationMs, traits, ttlMs } = injection;

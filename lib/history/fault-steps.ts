@@ -38,13 +38,15 @@ export function faultStepsOf(history: History, ops: readonly Operation[], [fromN
 
 function stepsOfFault(clocked: ClockedFault, ops: readonly Operation[]): FaultStep[] {
   const { fault, fromNs, toNs } = clocked;
-  const { faultId, stoppedNode } = fault;
+  const { faultId, stoppedNode, killedNode } = fault;
   const opId = ops.find((op) => isHolderStoppedBy(clocked, op))?.opId ?? null;
   const steps = (from: string, to: string): FaultStep[] => [
     { opId, field: "faultFromNs", atNs: fromNs, text: from },
     { opId, field: "faultToNs", atNs: toNs, text: to },
   ];
   const seconds = ((toNs - fromNs) / 1e9).toFixed(1);
+  if (killedNode !== undefined)
+    return steps(`${killedNode} is killed (${faultId})`, `${killedNode} runs again after ${seconds} s`);
   if (stoppedNode === undefined) return steps(`${faultId} begins`, `${faultId} ends`);
   if (opId === null) return steps(`${stoppedNode} is paused (${faultId})`, `${stoppedNode} wakes after ${seconds} s`);
   return steps(`paused (${faultId})`, `wakes after ${seconds} s`);

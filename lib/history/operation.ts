@@ -52,6 +52,8 @@ export interface Fault {
   readonly toNs: bigint;
   /** The store node whose process the fault stopped. */
   readonly stoppedNode?: string;
+  /** The store node whose process the fault killed. */
+  readonly killedNode?: string;
 }
 
 /** Converts op lines to operations. Operations of one host share one clock object. */
@@ -120,12 +122,14 @@ export function readOperations(lines: readonly HistoryOpLine[]): Operation[] {
   return lines.map((line) => reader.read(line));
 }
 
-export function toFault({ faultId, fromNs, toNs, stoppedNode }: Omit<HistoryFaultLine, "type" | "proof">): Fault {
+export function toFault(line: Omit<HistoryFaultLine, "type" | "proof">): Fault {
+  const { faultId, fromNs, toNs, stoppedNode, killedNode } = line;
   return {
     faultId,
     fromNs: BigInt(fromNs),
     toNs: BigInt(toNs),
     ...(stoppedNode === undefined ? {} : { stoppedNode }),
+    ...(killedNode === undefined ? {} : { killedNode }),
   };
 }
 

@@ -104,6 +104,7 @@ const faultLine = z.object({
   toNs: ns,
   proof: z.string(),
   stoppedNode: name.optional(),
+  killedNode: name.optional(),
 });
 
 const order = z

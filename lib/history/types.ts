@@ -64,6 +64,8 @@ export interface HistoryFaultLine {
   readonly proof: string;
   /** The store node whose process the fault stopped. */
   readonly stoppedNode?: string;
+  /** The store node whose process the fault killed. */
+  readonly killedNode?: string;
 }
 
 export interface HistoryOrder {

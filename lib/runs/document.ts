@@ -182,8 +182,25 @@ export const runDocumentSchema = z.object({
       proof: z.string(),
       /** The store node whose process the fault stopped. */
       stoppedNode: z.string().optional(),
+      /** The store node whose process the fault killed. */
+      killedNode: z.string().optional(),
     }),
   ),
+  /** How the lock went on after each fault, in the order of `faults`; null if no purchase waited. Absent: no fault. */
+  recovery: z
+    .array(
+      z
+        .object({
+          /** From the start of the fault to the next grant; null if there was none. */
+          nextGrantMs: millis,
+          /** Purchases that waited after the fault began and did not get the lock. */
+          unserved: count,
+          /** From the start of the fault to the end of the last wait. */
+          watchedMs: z.number().min(0),
+        })
+        .nullable(),
+    )
+    .optional(),
   /** Requested faults that were not seen to take effect. Absent: no fault was requested, or an older run. */
   missedFaults: z.array(z.object({ faultId: z.string(), reason: z.string() })).optional(),
   client: clientReportSchema.nullable(),

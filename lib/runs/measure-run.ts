@@ -3,6 +3,7 @@ import type { History } from "../history/history";
 import { byHost, peakOverlap, waitsOf } from "../history/intervals";
 import type { Operation } from "../history/operation";
 import { PHASES, type Phase } from "../history/phases";
+import { recoveryOf } from "../history/recovery";
 import { refusedWritesIn } from "../history/refused-writes";
 import { firstRunRelativeUs } from "../history/run-relative-time";
 import type { HistoryOrder } from "../history/types";
@@ -73,8 +74,20 @@ export function measureRun(document: RunDocument, figures: RunFigures, { parsed,
       droppedIterations: null,
     },
     ...waitFigures(measures),
+    ...recoveryFigures(document, history),
     nodes: stats.map((node) => nodeResult(node, ops)),
   };
+}
+
+function recoveryFigures({ faults }: RunDocument, history: History): Pick<RunDocument, "recovery"> {
+  if (faults.length === 0) return {};
+  const recovery = faults.map(({ fromNs }) => {
+    const found = recoveryOf(history, { fromNs: BigInt(fromNs) });
+    if (found === null) return null;
+    const { nextGrantMs, unserved, watchedMs } = found;
+    return { nextGrantMs: roundedOrNull(nextGrantMs, 1), unserved, watchedMs: rounded(watchedMs, 1) };
+  });
+  return { recovery };
 }
 
 function waitFigures({

@@ -73,6 +73,25 @@ describe("the verdict on a run", () => {
     assert.deepEqual(sentences, ["The fault pause-holder was not seen to take effect: node-1 has no record of it."]);
   });
 
+  it("excuses requests without an answer only if a fault killed a node, and says how the lock went on", () => {
+    const report = { ...client, failedRequests: 3 };
+    const kill = { faultId: "kill-holder", fromNs: "0", toNs: "9", proof: "killed", killedNode: "node-1" };
+    const unexplained = verdictOn({ report });
+    assert.deepEqual([unexplained.verdict, unexplained.sentences], ["inconclusive", ["3 requests got no answer."]]);
+    const recovered = [{ nextGrantMs: 1_040, unserved: 0, watchedMs: 2_000 }];
+    const { verdict, sentences } = verdictOn({ report, run: { faults: [kill], recovery: recovered } });
+    assert.equal(verdict, "safe");
+    assert.deepEqual(sentences.slice(-2), [
+      "After kill-holder began, the next purchase got the lock in 1.0 s.",
+      "3 requests got no answer, because node-1 was killed.",
+    ]);
+    const blocked = [{ nextGrantMs: null, unserved: 40, watchedMs: 9_800 }];
+    assert.match(
+      verdictOn({ run: { faults: [kill], recovery: blocked } }).sentences.join(" "),
+      /After kill-holder began, no purchase got the lock for 9\.8 s: 40 purchases waited and were not served\./,
+    );
+  });
+
   it("is inconclusive for a stopped run without violations, and says how much of the load was sent", () => {
     const counts = { ...cleanRun().counts, requests: 120 };
     const { verdict, sentences } = verdictOn({ run: { status: "stopped", counts }, report: null });

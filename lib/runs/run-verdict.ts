@@ -19,7 +19,8 @@ export function withVerdict(closed: ClosedRun, client: ClientReport | null): Run
     ...outcomeDoubts(document),
   ];
   const verdict = verdictOf({ violations: document.violations, doubts });
-  const sentences = verdict === "safe" ? safeSentences(document) : [...violationSentences(document), ...doubts];
+  const sentences =
+    verdict === "safe" ? safeSentences({ ...document, client }) : [...violationSentences(document), ...doubts];
   return { ...document, client, verdict, sentences };
 }
 
@@ -64,7 +65,9 @@ function clientDoubts(document: RunDocument, client: ClientReport | null): strin
       `The load generator dropped ${plural(client.droppedIterations, "purchase")} instead of sending them late.`,
     );
   }
-  if (client.failedRequests > 0) doubts.push(`${plural(client.failedRequests, "request")} got no answer.`);
+  // A killed node answers nothing, and its history says what its purchases had done.
+  const isKilled = document.faults.some(({ killedNode }) => killedNode !== undefined);
+  if (client.failedRequests > 0 && !isKilled) doubts.push(`${plural(client.failedRequests, "request")} got no answer.`);
   const counted = countedOfLoad(document);
   if (client.iterations - client.failedRequests > counted) doubts.push(countMismatch(client, counted));
   return doubts;

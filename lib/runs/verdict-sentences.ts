@@ -84,7 +84,8 @@ function recordSentences(violations: RunDocument["violations"]): string[] {
 }
 
 /** The evidence for a safe verdict, and what safety cost. */
-export function safeSentences({ stock, counts, contention, refusedStaleWrites = 0 }: RunDocument): string[] {
+export function safeSentences(document: RunDocument): string[] {
+  const { stock, counts, contention, refusedStaleWrites = 0 } = document;
   const sold =
     stock.final === 0
       ? `All ${stock.initial} units were sold once`
@@ -106,7 +107,28 @@ export function safeSentences({ stock, counts, contention, refusedStaleWrites = 
       `${plural(stock.final, "unit")} stayed unsold, although ${plural(counts.contended, "buyer")} waited for the lock until they timed out.`,
     );
   }
-  return sentences;
+  return [...sentences, ...recoverySentences(document)];
+}
+
+/** How the lock went on after each fault. */
+function recoverySentences({ faults, recovery = [], client }: RunDocument): string[] {
+  const sentences = faults.flatMap(({ faultId }, index) => {
+    const found = recovery[index];
+    if (!found) return [];
+    const { nextGrantMs, unserved, watchedMs } = found;
+    const wait = `After ${faultId} began`;
+    if (nextGrantMs !== null) return [`${wait}, the next purchase got the lock in ${seconds(nextGrantMs)}.`];
+    return [
+      `${wait}, no purchase got the lock for ${seconds(watchedMs)}: ${plural(unserved, "purchase")} waited and were not served.`,
+    ];
+  });
+  const { killedNode } = faults.find((fault) => fault.killedNode !== undefined) ?? {};
+  if (killedNode === undefined || !client || client.failedRequests === 0) return sentences;
+  return [...sentences, `${plural(client.failedRequests, "request")} got no answer, because ${killedNode} was killed.`];
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
 }
 
 export function plural(count: number, noun: string): string {

@@ -1,3 +1,4 @@
+import { durationText } from "@/app/_lib/format";
 import type { RunSeries } from "@/app/_lib/run-series";
 import { timeText } from "@/app/_lib/time-axis";
 import type { RunDocument } from "@/lib/runs/document";
@@ -5,11 +6,20 @@ import styles from "./fault-list.module.css";
 
 interface FaultListProps {
   readonly faults: RunDocument["faults"];
+  /** In the order of the faults; null if no purchase waited for the lock. */
+  readonly recovery: RunDocument["recovery"];
   readonly series: RunSeries;
 }
 
+function recoveryText(recovery: NonNullable<RunDocument["recovery"]>[number] | undefined): string {
+  if (!recovery) return "";
+  const { nextGrantMs, unserved, watchedMs } = recovery;
+  if (nextGrantMs !== null) return `Next grant after ${durationText(nextGrantMs)}.`;
+  return `Blocked: no grant for ${durationText(watchedMs)}, ${unserved} purchases were not served.`;
+}
+
 /** Injected faults with their times on the charts and the proof that each one took effect. */
-export function FaultList({ faults, series }: FaultListProps) {
+export function FaultList({ faults, recovery = [], series }: FaultListProps) {
   if (faults.length === 0) return null;
   const { axis, bands } = series;
   return (
@@ -26,7 +36,7 @@ export function FaultList({ faults, series }: FaultListProps) {
                   {timeText(axis, band.fromS)} to {timeText(axis, band.toS)}
                 </span>
               ) : null}{" "}
-              {proof}
+              {proof} {recoveryText(recovery[index])}
             </li>
           );
         })}

@@ -119,7 +119,7 @@ function EndedRun({ document, samples, link }: RunPageProps) {
                     <AnswerChart series={series} />
                     <LatencyChart series={series} />
                   </ChartGrid>
-                  <FaultList faults={document.faults} series={series} />
+                  <FaultList faults={document.faults} recovery={document.recovery} series={series} />
                 </>
               )}
             </OverTime>

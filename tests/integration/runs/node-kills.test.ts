@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import type { FaultRequest } from "../../../lib/faults/request";
+import { checkHistory } from "../../../lib/history/check-history";
+import { Coordinator } from "../../../lib/runs/coordinator";
+import { type RunDocument, runDocumentSchema } from "../../../lib/runs/document";
+import { expectedVerdict } from "../../../lib/runs/expected";
+import { historyLines } from "../../../lib/runs/history-export";
+import { NodeClient } from "../../../lib/runs/node-client";
+import { readSamples } from "../../../lib/runs/queries";
+import { runRequestSchema } from "../../../lib/runs/run-request";
+import { postgresPool, prisma } from "../../../lib/services/postgres";
+import { traitsOf } from "../../../lib/stock/stock-strategies";
+import { requireEnv, setEnv } from "../../support/lab-env";
+import { clientReport } from "../../support/run-lab";
+import { buyAt, type ShopNode, startShopNodes } from "../../support/shop-node";
+
+requireEnv("DATABASE_URL", "REDIS_URL", "ZOOKEEPER_HOSTS");
+// Not a node's name: a process that restarts ends the run that its earlier instance opened.
+setEnv({ STORE_NODE: "node-kills-lab" });
+
+const BUYERS = 60;
+const SETTINGS = { stock: 40, vus: BUYERS, holdMs: 10, ttlMs: 1_000, waitTimeoutMs: 20_000 };
+const KILL: FaultRequest = { id: "kill-holder", atMs: 50 };
+const CRASH: FaultRequest = { id: "store-node-crash", atMs: 0 };
+
+describe("a run in which a fault kills a store node", () => {
+  const spoolDir = mkdtempSync(join(tmpdir(), "node-kills-"));
+  let nodes: readonly ShopNode[] = [];
+  let lab: Coordinator;
+
+  before(async () => {
+    nodes = await startShopNodes(["node-1", "node-2"], "sql-guarded", {
+      env: { SPOOL_DIR: spoolDir },
+      isSupervised: true,
+    });
+    lab = new Coordinator({
+      nodes: nodes.map(({ url }, index) => new NodeClient({ name: `node-${index + 1}`, url }, undefined)),
+      expectedOf: (request, count) => expectedVerdict(traitsOf(request.strategy), { ...request, nodes: count }),
+      versions: async () => ({ lab: "test" }),
+    });
+    await prisma().run.updateMany({ where: { status: "running" }, data: { status: "failed" } });
+  });
+  after(async () => {
+    await lab?.stop();
+    await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
+    rmSync(spoolDir, { recursive: true });
+    await postgresPool().end();
+  });
+
+  /** Buyers alternate between the nodes. A request to a killed node gets no answer. */
+  async function sell(strategy: string, fault: FaultRequest, changes: object = {}): Promise<RunDocument> {
+    // Waiters of a lock start together. A crash in mid-sale needs buyers before and after it, also on a slow machine.
+    const gapMs = fault === CRASH ? 50 : 0;
+    const opened = await lab.open(runRequestSchema.parse({ strategy, ...SETTINGS, ...changes, faults: [fault] }));
+    const answers = await Promise.allSettled(
+      Array.from({ length: BUYERS }, async (_, buyer) => {
+        await delay(buyer * gapMs);
+        const node = nodes[buyer % nodes.length] as ShopNode;
+        return buyAt(node.url, { productId: opened.target.id }, { userId: `buyer-${buyer}` });
+      }),
+    );
+    const failedRequests = answers.filter(({ status }) => status === "rejected").length;
+    assert.ok(failedRequests > 0, "expected requests without an answer");
+    const client = { ...clientReport(BUYERS), failedRequests };
+    return lab.finish(opened.id, { client, awaitClientReport: false });
+  }
+
+  const verdictText = ({ verdict, sentences }: RunDocument) => `${verdict}: ${sentences.join(" ")}`;
+  function recoveryOf(document: RunDocument) {
+    const [recovery] = document.recovery ?? [];
+    assert.ok(recovery, verdictText(document));
+    return recovery;
+  }
+  function assertSafe(document: RunDocument): void {
+    assert.deepEqual([document.verdict, document.expected], ["safe", "safe"], verdictText(document));
+    assert.equal(document.faults[0]?.killedNode, "node-1");
+    assert.deepEqual(runDocumentSchema.parse(document), document);
+  }
+
+  it("grants redis-lock to the next buyer when the killed holder's lease has expired, and oversells nothing", async () => {
+    const document = await sell("redis-lock", KILL);
+    assertSafe(document);
+    assert.match(
+      document.faults[0]?.proof ?? "",
+      /^node-1 was killed while buyer-\d+ \(.+\) held the lock, before the write: process \S+ was killed \(SIGKILL\), and process \S+ answered \d+ ms later\.$/,
+    );
+    const { nextGrantMs } = recoveryOf(document);
+    assert.ok(nextGrantMs !== null && nextGrantMs > 500 && nextGrantMs < 5_000, `next grant after ${nextGrantMs} ms`);
+    assert.ok(document.counts.unknown > 0, "expected the purchases that the kill ended");
+    assert.match(verdictText(document), /got no answer, because node-1 was killed/);
+    const { verdict, violations } = await checkHistory(historyLines(document));
+    assert.deepEqual([verdict, violations], ["safe", document.violations]);
+    const live = (await readSamples(document.id)).flatMap(({ faults = [] }) => faults);
+    assert.ok(
+      live.some(({ id, node, isActive }) => id === "kill-holder" && node === "node-1" && isActive),
+      "expected a sample that names the fault while the node is down",
+    );
+  });
+
+  it("blocks redis-setnx for ever, whose lock has no expiry", async () => {
+    const document = await sell("redis-setnx", KILL, { waitTimeoutMs: 6_000 });
+    assertSafe(document);
+    const { nextGrantMs, unserved, watchedMs } = recoveryOf(document);
+    assert.equal(nextGrantMs, null, verdictText(document));
+    assert.ok(unserved > 0 && watchedMs > 3_000, `${unserved} unserved, watched for ${watchedMs} ms`);
+    assert.match(verdictText(document), /no purchase got the lock for [\d.]+ s: \d+ purchases waited/);
+    assert.ok(document.stock.final > 0, "expected unsold units");
+  });
+
+  it("frees sql-row-lock at once, with the connections of the killed process", async () => {
+    const document = await sell("sql-row-lock", KILL);
+    assertSafe(document);
+    const { nextGrantMs } = recoveryOf(document);
+    assert.ok(nextGrantMs !== null && nextGrantMs < 900, `next grant after ${nextGrantMs} ms`);
+  });
+
+  it("frees zk-mutex when the session of the killed process has expired", async () => {
+    const document = await sell("zk-mutex", KILL, { stock: 10 });
+    assertSafe(document);
+    const { nextGrantMs } = recoveryOf(document);
+    assert.ok(
+      nextGrantMs !== null && nextGrantMs > 2_000 && nextGrantMs < 12_000,
+      `next grant after ${nextGrantMs} ms`,
+    );
+  });
+
+  it("conserves the stock when a node crashes at any point of its purchases", async () => {
+    for (const strategy of ["sql-guarded", "redis-lock"]) {
+      const document = await sell(strategy, CRASH);
+      assertSafe(document);
+      const { initial, final, orders } = document.stock;
+      assert.equal(initial - final, orders, verdictText(document));
+    }
+  });
+});
