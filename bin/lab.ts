@@ -10,6 +10,7 @@ const COMMANDS = {
   status: "print what runs, and where",
   doctor: "print what this machine has, what is missing, and the fix for each",
   run: "run one flash sale and print its run document",
+  stop: "stop a run and its load before it is complete",
   results: "measure every strategy and write docs/results.md",
   faults: "list the faults that a run can inject, and the strategies that each breaks",
   proxy: "serve the lab's TCP proxy with the HTTP API of Toxiproxy",

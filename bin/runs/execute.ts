@@ -1,4 +1,6 @@
 import type { RunDocument } from "../../lib/runs/document";
+import { DEFAULT_INSTANCE, instancePaths } from "../supervisor/paths";
+import { readLiveState } from "../supervisor/state";
 import { followRun } from "./follow";
 import { describeLab, type LabAddress, LabApiError, openRun } from "./lab-client";
 import type { SaleFlags } from "./options";
@@ -11,6 +13,13 @@ export async function labOf(flags: Pick<SaleFlags, "url">): Promise<LabAddress> 
   const { ensureLabIsUp } = await import("../commands/up");
   const { dashboardUrl } = await ensureLabIsUp();
   return { baseUrl: dashboardUrl.replace(/\/+$/, ""), adminToken };
+}
+
+/** The lab at `--url`, or else the lab of this checkout. @throws Error if that lab is down */
+export function runningLabOf({ url }: { readonly url?: string | undefined }): LabAddress {
+  const baseUrl = url ?? readLiveState(instancePaths(DEFAULT_INSTANCE))?.dashboardUrl;
+  if (!baseUrl) throw new Error("The lab is down, so no run is in progress. To stop a run of another lab, set --url.");
+  return { baseUrl, adminToken: process.env.LAB_ADMIN_TOKEN || undefined };
 }
 
 export interface Sale {

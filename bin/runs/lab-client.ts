@@ -29,8 +29,8 @@ export interface LabDescription {
 }
 
 const CALL_TIMEOUT_MS = 30_000;
-/** An export may check a long history first. */
-const EXPORT_TIMEOUT_MS = 120_000;
+/** An export or a stop may check a long history first. */
+const CHECK_TIMEOUT_MS = 120_000;
 
 interface ApiErrorFields {
   readonly status: number;
@@ -61,11 +61,15 @@ interface ErrorBody {
 }
 
 /** @throws {LabApiError} for an answer that is not 2xx; Error if the lab does not answer */
-async function call(lab: LabAddress, path: string, body?: unknown): Promise<unknown> {
+async function call(
+  lab: LabAddress,
+  path: string,
+  { body, timeoutMs = CALL_TIMEOUT_MS }: { readonly body?: unknown; readonly timeoutMs?: number } = {},
+): Promise<unknown> {
   const response = await labFetch(lab, path, {
     method: body === undefined ? "GET" : "POST",
     body: body === undefined ? null : JSON.stringify(body),
-    signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+    signal: AbortSignal.timeout(timeoutMs),
   });
   const text = await response.text();
   if (response.ok) return JSON.parse(text);
@@ -132,7 +136,7 @@ export async function fetchExport(
   query: Readonly<Record<string, string>>,
 ): Promise<{ name: string; text: string }> {
   const path = `/api/runs/${encodeURIComponent(runId)}/export?${new URLSearchParams(query)}`;
-  const response = await labFetch(lab, path, { signal: AbortSignal.timeout(EXPORT_TIMEOUT_MS) });
+  const response = await labFetch(lab, path, { signal: AbortSignal.timeout(CHECK_TIMEOUT_MS) });
   const text = await response.text();
   if (!response.ok) throw apiErrorOf(response.status, text);
   const [, name] = /filename="([^"/\\]+)"/.exec(response.headers.get("content-disposition") ?? "") ?? [];
@@ -141,23 +145,37 @@ export async function fetchExport(
 
 /** Reconciles counters; an empty body: all counters that have a journal. */
 export async function reconcileCounters(lab: LabAddress, request: ReconcileRequest): Promise<ReconcileAnswer> {
-  return reconcileAnswerSchema.parse(await call(lab, "/api/stock/reconcile", request));
+  return reconcileAnswerSchema.parse(await call(lab, "/api/stock/reconcile", { body: request }));
 }
 
 /** Deletes a lock whose holder will not release it. */
 export async function breakLock(lab: LabAddress, request: z.infer<typeof breakLockRequestSchema>) {
-  return breakLockAnswerSchema.parse(await call(lab, "/api/locks/break", request));
+  return breakLockAnswerSchema.parse(await call(lab, "/api/locks/break", { body: request }));
 }
 
 /** @param request a body of `POST /api/runs`; absent fields have the lab's defaults */
 export async function openRun(lab: LabAddress, request: Readonly<Record<string, unknown>>): Promise<RunDocument> {
-  return runDocumentSchema.parse(await call(lab, "/api/runs", request));
+  return runDocumentSchema.parse(await call(lab, "/api/runs", { body: request }));
 }
 
 export async function readRun(lab: LabAddress, runId: string): Promise<RunDocument> {
   return runDocumentSchema.parse(await call(lab, `/api/runs/${encodeURIComponent(runId)}`));
 }
 
+/** The newest run; null if the lab has none. */
+export async function newestRun(lab: LabAddress): Promise<RunDocument | null> {
+  const { runs } = (await call(lab, "/api/runs?limit=1")) as { runs: unknown[] };
+  return runs.length === 0 ? null : runDocumentSchema.parse(runs[0]);
+}
+
+/** Ends a run and its load early. A run that has ended does not change. */
+export async function stopRun(lab: LabAddress, runId: string): Promise<RunDocument> {
+  const path = `/api/runs/${encodeURIComponent(runId)}/stop`;
+  return runDocumentSchema.parse(await call(lab, path, { body: {}, timeoutMs: CHECK_TIMEOUT_MS }));
+}
+
 export async function finishRun(lab: LabAddress, runId: string, client: ClientReport): Promise<RunDocument> {
-  return runDocumentSchema.parse(await call(lab, `/api/runs/${encodeURIComponent(runId)}/finish`, { client }));
+  return runDocumentSchema.parse(
+    await call(lab, `/api/runs/${encodeURIComponent(runId)}/finish`, { body: { client } }),
+  );
 }

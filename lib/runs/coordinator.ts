@@ -31,6 +31,8 @@ const NOT_FINISHED = "The load generator did not finish the run in time.";
 export interface CoordinatorOptions extends OpenOptions {
   /** Absent: the checked runs of this process. */
   readonly checks?: CheckedRuns;
+  /** Ends the load of a run opened here that another process has ended. Absent: this process starts no load. */
+  readonly endLoad?: (id: string) => void;
   /** How long to wait for a counter outside PostgreSQL to settle. Absent: `SETTLE_LIMIT_MS`. */
   readonly settleLimitMs?: number;
 }
@@ -238,7 +240,10 @@ export class Coordinator {
         return stages.get(id) ?? "doors";
       },
       liveFaults: (lateNodes) => faults.live(id, lateNodes),
-      onEnded: () => this.forget(id),
+      onEnded: () => {
+        this.forget(id);
+        this.options.endLoad?.(id);
+      },
     };
     const sampler = new Sampler(document, this.options.nodes, state);
     this.samplers.set(id, sampler);

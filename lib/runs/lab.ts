@@ -22,6 +22,7 @@ export function coordinator(): Coordinator {
       nodes: storeNodes().map((address) => new NodeClient(address, token)),
       expectedOf,
       versions,
+      endLoad,
     });
   });
 }
@@ -64,8 +65,12 @@ const loads = () => processSingleton("loads", () => new Map<string, AbortControl
 /** Ends a run early, and its load if this process sends it. @throws LabError `run_not_found` */
 export async function stopRun(id: string): Promise<RunDocument> {
   const stopped = coordinator().stopRun(id);
-  loads().get(id)?.abort();
+  endLoad(id);
   return stopped;
+}
+
+function endLoad(id: string): void {
+  loads().get(id)?.abort();
 }
 
 /** Waits for the engine. If it fails, the run fails with the engine's reason. */
