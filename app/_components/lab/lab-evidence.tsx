@@ -17,7 +17,7 @@ interface LabEvidenceProps {
   readonly nodes: readonly string[];
 }
 
-/** The evidence below the charts, loaded when the run has ended. Its space is reserved from the start, so the layout does not shift. */
+/** The evidence, loaded when the run has ended. Most of its space is reserved from the start, so that the page keeps its height. */
 export function LabEvidence({ document, nodes }: LabEvidenceProps) {
   const hasEnded = document !== null && document.status !== "running";
   const isTooLarge = hasEnded && document.counts.requests > MAX_OPERATIONS;

@@ -55,7 +55,7 @@ function RunPanelBody({ model, series, document }: RunPanelBodyProps) {
   const nodes = model.nodeRows.map(({ node }) => node);
   const charts = <SixCharts initial={figures.initial} series={series} />;
   return (
-    <RunBody model={model} charts={charts} evidence={<LabEvidence document={document} nodes={nodes} />} chartsFirst />
+    <RunBody model={model} charts={charts} evidence={<LabEvidence document={document} nodes={nodes} />} evidenceLast />
   );
 }
 

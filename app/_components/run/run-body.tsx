@@ -12,27 +12,27 @@ interface RunBodyProps {
   readonly evidence: ReactNode;
   /** Charts over time. */
   readonly charts: ReactNode;
-  /** In the Lab the charts come first, so that the evidence does not move them when it appears. */
-  readonly chartsFirst?: boolean;
+  /** In the Lab the evidence comes after the charts and tables, so that it does not move them when it appears. */
+  readonly evidenceLast?: boolean;
   /** The full list of checks, which replaces the short list on the page of an ended run. */
   readonly checks?: ReactNode;
 }
 
 /** Body of a run: verdict, main figures, evidence, charts. Shared by the Lab and the run's page. */
-export function RunBody({ model, evidence, charts, checks, chartsFirst = false }: RunBodyProps) {
+export function RunBody({ model, evidence, charts, checks, evidenceLast = false }: RunBodyProps) {
   const { figures } = model;
   return (
     <>
       <VerdictHead key={model.key} model={model} />
       <FigureRow figures={figures} />
-      {chartsFirst ? null : evidence}
+      {evidenceLast ? null : evidence}
       {charts}
-      {chartsFirst ? evidence : null}
       <div className={checks ? undefined : styles.tables}>
         <NodeTable rows={model.nodeRows} running={model.pending} answers={model.answers} />
         {checks ? null : <CheckList checks={model.checks} pending={model.pending} tone={figures.tone} />}
       </div>
       {checks}
+      {evidenceLast ? evidence : null}
       {model.rest.length > 0 ? (
         <section className={styles.more} aria-label="More about the verdict">
           <h2>More about the verdict</h2>
