@@ -1,9 +1,15 @@
 import type { Page } from "@playwright/test";
+import { CHECK_COUNT } from "../../app/_lib/checks";
 import { storeRun } from "../../lib/runs/testing/stored-run";
 import { expect, SALE_LIMIT_MS, SMALL_SALE, test } from "./lab";
 import { makeRun } from "./runs";
 
 /** The evidence of a run: interleaving, findings and timeline, also for a long history. */
+
+/** Beside the checks that count violations: conservation, waiters served, fairness and hand-off. */
+const MEASURES = 4;
+/** Each group of checks has a row of headings. */
+const CHECK_GROUPS = 4;
 
 const MANY = 100_000;
 const LONGEST_BLOCK_MS = 200;
@@ -97,7 +103,7 @@ test("a check with violations opens its first finding, and one that does not app
   const id = await makeRun(request, { strategy: "none" });
   await openRun(page, `/runs/${id}`);
   const checks = page.getByTestId("checks");
-  await expect(checks.getByRole("row")).toHaveCount(17 + 4);
+  await expect(checks.getByRole("row")).toHaveCount(CHECK_COUNT + MEASURES + CHECK_GROUPS);
   await expect(checks.getByRole("row", { name: /Fencing order no fencing token recorded/ })).toContainText(
     "not applicable",
   );

@@ -94,8 +94,9 @@ async function insert(client: pg.Client, { id, ops, faults }: Stored): Promise<v
   const counts = { requests: ops.length, sold: sold.length };
   const document = { ...documentOf(id, targetId, counts), clock, faults: faults.map(faultOf) };
   await client.query(
-    `INSERT INTO runs (id, strategy, status, verdict, config, document, deadline_at, finished_at)
-     VALUES ($1, 'redis-lock', 'finished', 'unsafe', $2, $3, now(), now())`,
+    `INSERT INTO runs (id, strategy, status, verdict, config, document, deadline_at, finished_at, closing_orders)
+     VALUES ($1, 'redis-lock', 'finished', 'unsafe', $2, $3, now(), now(),
+       (SELECT array_agg(orders.id) FROM orders WHERE run_id = $1))`,
     [id, JSON.stringify(document.config), JSON.stringify(document)],
   );
   for (const node of NODES) {
