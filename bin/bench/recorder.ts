@@ -2,7 +2,8 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 import { type MedianInterval, medianInterval } from "../../lib/runs/median-interval";
-import { bundle, SOURCE_MAP_FLAG } from "../build/bundle";
+import { bundle } from "../build/bundle";
+import { SOURCE_MAP_FLAG } from "../build/source-map-flag";
 import { ROOT } from "../supervisor/paths";
 import {
   type Block,

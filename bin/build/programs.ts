@@ -1,5 +1,6 @@
 import path from "node:path";
-import { bundle, SOURCE_MAP_FLAG } from "./bundle";
+import { bundle } from "./bundle";
+import { SOURCE_MAP_FLAG } from "./source-map-flag";
 
 /** The programs that a build holds beside Next's pages: what a store node's machine runs without a TypeScript loader. */
 

@@ -11,7 +11,6 @@ export interface ChildOutcome {
 }
 
 const TERM_GRACE_MS = 10_000;
-const DRAIN_LIMIT_MS = 5_000;
 
 export function runChild(task: {
   readonly command: string;
@@ -19,19 +18,16 @@ export function runChild(task: {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly limitMs: number;
   readonly signal: AbortSignal;
-  /** Gets what the program prints; absent: it prints to this process's output. */
-  readonly onOutput?: (chunk: Buffer) => void;
 }): Promise<ChildOutcome> {
-  const { command, args, env, limitMs, signal, onOutput } = task;
+  const { command, args, env, limitMs, signal } = task;
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const child = spawn(command, args, {
       cwd: ROOT,
       env: env as NodeJS.ProcessEnv,
       detached: true,
-      stdio: onOutput ? ["ignore", "pipe", "pipe"] : ["ignore", "inherit", "inherit"],
+      stdio: ["ignore", "inherit", "inherit"],
     });
-    if (onOutput) for (const stream of [child.stdout, child.stderr]) stream?.on("data", onOutput);
     let endedBecause: string | null = null;
     let killTimer: NodeJS.Timeout | undefined;
     const end = (why: string) => {
@@ -56,13 +52,7 @@ export function runChild(task: {
     child.once("exit", (code) => {
       cleanUp();
       if (child.pid) signalGroup(child.pid, "SIGKILL"); // Ends a browser or server that a test left running.
-      const finish = () => resolve({ code, endedBecause });
-      // The last output may still be on its way, unless a program outside of the group keeps the pipe open.
-      const drain = setTimeout(finish, DRAIN_LIMIT_MS);
-      child.once("close", () => {
-        clearTimeout(drain);
-        finish();
-      });
+      resolve({ code, endedBecause });
     });
   });
 }

@@ -1,14 +1,14 @@
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
-import { SOURCE_MAP_FLAG } from "../build/bundle";
+import { SOURCE_MAP_FLAG } from "../build/source-map-flag";
 import { ROOT } from "../supervisor/paths";
 import { runChild } from "../supervisor/run-child";
 import type { NodeTestOrder } from "./node-tests";
 import { addTallies, failure, type Tally, tallySchema } from "./tally";
+import { bundleTests, groupFiles } from "./test-bundle";
 import { withPart } from "./test-files";
-import { bundleUnitTests } from "./unit-bundle";
 
-/** Starts bin/testing/node-tests.ts on test files and reads what it counted. */
+/** Bundles test files, starts bin/testing/node-tests.ts on the bundles, and reads what it counted. */
 
 export interface JobContext {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -23,44 +23,120 @@ export interface JobContext {
 
 export interface NodeTestJob {
   readonly name: string;
-  /** One after the other; the files of a batch at the same time, as far as its concurrency goes. */
-  readonly batches: NodeTestOrder["batches"];
+  /** Test files, from one batch after the other; the files of a batch at the same time, as far as its concurrency goes. */
+  readonly batches: readonly TestBatch[];
   readonly limitMs: number;
-  /** Where the files were bundled to; null: they are TypeScript. */
-  readonly bundleDir?: string;
-  readonly sources?: readonly string[];
-  /** Prints failures only. */
-  readonly isQuiet?: boolean;
-  /** Gets the output; absent: it is printed. */
-  readonly onOutput?: (chunk: Buffer) => void;
+  /** Sources of programs that the tests start (tests/support/test-program.ts). */
+  readonly programs?: readonly string[];
+  /** Source that the process of each test file loads first. */
+  readonly preload?: string;
 }
 
-const PRELOADS = ["--import", "./bin/testing/seed-properties.mjs"];
+export interface TestBatch {
+  /** Absolute paths of sources. */
+  readonly files: readonly string[];
+  readonly concurrency: number;
+}
+
+const RUNNER = path.join(ROOT, "bin", "testing", "node-tests.ts");
+const SEED_PROPERTIES = "./bin/testing/seed-properties.mjs";
 /** The slowest file takes about a minute. A file that hangs must not use up the limit of its stage. */
 const FILE_LIMIT_MS = 5 * 60_000;
 const UNIT_LIMIT_MS = 5 * 60_000;
 
+/** Runs each test file in a process. */
 export async function runNodeTests(job: NodeTestJob, context: JobContext): Promise<Tally> {
-  const { name, batches, limitMs, bundleDir = null, sources = [], isQuiet = false } = job;
-  const { filter, isCi } = context;
+  const { batches, programs = [], preload } = job;
+  const sources = batches.flatMap(({ files }) => files);
+  const extra = preload === undefined ? programs : [...programs, preload];
+  return withBundle(job.name, [...sources, ...extra], ({ outDir, bundled }) =>
+    runBundled(
+      {
+        ...job,
+        outDir,
+        sources: [],
+        runner: bundled(RUNNER),
+        batches: batches.map(({ files, concurrency }) => ({ files: files.map(bundled), concurrency })),
+        preloads: preload === undefined ? [] : [bundled(preload)],
+        env: { TEST_BUNDLE_DIR: outDir },
+      },
+      context,
+    ),
+  );
+}
+
+/** All unit tests, in a few processes. @param files absolute paths */
+export async function runUnitTests(
+  files: readonly string[],
+  context: JobContext,
+  { isQuiet = false }: { readonly isQuiet?: boolean } = {},
+): Promise<Tally> {
+  const sources = withPart(files, context.file);
+  return withBundle("unit", sources, async ({ outDir, bundled }) => {
+    const batches = [groupFiles(sources, { outDir, bundled })];
+    const job = { name: "unit", limitMs: UNIT_LIMIT_MS, runner: bundled(RUNNER), preloads: [], env: {} };
+    return runBundled({ ...job, ...{ outDir, sources, batches, isQuiet } }, context);
+  });
+}
+
+interface Bundle {
+  readonly outDir: string;
+  readonly bundled: (source: string) => string;
+}
+
+async function withBundle(
+  name: string,
+  sources: readonly string[],
+  use: (bundle: Bundle) => Promise<Tally>,
+): Promise<Tally> {
+  // Inside the checkout, so that the bundles find node_modules.
+  const outDir = path.join(ROOT, ".lab", "test-bundles", `${name}-${process.pid}`);
+  try {
+    return await use({ outDir, bundled: await bundleTests([RUNNER, ...sources], outDir) });
+  } finally {
+    rmSync(outDir, { recursive: true, force: true });
+  }
+}
+
+interface BundledJob {
+  readonly name: string;
+  readonly batches: readonly TestBatch[];
+  readonly limitMs: number;
+  readonly outDir: string;
+  /** Those that share a process; each must hold a test. */
+  readonly sources: readonly string[];
+  readonly runner: string;
+  readonly preloads: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Prints failures only. */
+  readonly isQuiet?: boolean;
+}
+
+async function runBundled(job: BundledJob, context: JobContext): Promise<Tally> {
+  const { name, batches, limitMs, outDir, sources, runner, preloads, isQuiet = false } = job;
   const resultFile = freshResultFile(context, name);
   const order: NodeTestOrder = {
-    ...{ batches, filter, isCi, resultFile, bundleDir, isQuiet },
+    batches: batches.map(({ files, concurrency }) => ({ files: [...files], concurrency })),
     fileTimeoutMs: Math.min(limitMs, FILE_LIMIT_MS),
-    sources: [...sources],
+    filter: context.filter,
+    isCi: context.isCi,
+    resultFile,
+    bundleDir: outDir,
+    sources: sources.map((source) => path.relative(ROOT, source)),
+    isQuiet,
   };
-  const runner =
-    bundleDir === null
-      ? ["--import", "tsx", ...PRELOADS, path.join("bin", "testing", "node-tests.ts")]
-      : [SOURCE_MAP_FLAG, ...PRELOADS, path.join(bundleDir, "node-tests.mjs")];
   const outcome = await runChild({
     command: process.execPath,
     // node:test passes the runner's flags on to the process of each test file.
-    args: [...runner, JSON.stringify(order)],
-    env: context.env,
+    args: [
+      SOURCE_MAP_FLAG,
+      ...[SEED_PROPERTIES, ...preloads].flatMap((module) => ["--import", module]),
+      runner,
+      JSON.stringify(order),
+    ],
+    env: { ...context.env, ...job.env },
     limitMs,
     signal: context.signal,
-    onOutput: job.onOutput,
   });
   const text = readResult(resultFile);
   if (text === null)
@@ -71,31 +147,6 @@ export async function runNodeTests(job: NodeTestJob, context: JobContext): Promi
   if (outcome.code !== 0 && tally.failed === 0)
     return addTallies([tally, failure(`${name}: the runner exited with ${outcome.code}`)]);
   return tally;
-}
-
-/** All unit tests, bundled. @param files absolute paths */
-export async function runUnitTests(
-  files: readonly string[],
-  context: JobContext,
-  { isQuiet = false }: { readonly isQuiet?: boolean } = {},
-): Promise<Tally> {
-  // Inside the checkout, so that the bundles find node_modules.
-  const bundleDir = path.join(ROOT, ".lab", "unit-tests", String(process.pid));
-  try {
-    const chosen = withPart(files, context.file);
-    const { files: bundled, concurrency } = await bundleUnitTests(chosen, bundleDir);
-    const job: NodeTestJob = {
-      name: "unit",
-      batches: [{ files: [...bundled], concurrency }],
-      limitMs: UNIT_LIMIT_MS,
-      bundleDir,
-      sources: chosen.map((file) => path.relative(ROOT, file)),
-      isQuiet,
-    };
-    return await runNodeTests(job, context);
-  } finally {
-    rmSync(bundleDir, { recursive: true, force: true });
-  }
 }
 
 export function freshResultFile(context: JobContext, name: string): string {

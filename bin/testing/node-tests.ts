@@ -17,8 +17,8 @@ const orderSchema = z.object({
   filter: z.string().nullable(),
   isCi: z.boolean(),
   resultFile: z.string(),
-  bundleDir: z.string().nullable(),
-  /** Test files, from the checkout's root, each of which must hold a test; for bundles, which hold several. */
+  bundleDir: z.string(),
+  /** Test files, from the checkout's root, each of which must hold a test. Empty if each has its own process, which reports that. */
   sources: z.array(z.string()),
   isQuiet: z.boolean(),
 });
@@ -66,14 +66,14 @@ class Counter {
 
   constructor(order: NodeTestOrder) {
     this.#order = order;
-    this.#files = new Set(order.batches.flatMap(({ files }) => files));
+    this.#files = new Set(order.batches.flatMap(({ files }) => files.map((file) => this.#sourceOf(file))));
   }
 
-  count(outcome: "pass" | "fail", { name, file, skip, todo, details }: EventData): void {
+  count(outcome: "pass" | "fail", { name: given, file, skip, todo, details }: EventData): void {
+    const name = given.startsWith(this.#order.bundleDir) ? this.#sourceOf(given) : given;
     const isFile = this.#files.has(name);
     if (isFile && outcome === "fail") this.#hasCrashed = true;
-    // A bundle without a test is reported by its sources.
-    if (isFile && outcome === "pass" && this.#order.bundleDir !== null) return;
+    if (isFile && outcome === "pass" && this.#order.sources.length > 0) return;
     const source = file === undefined ? undefined : this.#sourceOf(file);
     if (source !== undefined) this.#seen.add(source);
     const event = {
@@ -105,7 +105,7 @@ class Counter {
   #sourceOf(file: string): string {
     const absolute = file.startsWith("file:") ? fileURLToPath(file) : path.resolve(file);
     const { bundleDir } = this.#order;
-    if (bundleDir === null || !absolute.startsWith(bundleDir)) return path.relative(process.cwd(), absolute);
+    if (!absolute.startsWith(bundleDir)) return path.relative(process.cwd(), absolute);
     return path.relative(bundleDir, absolute).replace(/\.mjs$/, ".ts");
   }
 }

@@ -4,10 +4,17 @@ import { runChild } from "../supervisor/run-child";
 import { runAudit } from "./audit";
 import { createLaneDatabase } from "./lane-database";
 import { freshResultFile, type JobContext, readResult, runNodeTests, runUnitTests } from "./node-test-job";
-import { OrderedOutput } from "./ordered-output";
 import { tallyPlaywright } from "./playwright-report";
 import { addTallies, EMPTY_TALLY, failure, type Tally } from "./tally";
-import { aloneReason, processTestFiles, stageTestFiles, type TestFolder, unitTestFiles, withPart } from "./test-files";
+import {
+  aloneReason,
+  processTestFiles,
+  stageTestFiles,
+  type TestFolder,
+  testPrograms,
+  unitTestFiles,
+  withPart,
+} from "./test-files";
 
 /** The stages of `npm test`, in their order. */
 
@@ -95,55 +102,26 @@ function nodeStage<Name extends StageName>(
         { files: chosen.filter((file) => !alone.includes(file)), concurrency },
         { files: alone, concurrency: 1 },
       ];
-      return runNodeTests({ name, batches, limitMs }, context);
+      return runNodeTests({ name, batches, programs: testPrograms(ROOT), limitMs }, context);
     },
   };
 }
 
-/**
- * Folders under tests/integration that run at the same time, balanced by how long they take. The files of a lane run one
- * after the other: some of them measure times. A folder that is not listed belongs to the first lane.
- */
-const INTEGRATION_LANES: readonly (readonly string[])[] = [
-  ["runs", "lab", "http"],
-  ["locks", "services"],
-  ["shop", "stock"],
-];
+/** Integration test files at the same time, each with a database. */
+const LANES = 3;
 
 async function runIntegration(context: StageContext): Promise<Tally> {
-  const folder = path.join(ROOT, "tests", "integration");
   const files = withPart(stageTestFiles(ROOT, "integration"), context.file);
-  const laneOf = (file: string) => {
-    const [name = ""] = path.relative(folder, file).split(path.sep);
-    return Math.max(
-      0,
-      INTEGRATION_LANES.findIndex((names) => names.includes(name)),
-    );
-  };
-  const lanes = INTEGRATION_LANES.map((_, lane) => files.filter((file) => laneOf(file) === lane));
-  const output = new OrderedOutput(lanes.length);
-  const tallies = lanes.map(async (chosen, lane) => {
-    const job = await runLane({ lane, files: chosen, onOutput: (chunk) => output.write(lane, chunk) }, context).catch(
-      (error: Error) => failure(`integration: ${error.message}`),
-    );
-    output.end(lane);
-    return job;
-  });
-  return addTallies(await Promise.all(tallies));
-}
-
-async function runLane(
-  { lane, files, onOutput }: { lane: number; files: readonly string[]; onOutput: (chunk: Buffer) => void },
-  context: StageContext,
-): Promise<Tally> {
-  if (files.length === 0) return EMPTY_TALLY;
   const { DATABASE_URL = "" } = context.env;
-  const env = { ...context.env, DATABASE_URL: await createLaneDatabase(DATABASE_URL, lane + 1) };
-  const batches = [{ files: [...files], concurrency: 1 }];
-  return runNodeTests(
-    { name: `integration-${lane + 1}`, batches, limitMs: 15 * MINUTE_MS, onOutput },
-    { ...context, env },
-  );
+  for (let lane = 1; lane <= LANES; lane += 1) await createLaneDatabase(DATABASE_URL, lane);
+  const job = {
+    name: "integration",
+    batches: [{ files, concurrency: LANES }],
+    programs: testPrograms(ROOT),
+    preload: path.join(ROOT, "bin", "testing", "claim-lane.ts"),
+    limitMs: 15 * MINUTE_MS,
+  };
+  return runNodeTests(job, { ...context, env: { ...context.env, TEST_LANES: String(LANES) } });
 }
 
 async function runPlaywright(context: StageContext): Promise<Tally> {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, describe, it } from "node:test";
-import { aloneReason, processTestFiles, stageTestFiles, unitTestFiles } from "./test-files";
+import { aloneReason, processTestFiles, stageTestFiles, testPrograms, unitTestFiles } from "./test-files";
 
 const FILES = [
   "lib/a.test.ts",
@@ -13,6 +13,8 @@ const FILES = [
   "tests/e.test.ts",
   "tests/integration/locks/f.test.ts",
   "tests/e2e/g.spec.ts",
+  "tests/support/seller-main.ts",
+  "tests/support/lock-entry.ts",
   "node_modules/h.test.ts",
   ".next-test/i.test.ts",
 ];
@@ -35,6 +37,10 @@ describe("test files", () => {
     assert.deepEqual(relative(processTestFiles(root)), ["lib/b.process.test.ts"]);
     assert.deepEqual(relative(stageTestFiles(root, "integration")), ["tests/integration/locks/f.test.ts"]);
     assert.deepEqual(relative(stageTestFiles(root, "e2e")), ["tests/e2e/g.spec.ts"]);
+  });
+
+  it("start programs and modules of the tests, by their names", () => {
+    assert.deepEqual(relative(testPrograms(root)), ["tests/support/lock-entry.ts", "tests/support/seller-main.ts"]);
   });
 
   it("run alone if a comment line says so with a reason", () => {

@@ -31,6 +31,11 @@ export function stageTestFiles(root: string, folder: TestFolder): string[] {
   return filesUnder(path.join(root, "tests", folder), folder === "e2e" ? /\.(spec|test)\.ts$/ : /\.test\.ts$/);
 }
 
+/** Programs and modules that tests start in other processes. */
+export function testPrograms(root: string): string[] {
+  return filesUnder(path.join(root, "tests"), /-(main|entry)\.ts$/);
+}
+
 /** Files with this in their path from the root; null: all. */
 export function withPart(files: readonly string[], part: string | null): string[] {
   return files.filter((file) => part === null || path.relative(process.cwd(), file).includes(part));

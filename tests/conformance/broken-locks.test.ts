@@ -3,17 +3,17 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { describe, it } from "node:test";
-import { fileURLToPath } from "node:url";
-import { DEFECTS } from "./broken/entry";
+import { testProgram } from "../support/test-program";
+import { DEFECTS } from "./broken/lock-entry";
 
 /** Cases that every broken lock must pass, in addition to the one that must fail. */
 const OTHER_CASES = ["returns `contended` when the wait times out", "is released if the caller's signal aborts"];
 
 /** @returns the names of the cases that passed and of those that failed */
 async function runSuite(defect: string, cases: readonly string[]) {
-  const program = fileURLToPath(new URL("./broken/run-main.ts", import.meta.url));
+  const { file, execArgv } = testProgram("tests/conformance/broken/suite-main.ts");
   const patterns = cases.map((name) => `--test-name-pattern=${name}`);
-  const args = ["--import", "tsx", "--test-reporter=tap", ...patterns, program];
+  const args = [...execArgv, "--test-reporter=tap", ...patterns, file];
   const { NODE_TEST_CONTEXT: _ours, ...env } = process.env;
   const child = spawn(process.execPath, args, {
     env: { ...env, BROKEN_LOCK: defect },

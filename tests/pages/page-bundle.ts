@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import type { Plugin } from "esbuild";
 import { bundle } from "../../bin/build/bundle";
 import { ROOT } from "../../bin/supervisor/paths";
-import { sourceUrls } from "../../bin/testing/unit-bundle";
+import { sourceUrls } from "../../bin/testing/test-bundle";
 
 /** Loads components of the pages into this process: they import style sheets and next's modules, which Node.js cannot resolve. */
 export async function loadPages<Module>(

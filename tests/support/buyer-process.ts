@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import type { StockOutcome, StockTarget } from "../../lib/stock/types";
 import type { TestPostgresOptions } from "./postgres-for-tests";
+import { testProgram } from "./test-program";
 import { waitUntil } from "./wait-until";
 
 export interface BuyerTask {
@@ -27,8 +27,8 @@ export class BuyerProcess implements AsyncDisposable {
   #latest: BuyerTaskMessage | null = null;
 
   constructor() {
-    const script = fileURLToPath(new URL("./buyer-process-main.ts", import.meta.url));
-    this.#child = fork(script, { execArgv: ["--import", "tsx"] });
+    const { file, execArgv } = testProgram("tests/support/buyer-process-main.ts");
+    this.#child = fork(file, { execArgv: [...execArgv] });
     this.#child.on("message", (message) => {
       this.#latest = message as BuyerTaskMessage;
     });

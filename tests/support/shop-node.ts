@@ -1,10 +1,9 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { SOURCE_MAP_FLAG } from "../../bin/build/bundle";
 import type { ReconcileAnswer } from "../../lib/shop/api";
 import type { ExpiryRound } from "../../lib/shop/expiry";
 import { freePort } from "./free-port";
-import { shopNodeScript } from "./shop-node-script";
+import { testProgram } from "./test-program";
 import { waitUntil } from "./wait-until";
 
 /** Tasks for a shop node in addition to serving. It answers each with its result. */
@@ -78,7 +77,7 @@ export class ShopNode implements AsyncDisposable {
   /** Starts or restarts it on the same port with the same name. */
   async start(): Promise<void> {
     const { name, strategy, env = {} } = this.#options;
-    const script = await shopNodeScript();
+    const { file, execArgv } = testProgram("tests/support/shop-node-main.ts");
     const settings = {
       STORE_NODE: name,
       LOCK_STRATEGY: strategy,
@@ -86,7 +85,7 @@ export class ShopNode implements AsyncDisposable {
       SHOP_MAINTENANCE_EVERY_MS: "0",
     };
     this.#messages = [];
-    const child = fork(script, { execArgv: [SOURCE_MAP_FLAG], env: { ...process.env, ...settings, ...env } });
+    const child = fork(file, { execArgv: [...execArgv], env: { ...process.env, ...settings, ...env } });
     this.#child = child;
     child.on("message", (message) => this.#messages.push(message as ShopNodeMessage));
     child.on("exit", (code, signal) => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import type { StockOutcome, StockTarget } from "../../lib/stock/types";
+import { testProgram } from "./test-program";
 
 export interface StockProcessOrder {
   readonly strategyId: string;
@@ -25,8 +25,8 @@ export class StockProcess implements AsyncDisposable {
   readonly messages: StockProcessMessage[] = [];
 
   constructor(order: StockProcessOrder) {
-    const script = fileURLToPath(new URL("./stock-process-main.ts", import.meta.url));
-    this.#child = fork(script, [JSON.stringify(order)], { execArgv: ["--import", "tsx"] });
+    const { file, execArgv } = testProgram("tests/support/stock-process-main.ts");
+    this.#child = fork(file, [JSON.stringify(order)], { execArgv: [...execArgv] });
     this.#child.on("message", (message) => this.messages.push(message as StockProcessMessage));
     this.#child.on("exit", (code) => {
       if (code) this.messages.push({ type: "failed", message: `exit code ${code}` });

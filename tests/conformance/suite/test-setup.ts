@@ -12,7 +12,7 @@ export interface TestSetup {
   readonly strategyId: string;
   /** Settings of the PostgreSQL locks. */
   readonly postgres?: Pick<TestPostgresOptions, "rowLock" | "advisory">;
-  /** URL of a module that exports `entry`, a LockEntry, for a lock that is not in all-locks.ts. */
+  /** URL of a program module (tests/support/test-program.ts) that exports `entry`, a LockEntry, for a lock that is not in all-locks.ts. */
   readonly module?: string;
 }
 

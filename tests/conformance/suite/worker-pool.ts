@@ -1,23 +1,18 @@
 import type { TestSetup } from "./test-setup";
 import { Worker } from "./worker";
-import { buildWorkerScript, type WorkerScript } from "./worker-script";
 
 const SIZE = 3;
 
 /** The workers of a test file. They start with the first case that needs them and are reused, because a start is expensive. */
 let workers: readonly Worker[] = [];
-let built: Promise<WorkerScript> | null = null;
 
 /** Three workers, each with the strategy open. Replaces workers that a case has killed. */
 export async function openWorkers(setup: TestSetup): Promise<readonly Worker[]> {
-  built ??= buildWorkerScript(setup.module);
-  const { script, module } = await built;
   const kept = workers.filter((worker) => !worker.isGone);
-  const added = Array.from({ length: SIZE - kept.length }, () => new Worker(script));
+  const added = Array.from({ length: SIZE - kept.length }, () => new Worker());
   workers = [...kept, ...added];
   await Promise.all(added.map((worker) => worker.until("ready")));
-  for (const worker of workers)
-    worker.send({ kind: "open", setup: module === undefined ? setup : { ...setup, module } });
+  for (const worker of workers) worker.send({ kind: "open", setup });
   await Promise.all(workers.map((worker) => worker.until("opened")));
   return workers;
 }
@@ -26,6 +21,5 @@ export async function openWorkers(setup: TestSetup): Promise<readonly Worker[]> 
 export async function endWorkers(): Promise<void> {
   const ended = await Promise.allSettled(workers.map((worker) => worker.end()));
   await Promise.all(workers.map((worker) => worker[Symbol.asyncDispose]()));
-  await (await built)?.[Symbol.asyncDispose]();
   for (const result of ended) if (result.status === "rejected") throw result.reason;
 }

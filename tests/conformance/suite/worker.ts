@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { SOURCE_MAP_FLAG } from "../../../bin/build/bundle";
+import { testProgram } from "../../support/test-program";
 import { waitUntil } from "../../support/wait-until";
 import type { WorkerCommand, WorkerMessage } from "./worker-protocol";
 
@@ -12,8 +12,9 @@ export class Worker implements AsyncDisposable {
   #messages: WorkerMessage[] = [];
   #isClosed = true;
 
-  constructor(script: string) {
-    this.#child = fork(script, { execArgv: [SOURCE_MAP_FLAG] });
+  constructor() {
+    const { file, execArgv } = testProgram("tests/conformance/suite/worker-main.ts");
+    this.#child = fork(file, { execArgv: [...execArgv] });
     this.#child.on("message", (message) => this.#messages.push(message as WorkerMessage));
     this.#child.on("exit", (code, signal) => {
       if (code) this.#messages.push({ type: "failed", message: `the worker exited with ${code ?? signal}` });

@@ -3,7 +3,6 @@ import { fork } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { fileURLToPath } from "node:url";
 import { createLock } from "../../../lib/locks/create-lock";
 import { breakLock } from "../../../lib/locks/redis/break-lock";
 import { ownerlessKey } from "../../../lib/locks/redis/ownerless";
@@ -13,10 +12,11 @@ import { createRedisSetnxGetset } from "../../../lib/locks/redis/redis-setnx-get
 import type { LockOutcome, LockRequest } from "../../../lib/locks/types";
 import { makeGate } from "../../support/gate";
 import { type LockClients, openLockClients } from "../../support/lock-clients";
+import { testProgram } from "../../support/test-program";
 
 /** The flaws of the Redis locks without an owner. tests/conformance shows that they exclude others without a fault. */
 
-const FAILPOINT = fileURLToPath(new URL("../../support/failpoint-main.ts", import.meta.url));
+const FAILPOINT = testProgram("tests/support/failpoint-main.ts");
 const TTL_MS = 200;
 
 describe("Redis locks without an owner", () => {
@@ -75,7 +75,7 @@ describe("Redis locks without an owner", () => {
   });
 
   it("redis-setnx-expire leaves a lock that never expires if it is killed between its two commands", async () => {
-    const holder = fork(FAILPOINT, [request.resource], { execArgv: ["--import", "tsx"] });
+    const holder = fork(FAILPOINT.file, [request.resource], { execArgv: [...FAILPOINT.execArgv] });
     const exit = once(holder, "exit");
     try {
       assert.deepEqual(await once(holder, "message"), ["between", undefined]);

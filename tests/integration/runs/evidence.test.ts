@@ -12,18 +12,22 @@ requireEnv("DATABASE_URL");
 setEnv({ STORE_NODE: "dashboard", LOCK_STRATEGY: "sql-guarded" });
 
 const OPERATIONS = 600;
-type Handler = (request: Request) => Promise<Response>;
 
-async function handlerOf(path: string): Promise<Handler> {
-  const route = (await import(`../../../app/api/runs/[id]/${path}/route`)) as { GET: Handler };
-  return route.GET;
-}
+/** The handlers by their path below the run. Loaded on demand, because they read the environment that is set above. */
+const HANDLERS = {
+  evidence: () => import("../../../app/api/runs/[id]/evidence/route"),
+  findings: () => import("../../../app/api/runs/[id]/findings/route"),
+  "findings/[name]": () => import("../../../app/api/runs/[id]/findings/[name]/route"),
+  timeline: () => import("../../../app/api/runs/[id]/timeline/route"),
+} as const;
+type Path = keyof typeof HANDLERS;
 
 describe("a run's evidence over HTTP", () => {
   let id = "";
-  const request = async (path: string, { name = "", query = "", run = id } = {}) => {
+  const request = async (path: Path, { name = "", query = "", run = id } = {}) => {
     const url = `http://127.0.0.1/api/runs/${run}/${path.replace("[name]", name)}?${query}`;
-    const response = await (await handlerOf(path))(new Request(url));
+    const { GET } = await HANDLERS[path]();
+    const response = await GET(new Request(url));
     return { status: response.status, body: await response.json() };
   };
 
@@ -110,7 +114,7 @@ describe("a run's evidence over HTTP", () => {
     assert.equal((await request("findings", { run: "missing" })).status, 404);
     await prisma()
       .$executeRaw`UPDATE runs SET document = jsonb_set(document, '{status}', '"running"') WHERE id = ${id}`;
-    for (const path of ["findings", "timeline", "evidence"]) assert.equal((await request(path)).status, 409);
+    for (const path of ["findings", "timeline", "evidence"] as const) assert.equal((await request(path)).status, 409);
     assert.equal((await request("findings/[name]", { name: "lostUpdates-1" })).status, 409);
   });
 });

@@ -7,9 +7,7 @@ import { ROOT } from "../supervisor/paths";
 import { aloneReason } from "./test-files";
 
 /**
- * Bundles the unit tests, because loading TypeScript in a process per file took five times as long as the tests. The
- * files of a group share a process. A file that changes its process, such as the environment, is marked `@alone`, and so is a
- * file that waits for seconds.
+ * Bundles tests and the programs that they start, because loading TypeScript takes seconds of CPU time in each process.
  */
 
 /** Processes. A third one loads every package once more, which costs more than the waits that it overlaps. */
@@ -17,38 +15,40 @@ const GROUPS = 2;
 /** Processes beside the groups, for files that run alone. */
 const ALONE_AT_ONCE = 2;
 
-export interface UnitBundle {
-  /** The program that runs test files: bin/testing/node-tests.ts. */
-  readonly runner: string;
+/** @returns the bundled file of each source, by its absolute path */
+export async function bundleTests(sources: readonly string[], outDir: string): Promise<(source: string) => string> {
+  rmSync(outDir, { recursive: true, force: true });
+  const nameOf = (source: string) => path.relative(ROOT, source).replace(/\.tsx?$/, "");
+  await bundle({
+    entryPoints: Object.fromEntries(sources.map((source) => [nameOf(source), source])),
+    outDir,
+    splitting: true,
+    plugins: [sourceUrls],
+  });
+  return (source) => path.join(outDir, `${nameOf(source)}.mjs`);
+}
+
+export interface GroupedFiles {
   /** Each runs in a process. */
   readonly files: readonly string[];
   readonly concurrency: number;
 }
 
-/** @param files absolute paths of test files */
-export async function bundleUnitTests(files: readonly string[], outDir: string): Promise<UnitBundle> {
-  rmSync(outDir, { recursive: true, force: true });
-  const nameOf = (file: string) => path.relative(ROOT, file).replace(/\.tsx?$/, "");
-  await bundle({
-    entryPoints: {
-      "node-tests": "bin/testing/node-tests.ts",
-      ...Object.fromEntries(files.map((file) => [nameOf(file), file])),
-    },
-    outDir,
-    splitting: true,
-    plugins: [sourceUrls],
-  });
-  const bundled = (file: string) => path.join(outDir, `${nameOf(file)}.mjs`);
-  const alone = files.filter((file) => aloneReason(file) !== null);
-  const shared = files.filter((file) => !alone.includes(file));
+/**
+ * Lets the unit tests share a few processes. A file that changes its process, such as the environment, is marked `@alone`, and so is a
+ * file that waits for seconds.
+ * @param sources absolute paths of test files
+ */
+export function groupFiles(
+  sources: readonly string[],
+  { outDir, bundled }: { readonly outDir: string; readonly bundled: (source: string) => string },
+): GroupedFiles {
+  const alone = sources.filter((source) => aloneReason(source) !== null);
+  const shared = sources.filter((source) => !alone.includes(source));
   const groups = Array.from({ length: Math.min(GROUPS, shared.length) }, (_, group) =>
     writeGroup(path.join(outDir, `group-${group + 1}.mjs`), everyNth(shared, group).map(bundled)),
   );
-  return {
-    runner: path.join(outDir, "node-tests.mjs"),
-    files: [...groups, ...alone.map(bundled)],
-    concurrency: GROUPS + ALONE_AT_ONCE,
-  };
+  return { files: [...groups, ...alone.map(bundled)], concurrency: GROUPS + ALONE_AT_ONCE };
 }
 
 /** Spreads the files of a folder over all groups, because slow files often share a folder. */
@@ -70,8 +70,8 @@ export const sourceUrls: Plugin = {
       const text = readFileSync(file, "utf8");
       if (file.includes(`${path.sep}node_modules${path.sep}`) || !text.includes("import.meta.")) return null;
       const contents = text
-        .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(file).href))
-        .replaceAll("import.meta.dirname", JSON.stringify(path.dirname(file)));
+        .replaceAll(/import\.meta\.url/g, JSON.stringify(pathToFileURL(file).href))
+        .replaceAll(/import\.meta\.dirname/g, JSON.stringify(path.dirname(file)));
       return { contents, loader: LOADERS[path.extname(file)] ?? "js", resolveDir: path.dirname(file) };
     });
   },
