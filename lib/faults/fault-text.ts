@@ -4,7 +4,7 @@ import type { FaultRequest } from "./request";
 /** A fault request as one word, for the command line and for the address of a page. */
 export const FAULT_SYNTAX = "id[@atMs][+durationMs][:node]";
 
-const PATTERN = /^([a-z0-9-]+)(?:@(\d{1,6}))?(?:\+(\d{1,6}))?(?::([a-z0-9-]{1,40}))?$/;
+const PATTERN = /^([a-z0-9_-]+)(?:@(\d{1,6}))?(?:\+(\d{1,6}))?(?::([a-z0-9-]{1,40}))?$/;
 
 /** @returns null if the text does not have the syntax; `faultRequestSchema` checks the bounds */
 export function parseFault(text: string): FaultRequest | null {

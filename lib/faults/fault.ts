@@ -1,7 +1,9 @@
+import type { ServerId } from "../../servers/all-servers";
 import type { History } from "../history/history";
 import type { StrategyTraits } from "../locks/types";
 import type { ArmedStop, StopOutcome } from "../node/node-stops";
 import type { StockTarget } from "../stock/types";
+import type { ServerProxy } from "./run-proxies";
 
 /** The settings of a run that decide whether a fault applies to it and what the fault does. */
 export interface FaultContext {
@@ -58,6 +60,8 @@ export interface Injection {
   readonly atMs: number;
   readonly durationMs: number;
   readonly node: FaultNode;
+  /** Proxies to the servers of `proxiedServers`, of the requested node or of all nodes. */
+  readonly proxies: readonly ServerProxy[];
   /** Resolves `atMs` after the run's first purchase. @throws FaultMissed if the load ends before that */
   untilDue(): Promise<void>;
   /** Aborts when the load is over: the fault must not begin after that. */
@@ -73,6 +77,8 @@ export interface Fault {
   readonly stopsNode?: true;
   /** The evidence that it took effect, as a noun phrase. */
   readonly proof: string;
+  /** The servers that it acts on through proxies between them and the nodes. Absent: the run needs no proxies for it. */
+  proxiedServers?(run: FaultContext): readonly ServerId[];
   /** Milliseconds if the request names no duration; null for an instant fault, which takes no duration. */
   defaultDurationMs(run: FaultContext): number | null;
   /** Why it does not apply to such a run; null if it does. */

@@ -5,5 +5,11 @@ export const FAULT_IDS = [
   "store-node-crash",
   "memcached-flush",
   "pg-disconnect",
+  "latency",
+  "bandwidth",
+  "slicer",
+  "timeout",
+  "reset_peer",
+  "down",
 ] as const;
 export type FaultId = (typeof FAULT_IDS)[number];

@@ -9,7 +9,7 @@ export const faultRequestSchema = z.strictObject({
   atMs: z.int().min(0).max(600_000).optional(),
   /** Absent: long enough for the strategy and its lease. Instant faults take none. */
   durationMs: z.int().min(100).max(LONGEST_PAUSE_MS).optional(),
-  /** The store node to act on, for faults of one node; absent: the first. */
+  /** The store node to act on, for faults of one node; absent: the first. For network faults, absent: all nodes. */
   node: z.string().min(1).max(64).optional(),
 });
 export type FaultRequest = z.infer<typeof faultRequestSchema>;

@@ -6,6 +6,7 @@ import { processSingleton } from "../services/singleton";
 import { createStockStrategy } from "../stock/stock-strategies";
 import { lockDependencies } from "./lock-dependencies";
 import { NodeStops } from "./node-stops";
+import { openProxiedClients } from "./proxied-clients";
 import { Spool } from "./spool";
 import { StoreNode } from "./store-node";
 
@@ -14,16 +15,22 @@ export function currentNode(): StoreNode {
   return processSingleton("store-node", () => {
     const { STORE_NODE, LOCK_STRATEGY, SPOOL_DIR, HOLD_MS, LOCK_TTL_MS, WAIT_TIMEOUT_MS } = env();
     const stops = new NodeStops();
+    const common = { node: STORE_NODE, beforeWrite: stops.beforeWrite };
     const node = new StoreNode({
       name: STORE_NODE,
       activeStrategy: LOCK_STRATEGY,
-      createStrategy: (id) =>
-        createStockStrategy(id, {
-          pool: postgresPool(),
-          node: STORE_NODE,
-          locks: lockDependencies(),
-          beforeWrite: stops.beforeWrite,
-        }),
+      createStrategy: (id) => createStockStrategy(id, { ...common, pool: postgresPool(), locks: lockDependencies() }),
+      createProxied: (id, ports) => {
+        const { close, ...clients } = openProxiedClients(ports);
+        const strategy = createStockStrategy(id, { ...common, ...clients });
+        return {
+          strategy,
+          close: async () => {
+            await strategy[Symbol.asyncDispose]();
+            await close();
+          },
+        };
+      },
       stops,
       spool: SPOOL_DIR === undefined ? undefined : new Spool(join(SPOOL_DIR, STORE_NODE)),
       defaults: { holdMs: HOLD_MS, ttlMs: LOCK_TTL_MS, waitTimeoutMs: WAIT_TIMEOUT_MS },

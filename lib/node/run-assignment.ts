@@ -3,6 +3,11 @@ import { z } from "zod";
 /** Phases of a run whose status is `running`, as PostgreSQL stores them (`runs.phase`). */
 export type RunPhase = "preparing" | "open" | "closing";
 
+const portSchema = z.int().min(1).max(65_535);
+/** Ports of proxies on this host, by server id, in the order of the server's endpoints. */
+const proxyPortsSchema = z.record(z.string(), z.array(portSchema));
+export type ProxyPorts = Readonly<z.infer<typeof proxyPortsSchema>>;
+
 /** A run's settings for one node; body of `PUT /api/node/runs/{id}`. */
 export const assignmentSchema = z.strictObject({
   runId: z.string().min(1).max(64),
@@ -15,6 +20,8 @@ export const assignmentSchema = z.strictObject({
   runKey: z.string().min(16).max(64).optional(),
   /** False: writes do not check fencing tokens. Default: true. */
   fencing: z.boolean().optional(),
+  /** Proxies between the nodes and their servers, by node. A node in it serves the run through separate clients. */
+  proxyPorts: z.record(z.string(), proxyPortsSchema).optional(),
 });
 export type RunAssignment = z.infer<typeof assignmentSchema>;
 

@@ -1,3 +1,4 @@
+import type { StockStrategy } from "../stock/types";
 import type { PurchaseMeter, RunFigures } from "./purchase-meter";
 import type { Recorder } from "./recorder";
 import type { RunAssignment } from "./run-assignment";
@@ -11,6 +12,9 @@ export type RunState = "reserved" | "open" | "closed";
 
 export interface ActiveRun {
   readonly assignment: RunAssignment;
+  readonly strategy: StockStrategy;
+  /** Closes the clients that only this run uses. Null: it uses those of the process. */
+  readonly closeClients: (() => Promise<void>) | null;
   readonly meter: PurchaseMeter;
   readonly figures: RunFigures;
   readonly recorder: Recorder;

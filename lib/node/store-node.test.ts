@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { StockDrift, StockStrategy, StockTarget } from "../stock/types";
 import { isOfEarlierProcess } from "./process-instance";
-import type { RunAssignment } from "./run-assignment";
+import type { ProxyPorts, RunAssignment } from "./run-assignment";
 import { StoreNode } from "./store-node";
 
 const TARGET = { kind: "product", id: 1 } as const;
@@ -27,14 +27,23 @@ function makeNode(historyCapacity = 10) {
     const strategy = { id, prepare, drift: async () => NO_DRIFT, [Symbol.asyncDispose]: asyncDispose };
     return strategy as unknown as StockStrategy;
   };
+  const proxied: unknown[] = [];
+  const createProxied = (id: string, ports: ProxyPorts) => {
+    proxied.push(ports);
+    return {
+      strategy: { id: `${id} through proxies` } as StockStrategy,
+      close: async () => void disposed.push(`${id} proxied`),
+    };
+  };
   const node = new StoreNode({
     name: "node-1",
     activeStrategy: "of-shop",
     createStrategy,
+    createProxied,
     defaults: DEFAULTS,
     historyCapacity: () => historyCapacity,
   });
-  return { node, created, disposed, prepared };
+  return { node, created, disposed, prepared, proxied };
 }
 
 describe("StoreNode", () => {
@@ -50,6 +59,35 @@ describe("StoreNode", () => {
     assert.equal(node.plan({ kind: "product", id: 2 }).run, null);
     node.close("run-1");
     assert.equal(node.plan(TARGET).run, null);
+  });
+
+  it("serves a run with proxies through separate clients, which it closes when it forgets the run", async () => {
+    const { node, created, disposed, proxied } = makeNode();
+    const proxyPorts = { "node-1": { postgres: [26_001] }, "node-2": { postgres: [26_002] } };
+    node.assign(makeAssignment("run-1", { proxyPorts }));
+    assert.deepEqual(proxied, [{ postgres: [26_001] }]);
+    assert.equal(node.plan(TARGET).strategy.id, "of-run through proxies");
+    assert.equal(node.plan({ kind: "product", id: 2 }).strategy.id, "of-shop");
+    assert.equal((await node.drift("run-1"))?.drift, 0, "expected the count from the servers themselves");
+    assert.deepEqual(created, ["of-run", "of-shop"]);
+    node.close("run-1");
+    assert.deepEqual(disposed, []);
+    node.forget("run-1");
+    assert.deepEqual(disposed, ["of-run proxied"]);
+  });
+
+  it("serves a run whose proxies are for other nodes with the clients of the process", () => {
+    const { node, proxied } = makeNode();
+    node.assign(makeAssignment("run-1", { proxyPorts: { "node-2": { postgres: [26_002] } } }));
+    assert.equal(node.plan(TARGET).strategy, node.strategy("of-run"));
+    assert.deepEqual(proxied, []);
+  });
+
+  it("closes the clients of a run with proxies when it is disposed", async () => {
+    const { node, disposed } = makeNode();
+    node.assign(makeAssignment("run-1", { proxyPorts: { "node-1": { postgres: [26_001] } } }));
+    await node[Symbol.asyncDispose]();
+    assert.deepEqual(disposed, ["of-run proxied", "of-run"]);
   });
 
   it("calls a plan outdated once a run of its target starts or ends", () => {

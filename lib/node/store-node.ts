@@ -7,7 +7,7 @@ import { operationId } from "./process-instance";
 import { type NodeRunStats, PurchaseMeter, RunFigures } from "./purchase-meter";
 import { figuresOf, recordedOperations } from "./recorded-figures";
 import { Recorder } from "./recorder";
-import type { RunAssignment, RunPreparation } from "./run-assignment";
+import type { ProxyPorts, RunAssignment, RunPreparation } from "./run-assignment";
 import { type ActiveRun, RunRegistry } from "./run-registry";
 import type { Spool } from "./spool";
 
@@ -21,6 +21,8 @@ export interface StoreNodeOptions {
   readonly activeStrategy: string;
   /** Creates a strategy. @throws LockError if its server is not configured */
   readonly createStrategy: (id: string) => StockStrategy;
+  /** Creates a strategy with separate clients, for a run whose network has a fault. Absent: the node serves no such run. */
+  readonly createProxied?: (id: string, ports: ProxyPorts) => ProxiedStrategy;
   readonly defaults: { readonly holdMs: number; readonly ttlMs: number; readonly waitTimeoutMs: number };
   /** Stops of this process that faults inject; the strategies must be created with its failpoints. */
   readonly stops?: NodeStops;
@@ -28,6 +30,13 @@ export interface StoreNodeOptions {
   readonly historyCapacity?: () => number;
   /** Keeps recorded operations for the next process instance of this node. Absent: a killed process loses them. */
   readonly spool?: Spool | undefined;
+}
+
+/** A strategy for one run. */
+export interface ProxiedStrategy {
+  readonly strategy: StockStrategy;
+  /** Disposes of the strategy and closes its clients. */
+  readonly close: () => Promise<void>;
 }
 
 /** How the node serves one purchase: with the settings of the run that owns the target, or with the shop's. */
@@ -123,7 +132,7 @@ export class StoreNode {
   }
 
   private newRun(assignment: RunAssignment, isResumed: boolean): ActiveRun {
-    this.strategy(assignment.strategy);
+    const { strategy, closeClients } = this.strategyOf(assignment);
     const capacity = this.options.historyCapacity?.() ?? HISTORY_CAPACITY;
     const spooled = this.options.spool?.recover(assignment.runId) ?? null;
     const figures = spooled ? figuresOf(recordedOperations(spooled.ndjson)) : new RunFigures();
@@ -132,6 +141,8 @@ export class StoreNode {
     recorder.spool = this.options.spool?.open(assignment.runId, recorder) ?? null;
     return {
       assignment,
+      strategy,
+      closeClients,
       meter: new PurchaseMeter(metrics(), figures),
       figures,
       recorder,
@@ -139,6 +150,13 @@ export class StoreNode {
       isResumed,
       state: "reserved",
     };
+  }
+
+  private strategyOf({ strategy: id, proxyPorts }: RunAssignment): Pick<ActiveRun, "strategy" | "closeClients"> {
+    const strategy = this.strategy(id);
+    const ports = proxyPorts?.[this.name];
+    const proxied = ports && this.options.createProxied?.(id, ports);
+    return proxied ? { strategy: proxied.strategy, closeClients: proxied.close } : { strategy, closeClients: null };
   }
 
   /** Closes a run on this node: purchases in flight still belong to it, new ones do not. @returns false if it is unknown */
@@ -155,7 +173,8 @@ export class StoreNode {
     this.runs.forget(runId);
   }
 
-  private release({ assignment: { runId }, recorder }: ActiveRun): void {
+  private release({ assignment: { runId }, recorder, closeClients }: ActiveRun): void {
+    void closeClients?.();
     this.stops.forget(runId);
     void recorder.spool?.stop().then(() => this.options.spool?.forget(runId));
   }
@@ -213,7 +232,7 @@ export class StoreNode {
     const resource = resourceOf(target);
     const run = this.openRunOf(resource);
     const meter = run?.meter ?? this.shopMeter;
-    const strategy = this.strategy(run?.assignment.strategy ?? this.activeId);
+    const strategy = run?.strategy ?? this.strategy(this.activeId);
     const { holdMs, ttlMs, waitTimeoutMs } = run?.assignment ?? this.options.defaults;
     return { resource, strategy, run, meter, holdMs, ttlMs, waitTimeoutMs, fencing: run?.assignment.fencing ?? true };
   }
@@ -270,6 +289,7 @@ export class StoreNode {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.runs.all().map(({ recorder }) => recorder.spool?.end()));
+    await Promise.allSettled(this.runs.all().map(({ closeClients }) => closeClients?.()));
     await Promise.allSettled([...this.strategies.values()].map((strategy) => strategy[Symbol.asyncDispose]()));
     this.strategies.clear();
   }

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { RunProxies } from "../faults/run-proxies";
 import { env } from "../services/current-env";
 import { isLostDatabase } from "../services/lost-database";
 import { type CheckedRuns, checkedRuns } from "./checked-runs";
@@ -62,16 +63,30 @@ export class Coordinator {
 
   /** @throws LabError `run_active`, `unknown_strategy`, `strategy_unavailable`, `target_not_found`, `node_unavailable`, `too_many_nodes`, `invalid_fault`, `fault_not_applicable` */
   async open(request: RunRequest): Promise<RunDocument> {
-    const claimed = await this.claim(request, planRun(request, this.options));
+    const planned = planRun(request, this.options);
+    const proxies = await this.faults.openProxies(planned.faults);
+    const plan = { ...planned, ...(proxies ? { proxyPorts: proxies.ports } : {}) };
+    try {
+      return await this.openClaimed(await this.claim(request, plan), {
+        proxies,
+        stage: request.launch ? "generator" : "doors",
+      });
+    } catch (error) {
+      await proxies?.[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  private async openClaimed(claimed: ClaimedRun, { proxies, stage }: OpeningRun): Promise<RunDocument> {
     const { id, config } = claimed.document;
     const limitMs = engineLimitMs(config) + GRACE_MS;
     this.keys.set(id, claimed.assignment.runKey);
     try {
       const document = await prepareRun(claimed, this.options.nodes, limitMs);
       this.deadlines.set(id, limitMs, () => this.fail(id, NOT_FINISHED));
-      this.stages.set(id, request.launch ? "generator" : "doors");
+      this.stages.set(id, stage);
       this.startSampler(document);
-      this.faults.start(document, claimed.faults);
+      this.faults.start(document, claimed.faults, proxies);
       return document;
     } catch (error) {
       await this.discard(id);
@@ -180,8 +195,7 @@ export class Coordinator {
     const samplers = [...this.samplers.values()];
     this.samplers.clear();
     this.deadlines.stop();
-    this.faults.stop();
-    await Promise.allSettled(samplers.map((sampler) => sampler.stop()));
+    await Promise.allSettled([this.faults.stop(), ...samplers.map((sampler) => sampler.stop())]);
   }
 
   private async endEarly(id: string): Promise<RunDocument> {
@@ -279,7 +293,7 @@ export class Coordinator {
   private forget(id: string): void {
     this.samplers.delete(id);
     this.deadlines.clear(id);
-    this.faults.forget(id);
+    void this.faults.forget(id);
     this.stages.delete(id);
     this.keys.delete(id);
     this.closer.forget(id);
@@ -295,6 +309,11 @@ export class Coordinator {
 function unmeasured(document: RunDocument, error: Error): RunDocument {
   if (isLostDatabase(error)) throw error;
   return { ...document, sentences: [`The run could not be measured: ${error.message}`] };
+}
+
+interface OpeningRun {
+  readonly proxies: RunProxies | null;
+  readonly stage: RunStage;
 }
 
 type FinishInput = Pick<FinishRequest, "awaitClientReport"> & { readonly client?: FinishRequest["client"] | null };

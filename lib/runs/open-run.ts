@@ -28,6 +28,8 @@ export interface RunPlan {
   readonly nodes: number;
   readonly expected: RunDocument["expected"];
   readonly faults: readonly PlannedFault[];
+  /** Ports of the proxies that the faults need. */
+  readonly proxyPorts?: RunAssignment["proxyPorts"];
 }
 
 /** A run that this process has claimed and that no node knows yet. */
@@ -70,7 +72,7 @@ export async function claimRun(
     const target = await findOrCreateTarget(database, id, request);
     if (!target) throw new LabError("target_not_found", `There is no ${request.target.kind} ${request.target.id}.`);
     const limitPerUser = await limitPerUserOf(database, target);
-    const { nodes, expected, faults } = plan;
+    const { nodes, expected, faults, proxyPorts } = plan;
     const document = newDocument({ id, request, target, limitPerUser, nodes, expected, versions });
     const { strategy, holdMs, ttlMs, waitTimeoutMs, fencing } = request;
     const runKey = randomBytes(16).toString("hex");
@@ -83,6 +85,7 @@ export async function claimRun(
       ttlMs,
       waitTimeoutMs,
       ...(fencing === undefined ? {} : { fencing }),
+      ...(proxyPorts === undefined ? {} : { proxyPorts }),
     };
     const deadlineAtEpochMs = Date.now() + drainLimitMs() + PREPARE_LIMIT_MS;
     const { openedBy } = options;

@@ -1,3 +1,4 @@
+import type { ServerId } from "../../servers/all-servers";
 import { faultsById } from "../faults/all-faults";
 import type { Fault } from "../faults/fault";
 import { DEFAULT_AT_MS } from "../faults/request";
@@ -13,6 +14,10 @@ export interface PlannedFault {
   readonly durationMs: number;
   /** The store node to act on, for faults of one node. */
   readonly nodeName: string;
+  /** The store nodes to act on, for faults of the network. */
+  readonly nodeNames: readonly string[];
+  /** The servers that it needs proxies to. */
+  readonly servers: readonly ServerId[];
 }
 
 /**
@@ -41,7 +46,14 @@ export function planFaults(request: RunRequest, nodeNames: readonly string[]): P
       throw invalidFault(`faults.${index}.node`, `"${nodeName}" must be one of ${nodeNames.join(", ")}.`);
     }
     const atMs = requested.atMs ?? DEFAULT_AT_MS;
-    return { fault, atMs, durationMs: requested.durationMs ?? durationMs ?? 0, nodeName };
+    return {
+      fault,
+      atMs,
+      durationMs: requested.durationMs ?? durationMs ?? 0,
+      nodeName,
+      nodeNames: requested.node === undefined ? nodeNames : [requested.node],
+      servers: fault.proxiedServers?.(run) ?? [],
+    };
   });
 }
 

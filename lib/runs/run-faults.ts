@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type FaultEvent, FaultMissed } from "../faults/fault";
+import { RunProxies } from "../faults/run-proxies";
 import { LONGEST_PAUSE_MS } from "../node/node-stops";
 import { log } from "../services/log";
 import { traitsOf } from "../stock/stock-strategies";
@@ -25,6 +26,7 @@ interface RunningFaults {
   readonly open: Set<OpenFault>;
   readonly closing: AbortController;
   readonly outcomes: Promise<readonly Outcome[]>;
+  readonly proxies: RunProxies | null;
 }
 
 /** Injects the faults of the runs opened in this process, and reports the outcome of each. */
@@ -33,7 +35,14 @@ export class RunFaults {
 
   constructor(private readonly nodes: readonly NodeClient[]) {}
 
-  start(document: RunDocument, planned: readonly PlannedFault[]): void {
+  /** Opens the proxies that the faults need; null if they need none. */
+  async openProxies(planned: readonly PlannedFault[]): Promise<RunProxies | null> {
+    const servers = [...new Set(planned.flatMap((fault) => fault.servers))];
+    const nodes = [...new Set(planned.flatMap((fault) => (fault.servers.length > 0 ? fault.nodeNames : [])))];
+    return servers.length === 0 ? null : RunProxies.open(nodes, servers);
+  }
+
+  start(document: RunDocument, planned: readonly PlannedFault[], proxies: RunProxies | null = null): void {
     if (planned.length === 0) return;
     const closing = new AbortController();
     const open = new Set<OpenFault>();
@@ -41,10 +50,10 @@ export class RunFaults {
       planned.map((fault) => {
         const entry = { planned: fault, isDue: false };
         open.add(entry);
-        return this.inject(document, entry, closing.signal).finally(() => open.delete(entry));
+        return this.inject(document, entry, { closing: closing.signal, proxies }).finally(() => open.delete(entry));
       }),
     );
-    this.running.set(document.id, { open, closing, outcomes });
+    this.running.set(document.id, { open, closing, outcomes, proxies });
   }
 
   /** The faults of a run that have not ended. @param lateNodes nodes that do not answer */
@@ -77,17 +86,25 @@ export class RunFaults {
     };
   }
 
-  forget(runId: string): void {
-    this.running.get(runId)?.closing.abort();
+  /** Ends the faults of a run, and then its proxies. */
+  async forget(runId: string): Promise<void> {
+    const running = this.running.get(runId);
     this.running.delete(runId);
+    running?.closing.abort();
+    await running?.outcomes;
+    await running?.proxies?.[Symbol.asyncDispose]();
   }
 
-  stop(): void {
-    for (const runId of [...this.running.keys()]) this.forget(runId);
+  async stop(): Promise<void> {
+    await Promise.all([...this.running.keys()].map((runId) => this.forget(runId)));
   }
 
-  private async inject(document: RunDocument, open: OpenFault, closing: AbortSignal): Promise<Outcome> {
-    const { fault, atMs, durationMs, nodeName } = open.planned;
+  private async inject(
+    document: RunDocument,
+    open: OpenFault,
+    { closing, proxies }: { readonly closing: AbortSignal; readonly proxies: RunProxies | null },
+  ): Promise<Outcome> {
+    const { fault, atMs, durationMs, nodeName, nodeNames, servers } = open.planned;
     const node = this.nodes.find(({ address }) => address.name === nodeName);
     try {
       if (!node) throw new FaultMissed(`there is no node ${nodeName}`);
@@ -105,6 +122,7 @@ export class RunFaults {
           stops: () => node.stops(runId),
           disarmStops: () => node.disarmStops(runId),
         },
+        proxies: proxies?.between(nodeNames, servers) ?? [],
         untilDue: async () => {
           await this.untilDue(runId, atMs, closing);
           open.isDue = true;

@@ -19,10 +19,20 @@ export function postgresPool(): pg.Pool {
  */
 const SERVER_STATEMENT_LIMIT_MS = 65_000;
 
-/** A separate pool, which the caller must end. `use` is visible in pg_stat_activity. */
-export function openPostgresPool({ max, use }: { readonly max: number; readonly use: string }): pg.Pool {
+export interface PoolOptions {
+  readonly max: number;
+  /** Visible in pg_stat_activity. */
+  readonly use: string;
+  /** Absent: the lab's database at its configured address. */
+  readonly url?: string;
+  /** Absent: the loss of an idle connection is logged. */
+  readonly onIdleLoss?: (error: Error) => void;
+}
+
+/** A separate pool, which the caller must end. */
+export function openPostgresPool({ max, use, url, onIdleLoss = logIdleLoss }: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: env().DATABASE_URL,
+    connectionString: url ?? env().DATABASE_URL,
     max,
     // If the server is lost, a request must fail with 503 within the wait limit.
     connectionTimeoutMillis: Math.max(env().WAIT_TIMEOUT_MS, 1_000),
@@ -32,10 +42,14 @@ export function openPostgresPool({ max, use }: { readonly max: number; readonly 
     application_name: `flash-sale-lab ${env().STORE_NODE} ${use}`.trim(),
   });
   // The pool replaces an idle connection that the server closed; no request fails.
-  pool.on("error", (error) => log().warn({ server: "postgres", reason: error.message }, "idle connection lost"));
+  pool.on("error", onIdleLoss);
   // For a connection in use, the failing statement reports the loss. Without a listener the event would end the process.
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
+}
+
+function logIdleLoss(error: Error): void {
+  log().warn({ server: "postgres", reason: error.message }, "idle connection lost");
 }
 
 export function prisma(): PrismaClient {

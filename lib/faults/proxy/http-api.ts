@@ -104,7 +104,7 @@ export interface ToxiproxyApi extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Serves the HTTP API of Toxiproxy for proxies of its own. Disposal closes the API, the proxies and their connections. */
+/** Serves the HTTP API of Toxiproxy for its own proxies. Disposal closes the API, the proxies and their connections. */
 export async function serveToxiproxyApi(
   address: { readonly host: string; readonly port: number },
   dependencies: ProxyDependencies,

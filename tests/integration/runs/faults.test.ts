@@ -220,6 +220,7 @@ describe("a run with a fault", () => {
         atMs: 0,
         durationMs: 0,
         node: { name: "node-1", armStop: unused, stops: unused, disarmStops: unused },
+        proxies: [],
         untilDue: async () => {},
         closing: new AbortController().signal,
       });

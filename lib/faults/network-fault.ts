@@ -1,0 +1,126 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type ServerId, serverKinds, servers } from "../../servers/all-servers";
+import type { StrategyTraits } from "../locks/types";
+import { env } from "../services/current-env";
+import { nowNs } from "../services/monotonic";
+import { type Fault, type FaultContext, FaultMissed, type Injection } from "./fault";
+import type { FaultId } from "./ids";
+import { toxicKinds } from "./proxy/all-toxics";
+import type { Attributes, Stream } from "./proxy/toxic";
+import type { ServerProxy } from "./run-proxies";
+
+/** A fault of the network between store nodes and the servers of the strategy, PostgreSQL included. */
+export interface NetworkFault {
+  readonly id: FaultId;
+  readonly does: string;
+  readonly proof: string;
+  readonly durationMs: number;
+  /** It only delays data: by at most this much per message. Absent: it ends connections. */
+  readonly delayMs?: number;
+  /** Applies it to one proxy. @returns how to end it, which reports what it did */
+  apply(proxy: ServerProxy["proxy"]): Promise<() => Promise<NetworkEffect>>;
+}
+
+/** What it did to one proxy, counted by the proxy. */
+export interface NetworkEffect {
+  readonly connections: number;
+  readonly bytes: number;
+}
+
+export interface ToxicOn {
+  readonly type: string;
+  readonly stream: Stream;
+  readonly attributes: Attributes;
+}
+
+/** Adds toxics for the time of the fault. */
+export function withToxics(...toxics: readonly ToxicOn[]): NetworkFault["apply"] {
+  return async (proxy) => {
+    const added = toxics.map(({ type, stream, attributes }) => {
+      const kind = toxicKinds.get(type);
+      if (!kind) throw new Error(`there is no toxic ${type}`);
+      return proxy.addToxic({ name: `${type}_${stream}`, kind, stream, toxicity: 1, attributes });
+    });
+    return async () => {
+      for (const toxic of added) proxy.removeToxic(toxic);
+      const effects = added.map(({ effect }) => effect);
+      return {
+        // A connection has both streams.
+        connections: Math.max(...effects.map(({ connections }) => connections)),
+        bytes: effects.reduce((total, { bytes }) => total + bytes, 0),
+      };
+    };
+  };
+}
+
+/** A delayed holder sends several messages per hold. With a shorter lease, the delay alone would outlast the lease. */
+const MESSAGES_PER_LEASE = 10;
+
+/** Builds a fault from what it does to a proxy. It ends at its deadline, or with the load. */
+export function networkFault(network: NetworkFault): Fault {
+  const { id, does, proof, durationMs, delayMs } = network;
+  return {
+    id,
+    does,
+    proof,
+    defaultDurationMs: () => durationMs,
+    proxiedServers: ({ traits }) => serversOf(traits),
+    whyNotApplicable: (run) => (delayMs === undefined ? null : whyLeaseTooShort(run, delayMs)),
+    whyUnavailable: whyNoProxies,
+    // A release that is lost leaves a lock that never expires taken.
+    expectedEffectOf: ({ traits }) =>
+      delayMs === undefined && traits.survives.holderCrash === "blocks" ? "blocked" : "safe",
+    inject: (injection) => inject(network, injection),
+  };
+}
+
+/** All strategies sell through PostgreSQL. */
+export function serversOf({ needs }: Pick<StrategyTraits, "needs">): readonly ServerId[] {
+  return Object.values(servers).flatMap(({ id }) => (id === "postgres" || needs.includes(id) ? [id] : []));
+}
+
+function whyLeaseTooShort({ traits, ttlMs }: FaultContext, delayMs: number): string | null {
+  const shortestMs = MESSAGES_PER_LEASE * delayMs;
+  const hasLease = traits.expiryClock === "server" || traits.expiryClock === "client";
+  if (!hasLease || ttlMs >= shortestMs) return null;
+  return `its delays could take longer than a lease of ${ttlMs} ms; choose a lease of at least ${shortestMs} ms`;
+}
+
+/** The nodes reach the proxies over the loopback address of this host. */
+function whyNoProxies(): string | null {
+  const remote = env().STORE_NODES.find(({ url }) => !LOOPBACK.test(new URL(url).hostname));
+  if (!remote) return null;
+  return `${remote.name} (${remote.url}) runs on another host, and the lab's proxies listen on this one only`;
+}
+
+const LOOPBACK = /^(localhost|127\..*|\[::1\])$/;
+
+async function inject(network: NetworkFault, { proxies, durationMs, untilDue, closing }: Injection) {
+  await untilDue();
+  const fromNs = nowNs();
+  const applied: { readonly on: ServerProxy; readonly end: () => Promise<NetworkEffect> }[] = [];
+  let effects: { readonly on: ServerProxy; readonly effect: NetworkEffect }[] = [];
+  try {
+    for (const on of proxies) applied.push({ on, end: await network.apply(on.proxy) });
+    await delay(durationMs, undefined, { signal: closing }).catch(() => {});
+  } finally {
+    effects = await Promise.all(applied.map(async ({ on, end }) => ({ on, effect: await end() })));
+  }
+  const toNs = nowNs();
+  const seen = effects.filter(({ effect }) => effect.connections > 0);
+  if (seen.length === 0) throw new FaultMissed("no connection of the run's nodes was in use while it lasted");
+  return { fromNs, toNs, proof: `${network.id} acted on ${listOf(seen)}.` };
+}
+
+/** `4 connections to PostgreSQL (1200 bytes) and 1 connection to Redis (80 bytes) of node-1 and node-2` */
+function listOf(seen: readonly { readonly on: ServerProxy; readonly effect: NetworkEffect }[]): string {
+  const parts = serverKinds.flatMap(({ id, label }) => {
+    const effects = seen.filter(({ on }) => on.server === id).map(({ effect }) => effect);
+    const sum = (field: keyof NetworkEffect) => effects.reduce((total, effect) => total + effect[field], 0);
+    const connections = sum("connections");
+    const noun = connections === 1 ? "connection" : "connections";
+    return connections === 0 ? [] : [`${connections} ${noun} to ${label} (${sum("bytes")} bytes)`];
+  });
+  const nodes = [...new Set(seen.map(({ on }) => on.node))];
+  return `${parts.join(" and ")} of ${nodes.join(" and ")}`;
+}

@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { throughProxies } from "./proxied-clients";
+
+describe("the address of a server behind proxies", () => {
+  const cases: readonly [string, readonly number[] | undefined, string][] = [
+    ["redis://127.0.0.1:6379", [9001], "redis://127.0.0.1:9001"],
+    ["redis://user:secret@db.example:6379/2", [9001], "redis://user:secret@127.0.0.1:9001/2"],
+    [
+      "postgresql://lab:p%40ss@localhost/lab?sslmode=disable",
+      [9001],
+      "postgresql://lab:p%40ss@127.0.0.1:9001/lab?sslmode=disable",
+    ],
+    ["redis://a:1,redis://b:2", [9001, 9002], "redis://127.0.0.1:9001,redis://127.0.0.1:9002"],
+    ["zk-1:2181,zk-2:2181/chroot", [9001, 9002], "127.0.0.1:9001,127.0.0.1:9002/chroot"],
+    ["memcached://[::1]:11211", [9001], "memcached://127.0.0.1:9001"],
+    ["localhost:11211", undefined, "localhost:11211"],
+  ];
+  for (const [address, ports, expected] of cases) {
+    it(`keeps everything but host and port of ${address}`, () =>
+      assert.equal(throughProxies(address, ports), expected));
+  }
+});
