@@ -72,6 +72,56 @@ describe("a call whose server does not answer", () => {
   });
 });
 
+describe("a nested call whose server does not answer", () => {
+  const never = () => new Promise<never>(() => {});
+
+  it("ends within a second if it cannot enter", async () => {
+    const backend = server.backend({}, () => ({ enterNested: never }));
+    const call = runner({}, backend).runGuarded(patient, async (grant) => {
+      await assert.rejects(
+        grant.runNested(async () => assert.fail("entered")),
+        code("backend_unavailable"),
+      );
+      assertWithin(2 + BOUND_MS);
+    });
+    await clock.settle(call);
+  });
+
+  it("ends within a second after its section if it enters late and cannot leave", async () => {
+    const enterNested = async () => {
+      await clock.sleep(500);
+      return "held" as const;
+    };
+    const backend = server.backend({}, () => ({ enterNested, leaveNested: never }));
+    const call = runner({}, backend).runGuarded(patient, async (grant) => {
+      await grant.runNested(() => clock.sleep(300));
+      assertWithin(2 + 300 + BOUND_MS);
+    });
+    await clock.settle(call);
+  });
+
+  it("leaves the call around it the rest of the second", async () => {
+    server.losesReplyTo = (kind) => kind === "release";
+    const backend = server.backend({}, () => ({ leaveNested: never }));
+    const call = runner({}, backend).runGuarded(patient, async (grant) => {
+      void grant.runNested(() => clock.sleep(300));
+    });
+    await clock.settle(call);
+    assertWithin(2 + 300 + BOUND_MS);
+  });
+
+  it("takes no time from a call that goes on after it", async () => {
+    server.extraDelayMs = (kind) => (kind === "release" ? 500 : 0);
+    const call = runner().runGuarded(patient, async (grant) => {
+      await grant.runNested(async () => {});
+      await clock.sleep(3_000);
+      throw new Error("section");
+    });
+    await assert.rejects(clock.settle(call), /section/);
+    assert.equal(server.holderOf(resource), null, "expected the call to await its release");
+  });
+});
+
 describe("a release that outlives its call", () => {
   const patience = { releaseLimitMs: 5_000 };
 

@@ -24,8 +24,8 @@ export class Hold {
   readonly #grant: Grant;
   readonly #ttlMs: number;
   #hasEnded = false;
-  /** When the section and its nested sections ended, before the commit. */
-  #sectionEndedMs: number | null = null;
+  /** When the last of the section and its nested sections ended, before the commit. */
+  #sectionEndedMs: number;
   /** The error of an operation that a server may still be executing. */
   #inFlight: LockError | null = null;
 
@@ -33,6 +33,7 @@ export class Hold {
     this.#context = context;
     this.#acquired = acquired;
     this.#ttlMs = request.ttlMs;
+    this.#sectionEndedMs = context.clock.nowMs();
     this.#watchdog = new LeaseWatchdog(context, acquired, request.ttlMs);
     const { managed, reply } = acquired;
     this.#grant = {
@@ -83,9 +84,7 @@ export class Hold {
 
   /** How long the call may still last. */
   #leftMs(): number {
-    const { clock } = this.#context;
-    const endedMs = this.#sectionEndedMs ?? clock.nowMs();
-    return endedMs + this.#acquired.overrunLeftMs - clock.nowMs();
+    return this.#sectionEndedMs + this.#acquired.overrunLeftMs - this.#context.clock.nowMs();
   }
 
   #noteInFlight(error: unknown): void {
@@ -94,18 +93,24 @@ export class Hold {
 
   async #runSection<T>(criticalSection: (grant: Grant) => Promise<T>): Promise<SectionResult<T>> {
     try {
-      const value = await criticalSection(this.#grant);
+      const value = await this.#enter(criticalSection);
       // The section may not have awaited its nested sections. They still rely on the lock, so keep the hold until they
       // finish.
       while (this.#nested.size > 0) await Promise.allSettled(this.#nested);
-      this.#sectionEndedMs = this.#context.clock.nowMs();
       await this.#acquired.managed.handle.commit?.(this.#leftMs());
       return { ok: true, value };
     } catch (error) {
       this.#noteInFlight(error);
       while (this.#nested.size > 0) await Promise.allSettled(this.#nested);
-      this.#sectionEndedMs ??= this.#context.clock.nowMs();
       return { ok: false, error };
+    }
+  }
+
+  async #enter<T>(criticalSection: (grant: Grant) => Promise<T>): Promise<T> {
+    try {
+      return await criticalSection(this.#grant);
+    } finally {
+      this.#sectionEndedMs = this.#context.clock.nowMs();
     }
   }
 
@@ -120,34 +125,39 @@ export class Hold {
     }
   }
 
+  /** A nested call lasts at most its section plus `overrunLimitMs`, which entering and leaving share. */
   async #nest<T>(criticalSection: (grant: Grant) => Promise<T>): Promise<T> {
+    const { clock, options } = this.#context;
     const { handle } = this.#acquired.managed;
-    if (handle.enterNested && (await this.#bounded(handle.enterNested())) === "lost") throw this.#holdHasEnded();
+    const startedMs = clock.nowMs();
+    const entered = handle.enterNested && this.#bounded(handle.enterNested(), options.overrunLimitMs);
+    if ((await entered) === "lost") throw this.#holdHasEnded();
+    const leaveLimitMs = startedMs + options.overrunLimitMs - clock.nowMs();
     try {
-      return await criticalSection(this.#grant);
+      return await this.#enter(criticalSection);
     } catch (error) {
       // The outer section may handle the error, but the operation stays in flight.
       this.#noteInFlight(error);
       throw error;
     } finally {
-      if (handle.leaveNested) await this.#leaveNested(handle.leaveNested());
+      if (handle.leaveNested) await this.#leaveNested(handle.leaveNested(), leaveLimitMs);
     }
   }
 
-  async #bounded<T>(work: Promise<T>): Promise<T> {
-    const { clock, options, backend } = this.#context;
-    const settled = await withDeadline(clock, work, { limitMs: options.tryLimitMs });
+  async #bounded<T>(work: Promise<T>, limitMs: number): Promise<T> {
+    const { clock, backend } = this.#context;
+    const settled = await withDeadline(clock, work, { limitMs });
     if (settled.status === "value") return settled.value;
     if (settled.status === "error") throw settled.error;
     const { resource } = this.#acquired.managed;
-    const message = `the server did not answer within ${options.tryLimitMs} ms`;
+    const message = `the server did not answer within ${Math.round(limitMs)} ms`;
     const { id: strategyId } = backend.traits;
     throw new LockError({ code: "backend_unavailable", strategyId, resource, message, isDefinite: true });
   }
 
   /** Reports a failure as an incident, not as an error: the release removes the remaining entry. */
-  async #leaveNested(work: Promise<void>): Promise<void> {
-    const [left] = await Promise.allSettled([this.#bounded(work)]);
+  async #leaveNested(work: Promise<void>, limitMs: number): Promise<void> {
+    const [left] = await Promise.allSettled([this.#bounded(work, limitMs)]);
     if (left.status === "fulfilled") return;
     const { resource, holderId } = this.#acquired.managed;
     this.#context.report({ kind: "release_failed", resource, holderId, cause: left.reason });
