@@ -5,6 +5,8 @@ export interface TcpRelay {
   readonly port: number;
   /** Number of connections accepted so far, and of those that are open. */
   readonly links: { readonly taken: number; readonly open: number };
+  /** Chunks of replies forwarded so far. */
+  readonly forwardedReplies: number;
   /** Chunks of data dropped since the last `heal`. */
   readonly swallowedChunks: number;
   /** Drops all data in both directions and keeps connections open: Toxiproxy's `timeout` on both streams. */
@@ -36,6 +38,7 @@ export async function startTcpRelay(target: { readonly host: string; readonly po
   };
   let taken = 0;
   let swallowedChunks = 0;
+  let forwardedReplies = 0;
   const server: Server = createServer((client) => {
     taken += 1;
     const upstream = connect(target);
@@ -53,6 +56,7 @@ export async function startTcpRelay(target: { readonly host: string; readonly po
         swallowedChunks += 1;
         return;
       }
+      forwardedReplies += 1;
       if (held) held.push(() => client.write(chunk));
       else client.write(chunk);
     });
@@ -71,6 +75,9 @@ export async function startTcpRelay(target: { readonly host: string; readonly po
     port,
     get links() {
       return { taken, open: sockets.size / 2 };
+    },
+    get forwardedReplies() {
+      return forwardedReplies;
     },
     get swallowedChunks() {
       return swallowedChunks;
