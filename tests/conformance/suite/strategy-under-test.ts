@@ -96,7 +96,7 @@ export class LockUnderTest extends StrategyUnderTest {
   async open(servers: Partial<LockServers>, sessionTimeoutMs = LONG_SESSION_MS): Promise<OpenedLock> {
     const opened = this.openLazily(servers, sessionTimeoutMs);
     try {
-      await connect(opened.lock, this.fresh());
+      await untilGranted(opened.lock, this.fresh());
     } catch (error) {
       await opened[Symbol.asyncDispose]();
       throw error;
@@ -131,7 +131,7 @@ export function isUnreachable(error: unknown): boolean {
 }
 
 /** Calls until the server answers: it may have started just now on a busy machine. */
-async function connect(lock: LockStrategy, request: LockRequest): Promise<void> {
+export async function untilGranted(lock: LockStrategy, request: LockRequest): Promise<void> {
   const isAnswering = async () => {
     const [settled] = await Promise.allSettled([lock.runGuarded(request, async () => {})]);
     if (settled.status === "rejected" && !isLockError(settled.reason)) throw settled.reason;
