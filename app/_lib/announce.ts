@@ -17,7 +17,7 @@ export function summaryOf(view: RunView): string {
   if (document === null) return "";
   const figures = figuresOf(document, view.samples);
   if (document.status === "running") {
-    return `Running ${document.strategy}: ${figures.orders} orders for ${figures.initial} units, ${figures.oversold} oversold.`;
+    return `Running ${document.strategy}: ${figures.orders} units ordered from a stock of ${figures.initial}, ${figures.oversold} oversold.`;
   }
   return `${TONE_TEXT[toneOf(document)]}. Oversold ${figures.oversold}. ${verdictText(document).lead}`;
 }

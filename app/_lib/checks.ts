@@ -16,11 +16,11 @@ export interface Check {
 
 type Kind = Pick<Check, "label" | "meaning"> & { readonly id: keyof RunViolations };
 
-const OVERSOLD: Kind = { id: "oversold", label: "Oversold", meaning: "orders beyond the initial stock" };
+const OVERSOLD: Kind = { id: "oversold", label: "Oversold", meaning: "ordered units beyond the initial stock" };
 const LOST_UPDATES: Kind = {
   id: "lostUpdates",
   label: "Lost updates",
-  meaning: "orders that the stock counter does not include",
+  meaning: "ordered units that did not leave the stock",
 };
 const UNDERSOLD: Kind = {
   id: "undersold",
@@ -186,7 +186,7 @@ function violationRow(
   return { ...row, result: formatCount(count), isAlarm: (count ?? 0) > 0, first: firstOf(id, evidence) };
 }
 
-/** Restates the lost updates and the undersold units, so it is no violation of its own. */
+/** The checks of lost updates and undersold units count the difference, so this row counts no violation. */
 function conservation({ stock }: RunDocument): CheckRow {
   const { initial, final, orders } = stock;
   const isKept = initial - final === orders;
@@ -194,7 +194,7 @@ function conservation({ stock }: RunDocument): CheckRow {
     ...plainRow(
       "conservation",
       "Conservation",
-      "units that left the stock equal the orders; the difference counts below",
+      "units that left the stock equal the units ordered; the difference counts below",
     ),
     result: `${formatCount(initial)} − ${formatCount(final)} ${isKept ? "=" : "≠"} ${formatCount(orders)}`,
   };

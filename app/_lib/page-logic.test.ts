@@ -47,7 +47,7 @@ describe("announcements", () => {
       type: "event",
       event: { event: "sample", data: runSample(1, { orders: 131, oversold: 31 }) },
     });
-    assert.equal(summaryOf(sold), "Running redis-lock: 131 orders for 100 units, 31 oversold.");
+    assert.equal(summaryOf(sold), "Running redis-lock: 131 units ordered from a stock of 100, 31 oversold.");
     const end = reduceRun(sold, { type: "event", event: { event: "finished", data: runDocument() } });
     assert.match(summaryOf(end), /^Safe\. Oversold 0\. All 100 units/);
     assert.equal(summaryOf(IDLE_VIEW), "");

@@ -9,7 +9,7 @@ export function runningText(figures: Figures, stage: RunStage | undefined): stri
   if (stage === "doors") return "The buyers connect. No purchase has arrived yet.";
   if (stage === "closing") return "The load is over. The lab collects and checks what the nodes recorded.";
   if (oversold > 0) {
-    return `Oversold already: ${plural(orders, "order")} for ${plural(initial, "unit")}, and the sale is still running.`;
+    return `Oversold already: ${plural(orders, "unit")} ordered from a stock of ${formatCount(initial)}, and the sale is still running.`;
   }
   if (orders === 0) return "No orders yet.";
   if (orders >= initial)

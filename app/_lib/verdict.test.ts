@@ -12,21 +12,21 @@ describe("verdict text", () => {
 
   it("does not repeat the verdict word", () => {
     const words = verdictText(
-      runDocument({ verdict: "unsafe", sentences: ["Unsafe. 131 orders for 100 units.", "More."] }),
+      runDocument({ verdict: "unsafe", sentences: ["Unsafe. 131 units ordered from a stock of 100.", "More."] }),
     );
-    assert.deepEqual(words, { lead: "131 orders for 100 units.", rest: ["More."] });
+    assert.deepEqual(words, { lead: "131 units ordered from a stock of 100.", rest: ["More."] });
   });
 
   it("has a sentence for a document without sentences", () => {
     for (const verdict of ["safe", "unsafe", "inconclusive"] as const) {
-      assert.match(verdictText(runDocument({ verdict, sentences: [] })).lead, /^100 orders for 100 units/);
+      assert.match(verdictText(runDocument({ verdict, sentences: [] })).lead, /^100 units ordered from a stock of 100/);
     }
     assert.match(verdictText(runDocument({ status: "failed", sentences: [] })).lead, /did not finish/);
   });
 
   it("writes a subtraction with a minus sign and non-breaking spaces", () => {
-    const { lead } = verdictText(runDocument({ sentences: ["The stock says: 100 - 0 = 100 orders."] }));
-    assert.equal(lead, "The stock says: 100\u00a0\u2212\u00a00\u00a0=\u00a0100\u00a0orders.");
+    const { lead } = verdictText(runDocument({ sentences: ["The stock says: 100 - 0 = 100 units ordered."] }));
+    assert.equal(lead, "The stock says: 100\u00a0\u2212\u00a00\u00a0=\u00a0100\u00a0units ordered.");
   });
 });
 

@@ -28,7 +28,7 @@ export interface VerdictText {
 /** Sentence for a document that has none. */
 function fallbackSentence(document: RunDocument): string {
   const { orders, initial } = document.stock;
-  const sold = `${plural(orders, "order")} for ${plural(initial, "unit")}`;
+  const sold = `${plural(orders, "unit")} ordered from a stock of ${formatCount(initial)}`;
   switch (toneOf(document)) {
     case "safe":
       return `${sold}. Every check of the recorded history passed.`;

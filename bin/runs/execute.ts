@@ -48,12 +48,12 @@ export async function engineNote(lab: LabAddress, wanted: string): Promise<strin
   return `${wanted} is not available, so the built-in generator sends the load. Reason: ${engine.reason}`;
 }
 
-/** `safe: 100 orders for 100 units, 0 oversold` */
+/** `safe: 100 units ordered from a stock of 100, 0 oversold` */
 export function oneLine(document: RunDocument): string {
   const { verdict, status, stock, violations, sentences } = document;
   if (status === "failed") return `failed: ${sentences[0] ?? "no reason given"}`;
   const lost = violations.lostUpdates > 0 ? `, ${violations.lostUpdates} updates lost` : "";
-  return `${verdict}: ${stock.orders} orders for ${stock.initial} units, ${violations.oversold} oversold${lost}`;
+  return `${verdict}: ${stock.orders} units ordered from a stock of ${stock.initial}, ${violations.oversold} oversold${lost}`;
 }
 
 /** Why a run could not be made and what to do, for the terminal. */

@@ -1,4 +1,4 @@
-/** A module of its own, so that a browser can import the ids without the faults. */
+/** Separate from the faults, so that a browser can import the ids without them. */
 export const FAULT_IDS = [
   "pause-holder",
   "kill-holder",

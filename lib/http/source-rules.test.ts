@@ -51,7 +51,7 @@ describe("the production code", () => {
   });
 
   it("resolves the plan of a purchase in one place", () => {
-    /** These resolve a plan for work of their own: a payment that takes the stock, and units that go back. */
+    /** These resolve a plan for other work: a payment that takes the stock, and units that go back. */
     const others = ["lib/shop/pay-order.ts", "lib/shop/return-units.ts"];
     const calls = ["lib/http", "lib/shop", "app/api"].flatMap(linesOf).filter(({ code }) => /\.plan\(/.test(code));
     const onThePurchasesWay = calls.map(({ file }) => file).filter((file) => !others.includes(file));

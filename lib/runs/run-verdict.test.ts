@@ -61,7 +61,7 @@ describe("the verdict on a run", () => {
     const { verdict, sentences } = verdictOn();
     assert.equal(verdict, "safe");
     assert.deepEqual(sentences, [
-      "All 100 units were sold once, and the stock agrees: 100 - 0 = 100 orders.",
+      "All 100 units were sold once, and the stock agrees: 100 - 0 = 100 units ordered.",
       "Up to 80 purchases were in flight at the same time, and 400 buyers were refused.",
     ]);
   });
@@ -128,11 +128,11 @@ describe("the verdict on a run", () => {
     });
   }
 
-  it("says how many orders cannot be delivered, and how updates were lost", () => {
+  it("says how many units cannot be delivered, and how updates were lost", () => {
     const stock = { initial: 100, final: 2, orders: 500 };
     const { sentences } = verdictOn({ run: { ...withViolations({ oversold: 400, lostUpdates: 402 }), stock } });
     assert.deepEqual(sentences, [
-      "500 orders for 100 units: 400 buyers cannot get theirs.",
+      "500 units ordered from a stock of 100: 400 cannot be delivered.",
       "402 stock updates were lost: each time, two buyers on the same node read the same stock and one overwrote the other's update.",
     ]);
   });

@@ -11,7 +11,7 @@ export function violationSentences(document: RunDocument): string[] {
   const sentences: string[] = [];
   if (oversold > 0) {
     sentences.push(
-      `${plural(stock.orders, "order")} for ${plural(stock.initial, "unit")}: ${plural(oversold, "buyer")} cannot get theirs.`,
+      `${plural(stock.orders, "unit")} ordered from a stock of ${stock.initial}: ${oversold} cannot be delivered.`,
     );
   }
   if (lostUpdates > 0) {
@@ -29,8 +29,11 @@ export function violationSentences(document: RunDocument): string[] {
     );
   }
   if (duplicateClaims > 0) {
-    const limit = target.kind === "coupon" ? "claimed the coupon more than once" : "bought more than their limit";
-    sentences.push(`${plural(duplicateClaims, "buyer")} ${limit}.`);
+    const sold =
+      target.kind === "coupon"
+        ? `${plural(duplicateClaims, "claim")} ${wasOrWere(duplicateClaims)} accepted beyond one per buyer`
+        : `${plural(duplicateClaims, "unit")} ${wasOrWere(duplicateClaims)} sold beyond the limit per buyer`;
+    sentences.push(`${sold}.`);
   }
   if (staleWrites > 0) {
     sentences.push(
@@ -52,18 +55,20 @@ function recordSentences(violations: RunDocument["violations"]): string[] {
   const { acknowledgedRows = 0, unknownRows = 0, refusedRows = 0, strayRows = 0 } = violations;
   const sentences: string[] = [];
   if (acknowledgedRows > 0) {
-    const have = acknowledgedRows === 1 ? "does" : "do";
+    const lack = acknowledgedRows === 1 ? "does" : "do";
     sentences.push(
-      `${plural(acknowledgedRows, "buyer")} got the answer "sold" but ${have} not have exactly one order.`,
+      `${plural(acknowledgedRows, "purchase")} got the answer "sold" but ${lack} not have exactly one order.`,
     );
   }
   if (refusedRows > 0) {
     sentences.push(
-      `${plural(refusedRows, "buyer")} ${wasOrWere(refusedRows)} refused but ${hasOrHave(refusedRows)} an order.`,
+      `${plural(refusedRows, "purchase")} ${wasOrWere(refusedRows)} refused but ${hasOrHave(refusedRows)} an order.`,
     );
   }
   if (unknownRows > 0) {
-    sentences.push(`${plural(unknownRows, "buyer")} got no answer and ${hasOrHave(unknownRows)} more than one order.`);
+    sentences.push(
+      `${plural(unknownRows, "purchase")} got no answer and ${hasOrHave(unknownRows)} more than one order.`,
+    );
   }
   if (strayRows > 0) {
     sentences.push(
@@ -92,7 +97,7 @@ export function safeSentences(document: RunDocument): string[] {
       : `${stock.orders} of ${plural(stock.initial, "unit")} were sold once`;
   const refused = counts.soldOut + counts.contended + counts.rejected;
   const sentences = [
-    `${sold}, and the stock agrees: ${stock.initial} - ${stock.final} = ${plural(stock.orders, "order")}.`,
+    `${sold}, and the stock agrees: ${stock.initial} - ${stock.final} = ${plural(stock.orders, "unit")} ordered.`,
     `Up to ${contention.peakInFlight} purchases were in flight at the same time, and ${plural(refused, "buyer")} ${wasOrWere(refused)} refused.`,
   ];
   if (refusedStaleWrites > 0) {

@@ -92,7 +92,7 @@ test.describe("a complete sweep", () => {
   test("an unsafe strategy is listed below with what it broke and its rate, and is not compared", async ({ page }) => {
     await page.goto(`/compare?sweep=${sweepId}&base=none`);
     const none = page.getByTestId("unranked").getByTestId("group-none");
-    await expect(none).toContainText(/\d+ orders for 20 units/);
+    await expect(none).toContainText(/\d+ units ordered from a stock of 20/);
     await expect(none.locator('td[data-label="deliverable /s"]')).toHaveText(/^[\d,.]+/);
     await expect(none).not.toContainText(COMPARED);
     await expect(page.getByLabel("Compared with")).toHaveValue("sql-guarded");
@@ -101,7 +101,7 @@ test.describe("a complete sweep", () => {
     await page.goto("/compare");
     await page.getByRole("button", { name: "deliverable" }).click();
     const last = page.getByTestId("unranked").getByTestId("compare-none");
-    await expect(last).toContainText(/\d+ orders for 20 units/);
+    await expect(last).toContainText(/\d+ units ordered from a stock of 20/);
     const safe = page.locator('[data-testid="compare"] tbody:not([data-testid="unranked"]) tr');
     for (const row of await safe.all()) await expect(row).toHaveAttribute("data-verdict", "safe");
   });

@@ -11,7 +11,7 @@ test("the list is filtered by its address and by its form, and says why each run
   await ensureRuns(request, ["none", "sql-guarded"]);
   await page.goto("/runs?strategy=none");
   const rows = page.getByRole("table", { name: "Runs, newest first" }).locator("tbody tr");
-  await expect(rows.first()).toContainText(/stock updates? (was|were) lost|orders for \d+ units/);
+  await expect(rows.first()).toContainText(/stock updates? (was|were) lost|units ordered from a stock of \d+/);
   for (const row of await rows.all()) await expect(row).toContainText("none");
 
   await page.getByLabel("Strategy").selectOption("sql-guarded");

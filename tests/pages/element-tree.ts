@@ -45,7 +45,7 @@ export function parseHtml(html: string): Element {
     if (text !== undefined) parent.children.push(decode(text));
     if (tag === undefined) continue;
     if (closing === "/") {
-      // An SVG shape may be closed by a tag of its own or close itself.
+      // An SVG shape has a closing tag or closes itself.
       if (parent.tag === tag) open.pop();
       continue;
     }

@@ -124,7 +124,7 @@ export function AnswerChart({ series, ...size }: ChartProps) {
   );
 }
 
-/** Refused and failed purchases again, at a scale of their own: beside thousands of sales a few errors would be invisible. */
+/** Refused and failed purchases once more, with a separate scale: beside thousands of sales, a few errors would be invisible. */
 const PROBLEM_KEYS: readonly ChartKey[] = [
   { ...(ANSWER_CHART_KEYS[2] as ChartKey), mark: "dashed" },
   { ...(ANSWER_CHART_KEYS[3] as ChartKey), mark: "line" },

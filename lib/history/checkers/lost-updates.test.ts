@@ -39,7 +39,9 @@ describe("checkLostUpdates", () => {
     const { end } = history({ ops: [op(), op()] });
     const found = checkLostUpdates(history({ run: { initial: 5 }, end: { final: 4, orders: end?.orders ?? [] } }));
     assert.equal(found.count, 1);
-    assert.deepEqual(sentencesOf(found), ["1 order did not change the stock, but the history does not show which."]);
+    assert.deepEqual(sentencesOf(found), [
+      "1 ordered unit did not leave the stock, but the history does not show which.",
+    ]);
   });
 
   it("ignores two atomic decrements that report the same read", () => {

@@ -18,7 +18,7 @@ import { clockReading, type Operation } from "../operation";
 import { balanceOf } from "./conservation";
 
 /**
- * Counts orders that did not change the stock, max(0, orders - (initial - final)), and finds the pairs of writes that
+ * Counts ordered units that did not leave the stock, max(0, orders - (initial - final)), and finds the pairs of writes that
  * caused it. A pair proves a lost update even if the totals agree, because other units may have vanished. O(n log n).
  */
 export function checkLostUpdates(history: History): CheckResult {
@@ -32,7 +32,7 @@ export function checkLostUpdates(history: History): CheckResult {
   return { count: Math.max(missing, pairs), findings: pairs > 0 ? result.findings : totalsFinding(missing) };
 }
 
-/** Units in orders that did not change the stock. */
+/** Ordered units that did not leave the stock. */
 function missingUnits(history: History): number {
   const balance = balanceOf(history);
   return balance ? Math.max(0, balance.ordered - balance.taken) : 0;
@@ -67,7 +67,7 @@ export const lateWritesIn = memoize((history: History) => {
 
 function totalsFinding(missing: number): Finding[] {
   if (missing === 0) return [];
-  const sentence = `${plural(missing, "order")} did not change the stock, but the history does not show which.`;
+  const sentence = `${plural(missing, "ordered unit")} did not leave the stock, but the history does not show which.`;
   return [{ kind: "lostUpdates", opIds: [], atNs: null, sentence }];
 }
 

@@ -57,7 +57,7 @@ interface Load {
 }
 
 function thisMachine(): Machine {
-  // 0 or a huge number: the process has no limit of its own.
+  // 0 or a huge number means that no limit is set for the process.
   const constrainedMb = process.constrainedMemory() / 2 ** 20;
   const memoryMb = Math.min(totalmem() / 2 ** 20, constrainedMb > 0 ? constrainedMb : Infinity);
   return { memoryMb, openFiles: openFilesOf() };

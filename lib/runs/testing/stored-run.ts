@@ -122,7 +122,7 @@ function documentOf(id: string, targetId: number, { requests, sold }: { requests
     counts: { ...base.counts, requests, sold, soldOut: requests - sold },
     stock: { initial: STOCK, final: 0, orders: sold },
     verdict: "unsafe",
-    sentences: ["201 orders for 200 units: 1 buyer cannot get theirs."],
+    sentences: ["201 units ordered from a stock of 200: 1 cannot be delivered."],
     violations: { ...base.violations, oversold: 1, lostUpdates: 1, overlappingHolds: 1 },
     startedAtEpochMs: Date.now(),
   });
