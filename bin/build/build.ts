@@ -28,6 +28,7 @@ export const INPUTS: readonly string[] = [
   "bin/runs/lab-client.ts",
   "bin/shared/terminal.ts",
   "load-tests/lib/printable.js",
+  "load-tests/lib/retry.js",
   ...PROGRAM_SOURCES,
 ];
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { z } from "zod";
 import type { ClientReport } from "../../lib/runs/client-report";
 import { type RunDocument, runDocumentSchema } from "../../lib/runs/document";
@@ -9,6 +10,7 @@ import {
   type ReconcileRequest,
   reconcileAnswerSchema,
 } from "../../lib/shop/api";
+import { retryDelayMs } from "../../load-tests/lib/retry.js";
 
 /** Client of the lab's API, for the commands and the built-in generator. */
 export interface LabAddress {
@@ -37,6 +39,8 @@ interface ApiErrorFields {
   readonly code: string;
   /** The run that blocks the request, if the lab names one. */
   readonly runId?: string | null;
+  /** The header of this name. */
+  readonly retryAfter?: string | null;
 }
 
 /** The lab answered with an error. */
@@ -45,12 +49,14 @@ export class LabApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly runId: string | null;
+  readonly retryAfter: string | null;
 
-  constructor({ status, code, runId = null }: ApiErrorFields, message: string) {
+  constructor({ status, code, runId = null, retryAfter = null }: ApiErrorFields, message: string) {
     super(message);
     this.status = status;
     this.code = code;
     this.runId = runId;
+    this.retryAfter = retryAfter;
   }
 }
 
@@ -73,7 +79,7 @@ async function call(
   });
   const text = await response.text();
   if (response.ok) return JSON.parse(text);
-  throw apiErrorOf(response.status, text);
+  throw apiErrorOf(response.status, text, response.headers.get("retry-after"));
 }
 
 export async function labFetch(lab: LabAddress, path: string, init: RequestInit): Promise<Response> {
@@ -90,11 +96,11 @@ export async function labFetch(lab: LabAddress, path: string, init: RequestInit)
 }
 
 /** Exported for its test: the answer may come from another program than the lab. */
-export function apiErrorOf(status: number, text: string): LabApiError {
+export function apiErrorOf(status: number, text: string, retryAfter: string | null = null): LabApiError {
   try {
     const { error } = JSON.parse(text) as { error: ErrorBody };
     const runId = typeof error.details?.runId === "string" ? error.details.runId : null;
-    return new LabApiError({ status, code: error.code, runId }, error.message);
+    return new LabApiError({ status, code: error.code, runId, retryAfter }, error.message);
   } catch {
     return new LabApiError(
       { status, code: "not_the_lab" },
@@ -174,7 +180,23 @@ export async function stopRun(lab: LabAddress, runId: string): Promise<RunDocume
   return runDocumentSchema.parse(await call(lab, path, { body: {}, timeoutMs: CHECK_TIMEOUT_MS }));
 }
 
+/** Repeats the call while the lab asks to retry, for example during an outage of PostgreSQL. A repeated finish changes nothing. */
 export async function finishRun(lab: LabAddress, runId: string, client: ClientReport): Promise<RunDocument> {
+  const startedMs = performance.now();
+  for (;;) {
+    try {
+      return await finishOnce(lab, runId, client);
+    } catch (error) {
+      if (!(error instanceof LabApiError)) throw error;
+      const { status, retryAfter } = error;
+      const delayMs = retryDelayMs({ status, retryAfter, elapsedMs: performance.now() - startedMs });
+      if (delayMs === null) throw error;
+      await delay(delayMs);
+    }
+  }
+}
+
+async function finishOnce(lab: LabAddress, runId: string, client: ClientReport): Promise<RunDocument> {
   return runDocumentSchema.parse(
     await call(lab, `/api/runs/${encodeURIComponent(runId)}/finish`, { body: { client } }),
   );

@@ -1,6 +1,7 @@
 /** Client of the lab: opens, reads and finishes runs. Runs inside k6 only. */
-import { fail } from "k6";
+import { fail, sleep } from "k6";
 import http from "k6/http";
+import { retryDelayMs } from "./retry.js";
 import { mismatchWithRun, runRequestOf } from "./settings.js";
 
 /** @typedef {import("../../lib/runs/document").RunDocument} RunDocument */
@@ -52,7 +53,16 @@ function callLab(settings, call) {
  * @returns {import("k6/http").RefinedResponse<"text">} a 2xx answer
  */
 function requestOk(settings, call) {
-  const response = send(settings, call);
+  return accepted(settings, call, send(settings, call));
+}
+
+/**
+ * @param {Settings} settings
+ * @param {Call} call
+ * @param {import("k6/http").RefinedResponse<"text">} response
+ * @returns {import("k6/http").RefinedResponse<"text">} a 2xx answer
+ */
+function accepted(settings, call, response) {
   if (response.status >= 200 && response.status < 300) return response;
   const hint = response.status === 0 ? " Start the lab with npm start, or set BASE_URL to its address." : "";
   return fail(`${call.method} ${settings.baseUrl}${call.path}: ${explain(response)}.${hint}`);
@@ -102,11 +112,21 @@ export function storeUrls(settings, count) {
 }
 
 /**
+ * Repeats the call while the lab asks to retry, for example during an outage of PostgreSQL. A repeated finish changes nothing.
  * @param {Settings} settings
  * @param {string} runId
  * @param {Partial<FinishRequest>} body
  * @returns {RunDocument}
  */
 export function finishRun(settings, runId, body) {
-  return callLab(settings, { method: "POST", path: `/api/runs/${encodeURIComponent(runId)}/finish`, body });
+  /** @type {Call} */
+  const call = { method: "POST", path: `/api/runs/${encodeURIComponent(runId)}/finish`, body };
+  const startedAtMs = Date.now();
+  for (;;) {
+    const response = send(settings, call);
+    const elapsedMs = Date.now() - startedAtMs;
+    const delayMs = retryDelayMs({ status: response.status, retryAfter: response.headers["Retry-After"], elapsedMs });
+    if (delayMs === null) return JSON.parse(accepted(settings, call, response).body);
+    sleep(delayMs / 1_000);
+  }
 }
