@@ -7,6 +7,7 @@ import { drain } from "./lib/http/shutdown";
 import { currentNode, servesSales } from "./lib/node/current-node";
 import { closeLockClients } from "./lib/node/lock-dependencies";
 import { RunKeeper } from "./lib/node/run-keeper";
+import { AbandonedRuns } from "./lib/runs/abandoned-run";
 import { coordinator } from "./lib/runs/lab";
 import { sweepRunner } from "./lib/runs/sweeps";
 import { env } from "./lib/services/current-env";
@@ -47,10 +48,12 @@ async function main(): Promise<void> {
   coordinator()
     .failOrphanedRun()
     .catch((error: Error) => log().error(`The run of the previous process could not be failed: ${error.message}`));
+  const abandoned = new AbandonedRuns(() => coordinator().endAbandonedRun());
+  if (!servesSales()) abandoned.start();
   const maintenance = new ShopMaintenance(currentNode(), servesSales() ? env().SHOP_MAINTENANCE_EVERY_MS : 0);
   maintenance.start();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.once(signal, () => void shutDown(signal, { server, door, maintenance, keeper }));
+    process.once(signal, () => void shutDown(signal, { server, door, maintenance, keeper, abandoned }));
   }
 }
 
@@ -59,10 +62,12 @@ interface Running {
   readonly door: FrontDoor;
   readonly maintenance: ShopMaintenance;
   readonly keeper: RunKeeper;
+  readonly abandoned: AbandonedRuns;
 }
 
 /** Shuts down gracefully: rejects new requests, completes running ones, then closes clients and pools. */
-async function shutDown(signal: NodeJS.Signals, { server, door, maintenance, keeper }: Running): Promise<void> {
+async function shutDown(signal: NodeJS.Signals, running: Running): Promise<void> {
+  const { server, door, maintenance, keeper, abandoned } = running;
   const startedMs = performance.now();
   const elapsedMs = () => Math.round(performance.now() - startedMs);
   const limit = setTimeout(() => {
@@ -72,6 +77,7 @@ async function shutDown(signal: NodeJS.Signals, { server, door, maintenance, kee
   limit.unref();
   log().info({ signal, inFlight: door.inFlight }, "shutting down");
   const cutOff = await drain(server, door, { limitMs: DRAIN_LIMIT_MS });
+  abandoned.stop();
   await maintenance.stop();
   await keeper.stop();
   sweepRunner().shutDown();

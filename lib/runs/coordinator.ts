@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { RunProxies } from "../faults/run-proxies";
 import { env } from "../services/current-env";
 import { isLostDatabase } from "../services/lost-database";
+import { goneOpener } from "./abandoned-run";
 import { type CheckedRuns, checkedRuns } from "./checked-runs";
 import { type ClosedRun, isClosed } from "./close-run";
 import type { RunDocument } from "./document";
@@ -9,7 +10,7 @@ import { engineLimitMs } from "./engines/limits";
 import { LabError } from "./lab-error";
 import { callNodes } from "./node-answers";
 import { type ClaimedRun, claimRun, type OpenOptions, planRun, prepareRun, type RunPlan } from "./open-run";
-import { deleteClaim, openerName, readRunning } from "./run-claim";
+import { deleteClaim, openerName, type RunningRun, readRunning } from "./run-claim";
 import { RunCloser } from "./run-closer";
 import { RunDeadlines } from "./run-deadlines";
 import { RunFaults } from "./run-faults";
@@ -190,6 +191,26 @@ export class Coordinator {
     else await this.fail(document.id, `The ${name} process restarted during the run.`);
   }
 
+  /** Ends the running run if a store node opened it and no longer runs. */
+  async endAbandonedRun(): Promise<void> {
+    const running = await readRunning();
+    if (running !== null) await this.endIfAbandoned(running);
+  }
+
+  /** @returns false if the opener may still run */
+  private async endIfAbandoned(running: RunningRun): Promise<boolean> {
+    const opener = await goneOpener(running, this.options.nodes);
+    if (opener !== null) await this.endUnowned(running, `${opener} opened the run and no longer runs.`);
+    return opener !== null;
+  }
+
+  private async endUnowned({ document, phase }: RunningRun, reason: string): Promise<void> {
+    const { id } = document;
+    if (phase === "preparing") await this.discard(id);
+    else if (isClosed(document)) await this.finish(id, { awaitClientReport: false });
+    else await this.fail(id, reason);
+  }
+
   /** Stops all timers and feeds. Running runs stay `running` in the database; the next start fails them. */
   async stop(): Promise<void> {
     const samplers = [...this.samplers.values()];
@@ -211,29 +232,27 @@ export class Coordinator {
     return stored;
   }
 
-  /** Claims the lab's one run. Ends a run that is overdue, for example because the process that opened it died. */
+  /** Claims the lab's one run. Ends a run that is overdue, or whose opener is gone. */
   private async claim(request: RunRequest, plan: RunPlan): Promise<ClaimedRun> {
     for (let attempt = 0; attempt < CLAIM_ATTEMPTS; attempt += 1) {
       const claimed = await claimRun(request, plan, { ...this.options, openedBy: this.openedBy });
       if (claimed) return claimed;
-      await this.endOverdueRun();
+      await this.endUnownedRun();
     }
     throw new LabError("run_active", "Another process is opening a run. Try again in a moment.");
   }
 
-  /** @throws LabError `run_active` if a run is running and not overdue */
-  private async endOverdueRun(): Promise<void> {
+  /** @throws LabError `run_active` if a run is running, not overdue, and its opener may still run */
+  private async endUnownedRun(): Promise<void> {
     const running = await readRunning();
     if (!running) return;
     const { document, phase, deadlineAtEpochMs } = running;
     const { id } = document;
-    if (Date.now() <= deadlineAtEpochMs) {
+    if (Date.now() > deadlineAtEpochMs) await this.endUnowned(running, NOT_FINISHED);
+    else if (!(await this.endIfAbandoned(running))) {
       const state = phase === "preparing" ? "being opened" : "still running";
       throw new LabError("run_active", `Run ${id} is ${state}.`, { runId: id });
     }
-    if (phase === "preparing") await this.discard(id);
-    else if (isClosed(document)) await this.finish(id, { awaitClientReport: false });
-    else await this.fail(id, NOT_FINISHED);
   }
 
   /** Takes back a run that was not opened: no purchase belongs to it. */

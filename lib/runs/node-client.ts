@@ -6,6 +6,8 @@ import type { StockDrift } from "../stock/types";
 
 /** Limit of a control call. A loaded node answers late. */
 const CONTROL_TIMEOUT_MS = 10_000;
+/** For the question whether a node exists. */
+const ANSWER_TIMEOUT_MS = 2_000;
 /** The same for a node that a fault may have stopped. */
 const PAUSED_TIMEOUT_MS = LONGEST_PAUSE_MS + CONTROL_TIMEOUT_MS;
 
@@ -88,6 +90,18 @@ export class NodeClient {
   async activeStrategy(): Promise<string> {
     const response = await this.call("strategy", { method: "GET" });
     return ((await response.json()) as { id: string }).id;
+  }
+
+  /** True if no process accepts connections at the node's address. A slow or paused process still accepts them. */
+  async isGone(): Promise<boolean> {
+    try {
+      await fetch(`${this.address.url}/healthz`, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
+      return false;
+    } catch (error) {
+      const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+      // In containers the name of a stopped node does not exist.
+      return code === "ECONNREFUSED" || code === "ENOTFOUND";
+    }
   }
 
   private async call(path: string, request: { method: string; body?: unknown; timeoutMs?: number }): Promise<Response> {

@@ -1,7 +1,8 @@
 import { createServer } from "node:http";
 import { apiListener } from "../../lib/http/node-adapter";
-import { currentNode } from "../../lib/node/current-node";
+import { currentNode, servesSales } from "../../lib/node/current-node";
 import { RunKeeper } from "../../lib/node/run-keeper";
+import { AbandonedRuns } from "../../lib/runs/abandoned-run";
 import { coordinator } from "../../lib/runs/lab";
 import { env } from "../../lib/services/current-env";
 import { log } from "../../lib/services/log";
@@ -71,6 +72,7 @@ async function main(): Promise<void> {
   coordinator()
     .failOrphanedRun()
     .catch((error: Error) => log().warn(error.message));
+  if (!servesSales()) new AbandonedRuns(() => coordinator().endAbandonedRun()).start();
   new ShopMaintenance(currentNode(), env().SHOP_MAINTENANCE_EVERY_MS).start();
   process.on("message", (task) => {
     run(task as ShopTask).then(

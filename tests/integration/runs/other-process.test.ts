@@ -5,6 +5,7 @@ import { after, before, describe, it } from "node:test";
 import type { RunDocument } from "../../../lib/runs/document";
 import { prisma } from "../../../lib/services/postgres";
 import { requireEnv, setEnv } from "../../support/lab-env";
+import { buyAt } from "../../support/shop-node";
 import { post, type StoreLab, startStoreLab } from "../../support/store-lab";
 import { waitUntil } from "../../support/wait-until";
 import { lab as command, outputOf } from "../lab/lab-command";
@@ -50,5 +51,42 @@ describe("a run that another process ends", () => {
     assert.deepEqual([none.code, none.stdout], [0, "No run is in progress.\n"]);
     const unknown = await command(["stop", "no-run", "--url", lab.dashboard.url]);
     assert.deepEqual([unknown.code, unknown.stderr], [2, "There is no run no-run.\n"]);
+  });
+
+  it("fails within seconds if its opener was killed and stays dead, and then the lab says which node is missing", async () => {
+    const [first, second] = lab.nodes;
+    assert.ok(first && second);
+    const openAt = (url: string) => post<RunDocument>(`${url}/api/runs`, { strategy: "sql-guarded", stock: 5 });
+    const opened = await openAt(second.url);
+    assert.equal(opened.status, 201, JSON.stringify(opened.body));
+    const { id, target } = opened.body;
+    assert.equal((await buyAt(first.url, { productId: target.id }, { userId: "before" })).status, 201);
+    await second.kill();
+    const hasEnded = async () => (await read(id)).status !== "running";
+    await waitUntil(hasEnded, { what: "the dashboard to end the run", withinMs: 20_000 });
+    const document = await read(id);
+    assert.equal(document.status, "failed");
+    assert.equal(document.sentences[0], "other-b opened the run and no longer runs.");
+    assert.deepEqual(document.stock, { initial: 5, final: 4, orders: 1 });
+    const without = await openAt(lab.dashboard.url);
+    assert.deepEqual([without.status, without.body.error?.code], [503, "node_unavailable"]);
+    assert.match(without.body.error?.message ?? "", /Not every node could accept the run: other-b: did not answer/);
+    await second.start();
+  });
+
+  it("is ended by the next process that opens a run, if its opener was killed and stays dead", async () => {
+    const [first, second] = lab.nodes;
+    assert.ok(first && second);
+    const openAt = (url: string) => post<RunDocument>(`${url}/api/runs`, { strategy: "sql-guarded", stock: 5 });
+    const opened = await openAt(second.url);
+    assert.equal(opened.status, 201, JSON.stringify(opened.body));
+    await second.kill();
+    const next = await openAt(first.url);
+    assert.equal(next.body.error?.code, "node_unavailable", "expected the dead node to block, and not its run");
+    assert.equal((await read(opened.body.id)).status, "failed");
+    await second.start();
+    const last = await openAt(first.url);
+    assert.equal(last.status, 201, JSON.stringify(last.body));
+    await post(`${first.url}/api/runs/${last.body.id}/stop`, {});
   });
 });
