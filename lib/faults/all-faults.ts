@@ -1,4 +1,5 @@
 import { bandwidth } from "./bandwidth";
+import { commitReplyLost } from "./commit-reply-lost";
 import { down } from "./down";
 import type { Fault } from "./fault";
 import type { FaultId } from "./ids";
@@ -25,4 +26,5 @@ export const faultsById: Readonly<Record<FaultId, Fault>> = {
   timeout,
   reset_peer: resetPeer,
   down,
+  "commit-reply-lost": commitReplyLost,
 };

@@ -11,5 +11,6 @@ export const FAULT_IDS = [
   "timeout",
   "reset_peer",
   "down",
+  "commit-reply-lost",
 ] as const;
 export type FaultId = (typeof FAULT_IDS)[number];

@@ -17,6 +17,10 @@ export interface NetworkFault {
   readonly durationMs: number;
   /** It only delays data: by at most this much per message. Absent: it ends connections. */
   readonly delayMs?: number;
+  /** Absent: all servers of the strategy. */
+  readonly servers?: readonly ServerId[];
+  /** Why it was missed if it acted on no connection. */
+  readonly unseen?: string;
   /** Applies it to one proxy. @returns how to end it, which reports what it did */
   apply(proxy: ServerProxy["proxy"]): Promise<() => Promise<NetworkEffect>>;
 }
@@ -64,7 +68,7 @@ export function networkFault(network: NetworkFault): Fault {
     does,
     proof,
     defaultDurationMs: () => durationMs,
-    proxiedServers: ({ traits }) => serversOf(traits),
+    proxiedServers: ({ traits }) => network.servers ?? serversOf(traits),
     whyNotApplicable: (run) => (delayMs === undefined ? null : whyLeaseTooShort(run, delayMs)),
     whyUnavailable: whyNoProxies,
     // A release that is lost leaves a lock that never expires taken.
@@ -108,7 +112,8 @@ async function inject(network: NetworkFault, { proxies, durationMs, untilDue, cl
   }
   const toNs = nowNs();
   const seen = effects.filter(({ effect }) => effect.connections > 0);
-  if (seen.length === 0) throw new FaultMissed("no connection of the run's nodes was in use while it lasted");
+  if (seen.length === 0)
+    throw new FaultMissed(network.unseen ?? "no connection of the run's nodes was in use while it lasted");
   return { fromNs, toNs, proof: `${network.id} acted on ${listOf(seen)}.` };
 }
 

@@ -17,7 +17,7 @@ export class Connection {
 
   constructor(private readonly options: ConnectionOptions) {
     const { client, server, toxics, clock, random } = options;
-    const common = { clock, random, close: () => this.close(), reset: () => this.reset() };
+    const common = { clock, random, connection: this, close: () => this.close(), reset: () => this.reset() };
     const toxicsOf = (stream: Stream) => toxics.filter((toxic) => toxic.stream === stream);
     this.links = {
       upstream: new Link({ ...common, source: client, destination: server, toxics: toxicsOf("upstream") }),

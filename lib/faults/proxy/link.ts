@@ -9,6 +9,8 @@ export interface LinkOptions extends ProxyDependencies {
   readonly destination: Socket;
   /** In the order in which they were added. */
   readonly toxics: readonly Toxic[];
+  /** Identifies the connection to the toxics. */
+  readonly connection: object;
   /** Ends both sockets after the data of this direction was sent. */
   readonly close: () => void;
   readonly reset: () => void;
@@ -34,8 +36,8 @@ export class Link {
     const last = this.stages.at(-1);
     if (last) last.output = input;
     else this.head = input;
-    const { clock, random, reset } = this.options;
-    this.stages.push(new Stage({ clock, random, reset, toxic, input, output: this.tail }));
+    const { clock, random, connection, reset } = this.options;
+    this.stages.push(new Stage({ clock, random, connection, reset, toxic, input, output: this.tail }));
   }
 
   update(toxic: Toxic): void {

@@ -12,6 +12,8 @@ export interface StageOptions extends ProxyDependencies {
   readonly toxic: Toxic;
   readonly input: ChunkQueue;
   readonly output: ChunkQueue;
+  /** Identifies the connection. */
+  readonly connection: object;
   /** Resets the connection. */
   readonly reset: () => void;
 }
@@ -60,7 +62,7 @@ export class Stage {
   }
 
   private flow(signal: AbortSignal, isToxic: boolean): Flow {
-    const { clock, random, reset } = this.options;
+    const { clock, random, connection, reset } = this.options;
     const note = (did: { bytes?: number; ended?: number }) => {
       if (signal.aborted) throw new Interrupted();
       if (isToxic) this.note(did);
@@ -80,6 +82,7 @@ export class Stage {
       }
     };
     return {
+      connection,
       next: async () => (await nextWithin(Infinity)) as Chunk | null,
       nextWithin,
       forward: (bytes = Infinity) => {

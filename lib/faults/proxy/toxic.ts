@@ -11,6 +11,8 @@ export type Attributes = Readonly<Record<string, number>>;
  * byte is lost: a chunk stays first until it is forwarded or dropped.
  */
 export interface Flow {
+  /** Identifies the connection; the same object in both directions. */
+  readonly connection: object;
   /** The first chunk; null at the end of the stream. Waits until the next step has room. */
   next(): Promise<Chunk | null>;
   /** Like `next`; `late` if no chunk comes within the limit. */

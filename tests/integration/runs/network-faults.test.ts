@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { FaultRequest } from "../../../lib/faults/request";
-import { emptyPercentiles } from "../../../lib/node/figures";
 import { Coordinator } from "../../../lib/runs/coordinator";
 import type { RunDocument } from "../../../lib/runs/document";
 import { expectedVerdict } from "../../../lib/runs/expected";
@@ -10,7 +9,11 @@ import { runRequestSchema } from "../../../lib/runs/run-request";
 import { postgresPool, prisma } from "../../../lib/services/postgres";
 import { traitsOf } from "../../../lib/stock/stock-strategies";
 import { requireEnv } from "../../support/lab-env";
+import { makeProduct } from "../../support/rows";
+import { clientReport } from "../../support/run-lab";
 import { buyAt, type ShopNode, startShopNodes } from "../../support/shop-node";
+import { post, startStoreLab } from "../../support/store-lab";
+import { waitUntil } from "../../support/wait-until";
 
 requireEnv("DATABASE_URL", "REDIS_URL", "REDLOCK_URLS", "MEMCACHED_URL", "ZOOKEEPER_HOSTS", "ETCD_URL");
 
@@ -58,8 +61,7 @@ describe("a sale under faults of the network", () => {
       }
     };
     await Promise.all(Array.from({ length: BUYERS }, (_, number) => buyer(number)));
-    const figures = { droppedIterations: 0, failedRequests: 0, arrivalSkewMs: 1, latencyMs: emptyPercentiles };
-    return lab.finish(id, { client: { engine: "test", iterations: purchases, ...figures }, awaitClientReport: false });
+    return lab.finish(id, { client: clientReport(purchases), awaitClientReport: false });
   }
 
   const text = ({ verdict, sentences, faults }: RunDocument) =>
@@ -105,5 +107,77 @@ describe("a sale under faults of the network", () => {
     const document = await sell("sql-guarded", [{ id: "latency", atMs: 60_000 }], 200);
     assert.equal(document.verdict, "inconclusive", text(document));
     assert.match(text(document), /fault latency was not seen to take effect: the load ended less than 60000 ms/);
+  });
+
+  for (const strategy of ["sql-guarded", "sql-row-lock", "redis-lock"]) {
+    it(`sells ${strategy}'s buyer one unit when the reply to the commit is lost and the buyer retries with the same key`, async () => {
+      const settings = { stock: 40, vus: BUYERS, holdMs: 5, ttlMs: 1_000, waitTimeoutMs: 10_000 };
+      const faults: readonly FaultRequest[] = [{ id: "commit-reply-lost", atMs: 0 }];
+      const { id, target } = await lab.open(runRequestSchema.parse({ strategy, ...settings, faults }));
+      let requests = 0;
+      let lost = 0;
+      const startMs = performance.now();
+      const buy = async (userId: string, number: number) => {
+        const { url } = nodes[number % nodes.length] as ShopNode;
+        for (let attempt = 0; attempt < 20; attempt += 1) {
+          requests += 1;
+          const { status, body } = await buyAt(url, { productId: target.id }, { userId, key: `key-of-${userId}` });
+          if (status === 201 || status === 409) return body.order?.id;
+          if (body.error?.code === "outcome_unknown") lost += 1;
+        }
+        throw new Error(`${userId} got no definite answer`);
+      };
+      const buyer = async (number: number) => {
+        const orders: (readonly [string, string | undefined])[] = [];
+        for (let count = 0; performance.now() - startMs < 1_500; count += 1) {
+          const userId = `buyer-${number}-${count}`;
+          orders.push([userId, await buy(userId, number)]);
+        }
+        return orders;
+      };
+      const answers = (await Promise.all(Array.from({ length: BUYERS }, (_, number) => buyer(number)))).flat();
+      const document = await lab.finish(id, { client: clientReport(requests - lost), awaitClientReport: false });
+
+      assert.equal(document.verdict, "safe", text(document));
+      const { proof = "" } = document.faults[0] ?? {};
+      assert.match(proof, /^commit-reply-lost acted on [12] connections? to PostgreSQL/);
+      assert.ok(lost > 0 && document.counts.unknown > 0, text(document));
+      const rows = await prisma().order.findMany({ where: { productId: target.id } });
+      const sold = answers.filter(([, orderId]) => orderId !== undefined);
+      assert.deepEqual(
+        rows.map((row) => [row.userId, String(row.id)]).sort(),
+        sold.map(([userId, orderId]) => [userId, String(orderId)]).sort(),
+        "expected one order for each buyer who was told of one, and no other",
+      );
+    });
+  }
+
+  it("ends with the dashboard: purchases of the run fail, the shop sells, and the restarted dashboard ends the run", async () => {
+    await using lab = await startStoreLab(NAMES);
+    const faults: readonly FaultRequest[] = [{ id: "latency", atMs: 0, durationMs: 10_000 }];
+    const settings = { stock: 100, vus: 10, holdMs: 0, ttlMs: 5_000, waitTimeoutMs: 2_000 };
+    const opened = await post<RunDocument>(`${lab.dashboard.url}/api/runs`, {
+      strategy: "redis-lock",
+      ...settings,
+      faults,
+    });
+    assert.equal(opened.status, 201, JSON.stringify(opened.body));
+    const { id, target } = opened.body;
+    const other = await makeProduct(5);
+    const [{ url }] = lab.nodes as readonly [ShopNode];
+    const buy = (productId: number, userId: string) => buyAt(url, { productId }, { userId });
+    assert.equal((await buy(target.id, "before")).status, 201);
+
+    await lab.dashboard.kill();
+    const refused = await buy(target.id, "during");
+    assert.equal(refused.status, 503, JSON.stringify(refused.body));
+    assert.equal((await buy(other, "of-shop")).status, 201);
+
+    await lab.dashboard.start();
+    const status = async () => (await prisma().run.findUnique({ where: { id } }))?.status;
+    await waitUntil(async () => (await status()) === "failed", { what: "the run to fail" });
+    await waitUntil(async () => (await buy(target.id, "after")).status === 201, {
+      what: "the shop to sell the row again",
+    });
   });
 });

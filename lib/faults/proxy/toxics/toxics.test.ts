@@ -24,7 +24,15 @@ function stageWith(type: string, attributes: Attributes, { toxicity = 1, random 
   const output = new ChunkQueue();
   const resets: number[] = [];
   const reset = () => resets.push(clock.nowMs());
-  const stage = new Stage({ clock, random: { fraction: random, hex: () => "" }, toxic, input, output, reset });
+  const stage = new Stage({
+    clock,
+    random: { fraction: random, hex: () => "" },
+    toxic,
+    input,
+    output,
+    connection: {},
+    reset,
+  });
   const send = (text: string) => input.push({ data: Buffer.from(text), atMs: clock.nowMs() });
   const received: string[] = [];
   const receive = () => {
