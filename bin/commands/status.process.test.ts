@@ -7,9 +7,9 @@ import type { AddressInfo } from "node:net";
 import { after, describe, it } from "node:test";
 import { printable } from "../../load-tests/lib/printable.js";
 import { lab, outputOf } from "../../tests/integration/lab/lab-command";
-import { self, startOf } from "../shared/process-identity.mjs";
+import { startOf } from "../shared/process-identity.mjs";
 import { instancePaths } from "../supervisor/paths";
-import { type LabState, writeState } from "../supervisor/state";
+import { initialState, type LabState, writeState } from "../supervisor/state";
 
 const INSTANCE = `status-test-${process.pid}`;
 const paths = instancePaths(INSTANCE);
@@ -17,22 +17,7 @@ const paths = instancePaths(INSTANCE);
 /** The user of the tests or, if that is root, the user `nobody` of Linux. */
 const UNPRIVILEGED = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-const STATE: LabState = {
-  version: 1,
-  instance: INSTANCE,
-  status: "ready",
-  supervisor: self(),
-  startedAtEpochMs: 1,
-  commit: "abc",
-  steps: [],
-  dashboardUrl: "http://127.0.0.1:3000",
-  nodes: [],
-  env: {},
-  missing: {},
-  processes: [],
-  failed: [],
-  error: null,
-};
+const STATE: LabState = { ...initialState(INSTANCE, "abc"), status: "ready" };
 
 describe("lab status", () => {
   after(() => rmSync(paths.dir, { recursive: true, force: true }));

@@ -10,12 +10,11 @@ import { cachedK6, describeK6, findK6 } from "../k6/find";
 import { PORT_NAMES, type PortPlan, planPorts } from "../provision/ports";
 import { provisionServers } from "../provision/servers";
 import { withFileLock } from "../shared/file-lock.mjs";
-import { self } from "../shared/process-identity.mjs";
 import { keepLogsSmall, pruneLogs } from "./log-files";
 import { OwnedProcess } from "./owned-process";
 import { type InstancePaths, ROOT } from "./paths";
 import { reapOrphans } from "./reaper";
-import { type LabState, readLiveState, readState, type Step, writeState } from "./state";
+import { initialState, type LabState, readLiveState, readState, type Step, writeState } from "./state";
 import { StateWriter } from "./state-writer";
 import { MissingError, StepList } from "./steps";
 import { DASHBOARD, STORE_NODE_NAMES, storeNodeSpec } from "./store-nodes";
@@ -232,25 +231,6 @@ async function k6Step(): Promise<{ detail: string; binary: string }> {
   });
   if (k6) return { detail: describeK6(k6), binary: k6.binary };
   throw new MissingError({ reason: `not installed, ${fallback}`, fix: "fix: npm run k6" });
-}
-
-function initialState(instance: string, commit: string): LabState {
-  return {
-    version: 1,
-    instance,
-    status: "starting",
-    supervisor: self(),
-    startedAtEpochMs: Date.now(),
-    commit,
-    steps: [],
-    dashboardUrl: null,
-    nodes: [],
-    env: {},
-    missing: {},
-    processes: [],
-    failed: [],
-    error: null,
-  };
 }
 
 /** The variables that configure servers. */

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { z } from "zod";
-import { isSameProcess } from "../shared/process-identity.mjs";
+import { isSameProcess, self } from "../shared/process-identity.mjs";
 import type { InstancePaths } from "./paths";
 
 /** `.lab/<instance>/state.json`: other commands read it, and the next start cleans up by it after a crash. */
@@ -54,6 +54,26 @@ const stateSchema = z.object({
   error: z.string().nullable(),
 });
 export type LabState = z.infer<typeof stateSchema>;
+
+/** The state of a lab that this process starts to supervise. */
+export function initialState(instance: string, commit: string): LabState {
+  return {
+    version: 1,
+    instance,
+    status: "starting",
+    supervisor: self(),
+    startedAtEpochMs: Date.now(),
+    commit,
+    steps: [],
+    dashboardUrl: null,
+    nodes: [],
+    env: {},
+    missing: {},
+    processes: [],
+    failed: [],
+    error: null,
+  };
+}
 
 /** The state on disk; null if there is none or it is unusable. */
 export function readState(paths: InstancePaths): LabState | null {

@@ -140,6 +140,17 @@ export function clockReading(op: Operation, ns: number | undefined): string | nu
 
 export type TimeField = Extract<keyof Operation, `${string}Ns`>;
 
+/** The steps between request and answer. */
+export const STEP_TIMES = [
+  "waitNs",
+  "grantedNs",
+  "readNs",
+  "writeNs",
+  "committedNs",
+  "releasedNs",
+  "leaseLostNs",
+] as const satisfies readonly TimeField[];
+
 /** Pairs of steps whose order is fixed. */
 const FIXED_ORDER: readonly (readonly [TimeField, TimeField])[] = [
   ["invokedNs", "waitNs"],
@@ -163,19 +174,9 @@ export function timesOutOfOrder(op: Operation): readonly [TimeField, TimeField] 
   if (op.writeAccepted === true && isAfter(op.readNs, op.writeNs)) return ["readNs", "writeNs"];
   // After a timeout the recorder may still see later steps.
   if (op.outcome === "unknown") return null;
-  const late = BEFORE_ANSWER.find((field) => isAfter(op[field], op.answeredNs));
+  const late = STEP_TIMES.find((field) => isAfter(op[field], op.answeredNs));
   return late === undefined ? null : [late, "answeredNs"];
 }
-
-const BEFORE_ANSWER: readonly TimeField[] = [
-  "waitNs",
-  "grantedNs",
-  "readNs",
-  "writeNs",
-  "committedNs",
-  "releasedNs",
-  "leaseLostNs",
-];
 
 const LATEST_FIELDS: readonly TimeField[] = ["invokedNs", "committedNs", "releasedNs", "leaseLostNs", "answeredNs"];
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { STEP_TIMES } from "./operation";
 
 /** The lines of a history; docs/history-format.md explains the fields. Parsing drops unknown fields. */
 
@@ -74,18 +75,7 @@ function invalidField(line: OpStrings): { readonly field: string; readonly messa
 }
 
 const NAMES = ["opId", "node", "host", "buyerId", "idempotencyKey", "holderId", "orderId"] as const;
-const TIMES = [
-  "invokedNs",
-  "waitNs",
-  "grantedNs",
-  "readNs",
-  "writeNs",
-  "committedNs",
-  "releasedNs",
-  "leaseLostNs",
-  "leaseUntilNs",
-  "answeredNs",
-] as const;
+const TIMES = ["invokedNs", ...STEP_TIMES, "leaseUntilNs", "answeredNs"] as const;
 
 function isName(text: string | undefined): boolean {
   return text === undefined || (text.length > 0 && text.length <= 500);
