@@ -155,6 +155,11 @@ describe("a sweep in the terminal", () => {
     );
   });
 
+  it("has another id than every sweep that started in the same millisecond", () => {
+    const ids = new Set(Array.from({ length: 200 }, () => newSweepId(1_795_000_000_000)));
+    assert.equal(ids.size, 200);
+  });
+
   it("fills its bar only at the end", () => {
     assert.equal(bar(0, 84), "[--------------------]");
     assert.equal(bar(1, 84), "[#-------------------]");

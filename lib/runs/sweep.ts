@@ -25,8 +25,8 @@ export interface SweepProgress {
 
 /** Sorts by time, and is short enough to type. */
 export function newSweepId(epochMs = Date.now()): string {
-  const random = Math.floor(Math.random() * 1_296);
-  return `s${epochMs.toString(36)}${random.toString(36).padStart(2, "0")}`;
+  const random = crypto.randomUUID().slice(0, 8);
+  return `s${epochMs.toString(36)}${random}`;
 }
 
 /** Body of `GET /api/sweeps/{id}`. */
