@@ -3,11 +3,13 @@ import { commitReplyLost } from "./commit-reply-lost";
 import { down } from "./down";
 import type { Fault } from "./fault";
 import type { FaultId } from "./ids";
+import { killBetweenSetnxExpire } from "./kill-between-setnx-expire";
 import { killHolder } from "./kill-holder";
 import { latency } from "./latency";
 import { memcachedFlush } from "./memcached-flush";
 import { pauseHolder } from "./pause-holder";
 import { pgDisconnect } from "./pg-disconnect";
+import { redisRestart } from "./redis-restart";
 import { resetPeer } from "./reset-peer";
 import { slicer } from "./slicer";
 import { storeNodeCrash } from "./store-node-crash";
@@ -18,7 +20,9 @@ export const faultsById: Readonly<Record<FaultId, Fault>> = {
   "pause-holder": pauseHolder,
   "kill-holder": killHolder,
   "store-node-crash": storeNodeCrash,
+  "kill-between-setnx-expire": killBetweenSetnxExpire,
   "memcached-flush": memcachedFlush,
+  "redis-restart": redisRestart,
   "pg-disconnect": pgDisconnect,
   latency,
   bandwidth,

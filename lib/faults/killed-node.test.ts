@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { StopOutcome } from "../node/node-stops";
-import { traitsOf } from "../stock/stock-strategies";
+import { stockStrategies, traitsOf } from "../stock/stock-strategies";
 import type { FaultContext, Injection, StopReport } from "./fault";
+import { killBetweenSetnxExpire } from "./kill-between-setnx-expire";
 import { killHolder } from "./kill-holder";
 import { storeNodeCrash } from "./store-node-crash";
 
@@ -64,6 +65,14 @@ describe("the expected effect of a killed holder", () => {
       assert.deepEqual(effects(id), ["safe", "safe"], id);
     }
     assert.equal(storeNodeCrash.expectedEffectOf(runOf("sql-guarded"), 0), "safe");
+  });
+
+  it("is a blocked sale for the one lock that sets its expiry in a second command", () => {
+    const applicable = [...stockStrategies.keys()].filter(
+      (id) => killBetweenSetnxExpire.whyNotApplicable(runOf(id)) === null,
+    );
+    assert.deepEqual(applicable, ["redis-setnx-expire"]);
+    assert.equal(killBetweenSetnxExpire.expectedEffectOf(runOf("redis-setnx-expire"), 0), "blocked");
   });
 
   it("needs a holder and a second node", () => {

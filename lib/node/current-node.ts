@@ -3,7 +3,7 @@ import { env } from "../services/current-env";
 import { gauge } from "../services/metrics";
 import { postgresPool } from "../services/postgres";
 import { processSingleton } from "../services/singleton";
-import { createStockStrategy } from "../stock/stock-strategies";
+import { createStockStrategy, type StockDependencies } from "../stock/stock-strategies";
 import { lockDependencies } from "./lock-dependencies";
 import { NodeStops } from "./node-stops";
 import { openProxiedClients } from "./proxied-clients";
@@ -15,14 +15,20 @@ export function currentNode(): StoreNode {
   return processSingleton("store-node", () => {
     const { STORE_NODE, LOCK_STRATEGY, SPOOL_DIR, HOLD_MS, LOCK_TTL_MS, WAIT_TIMEOUT_MS } = env();
     const stops = new NodeStops();
-    const common = { node: STORE_NODE, beforeWrite: stops.beforeWrite };
+    const create = (id: string, { pool, locks }: Pick<StockDependencies, "pool" | "locks">) =>
+      createStockStrategy(id, {
+        pool,
+        node: STORE_NODE,
+        locks: { ...locks, beforeExpiry: stops.beforeExpiry },
+        beforeWrite: stops.beforeWrite,
+      });
     const node = new StoreNode({
       name: STORE_NODE,
       activeStrategy: LOCK_STRATEGY,
-      createStrategy: (id) => createStockStrategy(id, { ...common, pool: postgresPool(), locks: lockDependencies() }),
+      createStrategy: (id) => create(id, { pool: postgresPool(), locks: lockDependencies() }),
       createProxied: (id, ports) => {
         const { close, ...clients } = openProxiedClients(ports);
-        const strategy = createStockStrategy(id, { ...common, ...clients });
+        const strategy = create(id, clients);
         return {
           strategy,
           close: async () => {

@@ -9,7 +9,7 @@ export interface OwnRedis extends OwnServer {
   readonly probe: Redis;
 }
 
-export async function startOwnRedis(): Promise<OwnRedis> {
+export async function startOwnRedis({ isSupervised = false } = {}): Promise<OwnRedis> {
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
   const probe = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => 20 });
@@ -17,6 +17,7 @@ export async function startOwnRedis(): Promise<OwnRedis> {
   const server = await startOwnServer({
     command: "redis-server",
     args: ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"],
+    isSupervised,
     isReady: async () => {
       const [ping] = await Promise.allSettled([probe.ping()]);
       return ping.status === "fulfilled";

@@ -16,23 +16,35 @@ export interface OwnServerPlan {
   readonly command: string;
   readonly args: readonly string[];
   readonly isReady: () => Promise<boolean>;
+  /** True: it starts again when it ends without a call of `kill`, as under the lab's supervisor. */
+  readonly isSupervised?: boolean;
 }
 
-export async function startOwnServer({ command, args, isReady }: OwnServerPlan): Promise<OwnServer> {
+export async function startOwnServer({ command, args, isReady, isSupervised }: OwnServerPlan): Promise<OwnServer> {
   let child: ChildProcess | null = null;
 
-  async function start(): Promise<void> {
-    child = spawn(command, args, { stdio: "ignore" });
-    child.on("error", (error) => {
+  function spawnChild(): void {
+    const own = spawn(command, args, { stdio: "ignore" });
+    child = own;
+    own.on("error", (error) => {
       throw new Error(`these tests need ${command}; install it and add it to the PATH`, { cause: error });
     });
+    own.on("exit", () => {
+      if (isSupervised && child === own) spawnChild();
+    });
+  }
+
+  async function start(): Promise<void> {
+    spawnChild();
     await waitUntil(isReady, { what: `${command} to answer`, withinMs: 30_000 });
   }
 
   async function kill(): Promise<void> {
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const exit = once(child, "exit");
-    child.kill("SIGKILL");
+    const own = child;
+    child = null;
+    if (!own || own.exitCode !== null || own.signalCode !== null) return;
+    const exit = once(own, "exit");
+    own.kill("SIGKILL");
     await exit;
   }
 

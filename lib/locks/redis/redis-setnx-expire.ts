@@ -21,8 +21,8 @@ export const redisSetnxExpireTraits: StrategyTraits = {
 };
 
 export interface RedisSetnxExpireOptions extends RunnerOptions {
-  /** Failpoint: awaited after `SETNX` acquired the key and before `PEXPIRE` sets its expiry. */
-  readonly betweenCommands: () => Promise<void>;
+  /** Failpoint: called after `SETNX` acquired the key and before `PEXPIRE` sets its expiry. A promise is awaited. */
+  readonly betweenCommands: (resource: string) => void | Promise<void>;
 }
 
 /**
@@ -53,7 +53,8 @@ export function createRedisSetnxExpire(
       leaseKind: "unwatched",
       acquire: async ({ calls, key }) => (await calls.call("SETNX", key, 1)) === 1,
       afterAcquire: async ({ calls, key, context }) => {
-        await betweenCommands?.();
+        const between = betweenCommands?.(context.resource);
+        if (between) await between;
         await calls.call("PEXPIRE", key, context.ttlMs);
       },
     },
@@ -64,5 +65,16 @@ export function createRedisSetnxExpire(
 /** Registration, listed in all-locks.ts. */
 export const redisSetnxExpire: LockEntry = {
   traits: redisSetnxExpireTraits,
-  create: (dependencies) => createRedisSetnxExpire(dependencies.redis(), dependencies),
+  create: (dependencies) => {
+    const { beforeExpiry } = dependencies;
+    const options = beforeExpiry === undefined ? {} : { betweenCommands: beforeExpiry };
+    return createRedisSetnxExpire(dependencies.redis(), dependencies, options);
+  },
 };
+
+declare module "../lock-entry" {
+  interface LockDependencies {
+    /** Failpoint of a lock whose key exists and has no expiry yet. Absent: no fault. */
+    readonly beforeExpiry?: (resource: string) => void;
+  }
+}

@@ -112,6 +112,20 @@ describe("a run in which a fault kills a store node", () => {
     assert.ok(document.stock.final > 0, "expected unsold units");
   });
 
+  it("blocks redis-setnx-expire for ever between its two commands, and not after them", async () => {
+    const between: FaultRequest = { id: "kill-between-setnx-expire", atMs: 50 };
+    const blocked = await sell("redis-setnx-expire", between, { waitTimeoutMs: 5_000 });
+    assertSafe(blocked);
+    assert.match(
+      blocked.faults[0]?.proof ?? "",
+      /killed between SETNX and PEXPIRE: .* PTTL redis-setnx-expire:product:\d+ was -1\.$/,
+    );
+    assert.equal(recoveryOf(blocked).nextGrantMs, null, verdictText(blocked));
+    const expiring = await sell("redis-setnx-expire", KILL);
+    assertSafe(expiring);
+    assert.ok(recoveryOf(expiring).nextGrantMs !== null, verdictText(expiring));
+  });
+
   it("frees sql-row-lock at once, with the connections of the killed process", async () => {
     const document = await sell("sql-row-lock", KILL);
     assertSafe(document);

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { FaultRequest } from "../../../lib/faults/request";
+import { Coordinator } from "../../../lib/runs/coordinator";
+import type { RunDocument } from "../../../lib/runs/document";
+import { expectedVerdict } from "../../../lib/runs/expected";
+import { NodeClient } from "../../../lib/runs/node-client";
+import { runRequestSchema } from "../../../lib/runs/run-request";
+import { postgresPool, prisma } from "../../../lib/services/postgres";
+import { traitsOf } from "../../../lib/stock/stock-strategies";
+import { requireEnv, setEnv } from "../../support/lab-env";
+import { type OwnRedis, startOwnRedis } from "../../support/own-redis";
+import { clientReport } from "../../support/run-lab";
+import { buyAt, type ShopNode, startShopNodes } from "../../support/shop-node";
+
+requireEnv("DATABASE_URL");
+setEnv({ FAULTS_MAY_EMPTY: "redis", STORE_NODE: "redis-restart-lab" });
+
+/** Work that lasts longer than Redis takes to restart and a waiter to find it. The lease outlasts the work. */
+const LONG = { stock: 3, vus: 3, holdMs: 2_500, ttlMs: 10_000, waitTimeoutMs: 20_000 };
+const RESTART: FaultRequest = { id: "redis-restart", atMs: 100 };
+
+describe("a run in which Redis restarts empty", () => {
+  let nodes: readonly ShopNode[] = [];
+  let redis: OwnRedis;
+  let lab: Coordinator;
+
+  before(async () => {
+    redis = await startOwnRedis({ isSupervised: true });
+    setEnv({ REDIS_URL: redis.url });
+    nodes = await startShopNodes(["node-1", "node-2"], "sql-guarded");
+    lab = new Coordinator({
+      nodes: nodes.map(({ url }, index) => new NodeClient({ name: `node-${index + 1}`, url }, undefined)),
+      expectedOf: (request, count) => expectedVerdict(traitsOf(request.strategy), { ...request, nodes: count }),
+      versions: async () => ({ lab: "test" }),
+    });
+    await prisma().run.updateMany({ where: { status: "running" }, data: { status: "failed" } });
+  });
+  after(async () => {
+    await lab?.stop();
+    await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
+    await redis?.[Symbol.asyncDispose]();
+    await postgresPool().end();
+  });
+
+  async function sell(strategy: string, faults: readonly FaultRequest[], changes: object = {}): Promise<RunDocument> {
+    const request = runRequestSchema.parse({ strategy, ...LONG, ...changes, faults });
+    const { id, target } = await lab.open(request);
+    const buyers = Array.from({ length: request.vus }, (_, buyer) => {
+      const node = nodes[buyer % nodes.length] as ShopNode;
+      return buyAt(node.url, { productId: target.id }, { userId: `buyer-${buyer}` });
+    });
+    await Promise.all(buyers);
+    return lab.finish(id, { client: clientReport(request.vus), awaitClientReport: false });
+  }
+  const verdictText = ({ verdict, sentences }: RunDocument) => `${verdict}: ${sentences.join(" ")}`;
+
+  it("lets a second holder into redis-lock, which is safe without the fault", async () => {
+    const control = await sell("redis-lock", []);
+    assert.deepEqual([control.verdict, control.expected], ["safe", "safe"], verdictText(control));
+    const document = await sell("redis-lock", [RESTART]);
+    assert.match(
+      document.faults[0]?.proof ?? "",
+      /^Redis process [0-9a-f]{40} ended while the key product:\d+ existed; process [0-9a-f]{40} answered \d+ ms later, without keys\.$/,
+      verdictText(document),
+    );
+    assert.deepEqual([document.verdict, document.expected], ["unsafe", "unsafe"], verdictText(document));
+    assert.ok(document.violations.overlappingHolds > 0, verdictText(document));
+  });
+
+  it("sets the fencing counter of redis-fenced back, so that its tokens no longer rise", async () => {
+    const document = await sell("redis-fenced", [RESTART]);
+    assert.deepEqual([document.verdict, document.expected], ["unsafe", "unsafe"], verdictText(document));
+    assert.ok((document.violations.fencingOrder ?? 0) > 0, verdictText(document));
+  });
+
+  it("lets a second holder into redis-set-px and redis-setnx", async () => {
+    for (const strategy of ["redis-set-px", "redis-setnx"]) {
+      const document = await sell(strategy, [RESTART]);
+      assert.deepEqual([document.verdict, document.expected], ["unsafe", "unsafe"], verdictText(document));
+    }
+  });
+
+  it("makes the run inconclusive if no holder worked for longer than the restart took", async () => {
+    const document = await sell("redis-lock", [RESTART], { holdMs: 5, vus: 40, stock: 1_000_000 });
+    assert.equal(document.verdict, "inconclusive", verdictText(document));
+    assert.match(verdictText(document), /no holder worked from before the end of Redis|the load ended before Redis/);
+  });
+});
