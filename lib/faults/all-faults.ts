@@ -12,12 +12,14 @@ import { pgDisconnect } from "./pg-disconnect";
 import { redisRestart } from "./redis-restart";
 import { resetPeer } from "./reset-peer";
 import { slicer } from "./slicer";
+import { slowWork } from "./slow-work";
 import { storeNodeCrash } from "./store-node-crash";
 import { timeout } from "./timeout";
 
 /** Every fault of the lab. */
 export const faultsById: Readonly<Record<FaultId, Fault>> = {
   "pause-holder": pauseHolder,
+  "slow-work": slowWork,
   "kill-holder": killHolder,
   "store-node-crash": storeNodeCrash,
   "kill-between-setnx-expire": killBetweenSetnxExpire,

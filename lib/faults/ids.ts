@@ -1,6 +1,7 @@
 /** Separate from the faults, so that a browser can import the ids without them. */
 export const FAULT_IDS = [
   "pause-holder",
+  "slow-work",
   "kill-holder",
   "store-node-crash",
   "kill-between-setnx-expire",

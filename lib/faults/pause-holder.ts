@@ -55,7 +55,7 @@ export const pauseHolder: Fault = {
   whyUnproven({ ops }, { fromNs, toNs }) {
     // The paused holder's own wait ended before the pause.
     if (ops.some((op) => waitedBetween(op, fromNs, toNs))) return null;
-    return "no other purchase waited for the lock during the pause";
+    return "no other purchase waited for the lock during the fault";
   },
 };
 

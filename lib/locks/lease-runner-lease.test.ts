@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import type { HandleContext, LockHandle } from "./lease-backend";
+import { LeaseRunner } from "./lease-runner";
 import {
   code,
   type RunnerBench,
@@ -10,6 +11,7 @@ import {
   setUpBench,
   USABLE_LEASE_MS,
 } from "./testing/runner-bench";
+import { seededRandom } from "./testing/seeded-random";
 
 let clock: RunnerBench["clock"];
 let server: RunnerBench["server"];
@@ -31,6 +33,17 @@ describe("a lease", () => {
     assert.ok(outcome.status === "completed");
     assert.equal(outcome.value, USABLE_LEASE_MS);
     assert.equal(outcome.lease, "lost");
+  });
+
+  it("is not renewed while a failpoint says so for its resource", async () => {
+    const hold = async (renewed: string) => {
+      const renewsLease = (name: string) => name === renewed;
+      const lock = new LeaseRunner(server.backend(), { clock, random: seededRandom(1), renewsLease });
+      const call = lock.runGuarded(request, ({ signal }) => clock.sleep(2 * request.ttlMs, signal));
+      const outcome = await clock.settle(call);
+      return outcome.status === "completed" && outcome.lease;
+    };
+    assert.deepEqual([await hold(resource), await hold("another")], ["held", "lost"]);
   });
 
   it("that has expired when the reply arrives is released and not granted", async () => {

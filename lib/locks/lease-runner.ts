@@ -34,7 +34,7 @@ export class LeaseRunner implements LockStrategy {
   #isClosed = false;
 
   constructor(backend: LeaseBackend, dependencies: RunnerDependencies, options: Partial<RunnerOptions> = {}) {
-    const { clock, random, onIncident } = dependencies;
+    const { clock, random, onIncident, renewsLease } = dependencies;
     this.id = backend.traits.id;
     this.traits = backend.traits;
     this.#context = {
@@ -42,6 +42,7 @@ export class LeaseRunner implements LockStrategy {
       clock,
       random,
       options: { ...DEFAULT_RUNNER_OPTIONS, ...options },
+      renewsLease: (resource) => options.watchdog !== false && (renewsLease?.(resource) ?? true),
       report: (incident) => onIncident?.({ ...incident, strategyId: backend.traits.id, atMs: clock.nowMs() }),
       joinWaiters: (resource) => this.#waiters.join(resource),
       waitersOf: (resource) => this.#waiters.of(resource),

@@ -52,7 +52,8 @@ export class LeaseWatchdog {
   }
 
   get #renews(): boolean {
-    return this.#context.options.watchdog && this.#acquired.managed.handle.renew !== undefined;
+    const { handle, resource } = this.#acquired.managed;
+    return handle.renew !== undefined && this.#context.renewsLease(resource);
   }
 
   #nextRenewalMs(): number {

@@ -18,6 +18,8 @@ export interface RunnerDependencies {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly onIncident?: (incident: LockIncident) => void;
+  /** Failpoint: false if the leases of the resource are not renewed. Absent: they are. */
+  readonly renewsLease?: (resource: string) => boolean;
 }
 
 /** All waits and limits of the runner. */
@@ -72,6 +74,8 @@ export interface RunnerContext {
   /** Counts a caller as a waiter for the resource until the returned function is called. */
   joinWaiters(resource: string): () => void;
   waitersOf(resource: string): number;
+  /** Whether the lease of a new hold is renewed. */
+  renewsLease(resource: string): boolean;
   /** Registers cleanup that outlives the call. Disposal waits for it. */
   trackCleanUp(work: Promise<void>): void;
   /** Registers a hold that outlives its call until its lease has run out. Disposal waits for its release. */

@@ -19,8 +19,8 @@ export function currentNode(): StoreNode {
       createStockStrategy(id, {
         pool,
         node: STORE_NODE,
-        locks: { ...locks, beforeExpiry: stops.beforeExpiry },
-        beforeWrite: stops.beforeWrite,
+        locks: { ...locks, beforeExpiry: stops.beforeExpiry, renewsLease: stops.renewsLease },
+        failpoints: stops,
       });
     const node = new StoreNode({
       name: STORE_NODE,

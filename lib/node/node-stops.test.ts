@@ -112,6 +112,22 @@ describe("NodeStops", () => {
     assert.deepEqual(events, ["keep run-1", "kill"]);
   });
 
+  it("delays the work of one holder only, and renews no lease of its resource until that is over", async () => {
+    const { stops } = makeStops();
+    assert.equal(stops.renewsLease("product:1"), true);
+    stops.arm(RUN, { point: "in-work", atMs: 0, durationMs: 20 });
+    assert.equal(stops.inWork(makeHolder("run-2")), null);
+    assert.deepEqual([stops.renewsLease("product:1"), stops.renewsLease("product:2")], [false, true]);
+    const delay = stops.inWork(makeHolder("run-1", { buyerId: "buyer-7" }));
+    assert.equal(stops.inWork(makeHolder("run-1", { buyerId: "buyer-8" })), null, "expected one delay");
+    assert.equal(stops.renewsLease("product:1"), false);
+    assert.equal(stops.outcomes("run-1")[0]?.status, "failed", "expected no proof before the delay is over");
+    await delay;
+    const [outcome] = stops.disarm("run-1");
+    assert.equal(outcome?.status === "delayed" && outcome.buyerId, "buyer-7");
+    assert.equal(stops.renewsLease("product:1"), true);
+  });
+
   it("stops at a moment that no purchase decides, unless it is disarmed first", async (context) => {
     context.mock.timers.enable({ apis: ["setTimeout"] });
     const { events, stops } = makeStops();

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import type { Failpoint } from "../stock/failpoint";
@@ -7,8 +8,11 @@ import { startResumeTimer } from "./resume-timer";
 /** Shorter than the 30 s after which a purchase's request and a control request time out. */
 export const LONGEST_PAUSE_MS = 15_000;
 
-/** Where a stop happens: right before a holder's write, between SETNX and PEXPIRE of a holder, or at a moment in time. */
-export const STOP_POINTS = ["before-write", "before-expiry", "any-time"] as const;
+/**
+ * Where a stop happens: right before a holder's write, between SETNX and PEXPIRE of a holder, at a moment in time, or in a
+ * holder's work. The last one delays only the holder, and no lease of the resource is renewed on this node until it is over.
+ */
+export const STOP_POINTS = ["before-write", "before-expiry", "any-time", "in-work"] as const;
 export type StopPoint = (typeof STOP_POINTS)[number];
 
 /** A stop of the node's process in a run; body of `PUT /api/node/runs/{id}/stops`. */
@@ -16,7 +20,7 @@ export const armedStopSchema = z.strictObject({
   point: z.enum(STOP_POINTS),
   /** Counted from the arrival of the first purchase that reached the point on this node; for `any-time`, from now. */
   atMs: z.int().min(0),
-  /** Length of the pause; null: the process is killed. */
+  /** Length of the pause or delay; null: the process is killed. */
   durationMs: z.int().min(1).max(LONGEST_PAUSE_MS).nullable(),
 });
 export type ArmedStop = z.infer<typeof armedStopSchema>;
@@ -31,6 +35,8 @@ export const stopOutcomeSchema = z.discriminatedUnion("status", [
   z.object({ status: z.literal("disarmed") }),
   z.object({ status: z.literal("failed"), reason: z.string() }),
   z.object({ status: z.literal("paused"), fromNs: z.string(), toNs: z.string(), ...holder }),
+  /** Only the holder's work was delayed. */
+  z.object({ status: z.literal("delayed"), fromNs: z.string(), toNs: z.string(), ...holder }),
   /** Reported by a later process instance of the node. */
   z.object({ status: z.literal("killed"), atNs: z.string(), instance: z.string(), ...holder }),
 ]);
@@ -48,6 +54,8 @@ interface ArmedRun {
   readonly firstArrivalNs: Map<StopPoint, bigint>;
   readonly stops: Stop[];
 }
+
+const NOT_OVER: StopOutcome = { status: "failed", reason: "the delay was not over when the load ended" };
 
 interface Holder {
   readonly holderId: string | null;
@@ -71,6 +79,8 @@ export class NodeStops {
   private readonly runs = new Map<string, ArmedRun>();
   /** Armed stops of all runs: every purchase checks it, so the check must be cheap. */
   private armedCount = 0;
+  /** Resources with a holder whose work is delayed. */
+  private readonly delayed = new Set<string>();
   /** Keeps what a killed process cannot report for the next instance of the node. @throws Error if it cannot */
   keep: (runId: string, outcomes: readonly StopOutcome[]) => void = () => {
     throw new Error("the node cannot keep its operations for its next process");
@@ -127,14 +137,51 @@ export class NodeStops {
     if (run) this.pass(run, { point: "before-expiry", ...NO_HOLDER }, nowNs());
   };
 
+  /** Failpoint in a holder's work. @returns null if nothing delays it */
+  readonly inWork = ({ runId, buyerId, trace }: Parameters<Failpoint>[0]): Promise<void> | null => {
+    if (this.armedCount === 0 || runId === null) return null;
+    const run = this.runs.get(runId);
+    const due = run && this.dueAt(run, "in-work", trace.invokedNs);
+    if (!due) return null;
+    const at = { holderId: trace.holderId ?? null, buyerId };
+    if (due.durationMs !== null) return this.delay(run, due, { ...at, durationMs: due.durationMs });
+    this.stopHere(run, due, at);
+    return null;
+  };
+
+  /** False while a stop of the resource in a holder's work is armed or happens. */
+  readonly renewsLease = (resource: string): boolean => {
+    if (this.armedCount === 0 && this.delayed.size === 0) return true;
+    if (this.delayed.has(resource)) return false;
+    const run = [...this.runs.values()].find((each) => each.resource === resource);
+    return !run?.stops.some(({ point, outcome }) => point === "in-work" && outcome.status === "armed");
+  };
+
+  private async delay(
+    run: ArmedRun,
+    stop: Stop,
+    { durationMs, ...at }: Holder & { durationMs: number },
+  ): Promise<void> {
+    const fromNs = nowNs();
+    this.delayed.add(run.resource);
+    this.settle(stop, NOT_OVER);
+    await sleep(durationMs);
+    this.delayed.delete(run.resource);
+    this.settle(stop, { status: "delayed", fromNs: String(fromNs), toNs: String(nowNs()), ...at });
+  }
+
   private pass(run: ArmedRun, { point, ...at }: Holder & { point: StopPoint }, arrivedNs: bigint): void {
+    const due = this.dueAt(run, point, arrivedNs);
+    if (due) this.stopHere(run, due, at);
+  }
+
+  private dueAt(run: ArmedRun, point: StopPoint, arrivedNs: bigint): Stop | undefined {
     const firstNs = run.firstArrivalNs.get(point) ?? arrivedNs;
     run.firstArrivalNs.set(point, firstNs);
     const sinceFirstMs = elapsedMs(firstNs);
-    const due = run.stops.find(
+    return run.stops.find(
       (stop) => stop.point === point && stop.outcome.status === "armed" && sinceFirstMs >= stop.atMs,
     );
-    if (due) this.stopHere(run, due, at);
   }
 
   private stopHere(run: ArmedRun, stop: Stop, at: Holder): void {

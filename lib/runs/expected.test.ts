@@ -41,6 +41,25 @@ describe("the expected verdict", () => {
     }
   });
 
+  it("is unsafe if slow work outlasts a lease that its holder does not check", () => {
+    const faults: FaultRequest[] = [{ id: "slow-work" }];
+    for (const id of ["redis-set-px", "redis-setnx-expire", "redis-setnx-script", "redis-setnx-getset"]) {
+      assert.equal(expected(id, { faults }), "unsafe", id);
+      assert.equal(expected(id, { faults: [{ id: "slow-work", durationMs: 900 }] }), "safe", id);
+    }
+    for (const id of [
+      "redis-lock",
+      "redlock",
+      "memcached-add",
+      "zk-mutex",
+      "redis-setnx",
+      "redis-getset",
+      "sql-row-lock",
+    ]) {
+      assert.equal(expected(id, { faults }), "safe", id);
+    }
+  });
+
   it("is safe if the pause ends before the server grants the lock to another holder", () => {
     assert.equal(expected("redis-lock", { faults: [{ ...pause, durationMs: 900 }] }), "safe");
     // Memcached rounds a TTL up to whole seconds, ZooKeeper uses the session timeout.

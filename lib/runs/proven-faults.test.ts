@@ -49,7 +49,7 @@ describe("a pause of a holder", () => {
     const { faults, missedFaults } = await documentWith([before, after]);
     assert.deepEqual(faults, []);
     assert.deepEqual(missedFaults, [
-      { faultId: "pause-holder", reason: "no other purchase waited for the lock during the pause" },
+      { faultId: "pause-holder", reason: "no other purchase waited for the lock during the fault" },
     ]);
   });
 });

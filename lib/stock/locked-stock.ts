@@ -2,7 +2,7 @@ import type { PoolClient } from "pg";
 import { isLockError, LockError } from "../locks/errors";
 import type { Grant, LockRequest, LockStrategy, LockTimings } from "../locks/types";
 import { nowNs } from "../services/monotonic";
-import { type Failpoint, unarmed } from "./failpoint";
+import { type DelayPoint, type Failpoint, unarmed, undelayed } from "./failpoint";
 import { isRowRejection, rowRejectionOf } from "./row-rejection";
 import { sleepMs } from "./sleep";
 import type { Released, Statement, StockRow, StockStore } from "./stock-store";
@@ -24,6 +24,7 @@ export interface SectionHooks {
   readonly work?: (holdMs: number) => Promise<void>;
   /** Synchronous, so that no timer of the lease runs between it and the write. */
   readonly beforeWrite?: Failpoint;
+  readonly inWork?: DelayPoint;
 }
 
 /**
@@ -42,11 +43,11 @@ export class LockedStock implements StockStrategy {
   constructor(
     private readonly lock: LockStrategy,
     private readonly store: StockStore,
-    { work = sleepMs, beforeWrite = unarmed }: SectionHooks = {},
+    { work = sleepMs, beforeWrite = unarmed, inWork = undelayed }: SectionHooks = {},
   ) {
     this.id = lock.id;
     this.traits = lock.traits;
-    this.hooks = { work, beforeWrite };
+    this.hooks = { work, beforeWrite, inWork };
   }
 
   async reduceStock(request: StockRequest): Promise<StockOutcome> {
@@ -119,6 +120,8 @@ export class LockedStock implements StockStrategy {
     trace.readValue = stock;
     if (stock < request.quantity) return { status: "sold_out" };
     await this.hooks.work(request.holdMs);
+    const delay = this.hooks.inWork(request);
+    if (delay !== null) await delay;
     if (grant.signal.aborted) throw this.leaseLost(request);
     this.hooks.beforeWrite(request);
 

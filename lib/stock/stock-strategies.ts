@@ -4,8 +4,7 @@ import { createLock, type LockDependencies, lockEntries } from "../locks/create-
 import type { StrategyTraits } from "../locks/types";
 import { parseLockVariants } from "../services/env";
 import { CounterQueries } from "./counter-queries";
-import type { Failpoint } from "./failpoint";
-import { LockedStock } from "./locked-stock";
+import { LockedStock, type SectionHooks } from "./locked-stock";
 import { MemcachedCas, memcachedCasTraits } from "./memcached-cas";
 import { createRedisDecrement, redisDecrementTraits } from "./redis-decrement";
 import { createRedisWatch, redisWatchTraits } from "./redis-watch";
@@ -23,8 +22,8 @@ export interface StockDependencies {
   /** Name of the store node. It is written into every order. */
   readonly node: string;
   readonly locks: LockDependencies;
-  /** Called right before the write of a lock holder, so that a fault can pause it there. */
-  readonly beforeWrite?: Failpoint | undefined;
+  /** Called in the critical section of a lock holder, so that a fault can act there. */
+  readonly failpoints?: Pick<SectionHooks, "beforeWrite" | "inWork">;
 }
 
 interface StockEntry {
@@ -66,8 +65,7 @@ const lockedEntries: readonly StockEntry[] = [...lockEntries.values()].map(({ tr
   get traits() {
     return traitsFor?.(parseLockVariants(process.env)) ?? traits;
   },
-  create: (store, { locks, beforeWrite }) =>
-    new LockedStock(createLock(traits.id, locks), store, beforeWrite && { beforeWrite }),
+  create: (store, { locks, failpoints }) => new LockedStock(createLock(traits.id, locks), store, failpoints),
 }));
 
 /** Strategies that count the stock in Redis. */

@@ -4,6 +4,8 @@ import pg from "pg";
 import { pgDisconnect } from "../../../lib/faults/pg-disconnect";
 import type { FaultRequest } from "../../../lib/faults/request";
 import { checkHistory } from "../../../lib/history/check-history";
+import { overlapsIn } from "../../../lib/history/checkers/overlapping-holds";
+import { parseHistory } from "../../../lib/history/parse";
 import { emptyPercentiles } from "../../../lib/node/figures";
 import { Coordinator } from "../../../lib/runs/coordinator";
 import { type RunDocument, runDocumentSchema } from "../../../lib/runs/document";
@@ -154,6 +156,33 @@ describe("a run with a fault", () => {
       assert.match(verdictText(document), /fault pause-holder was not seen to take effect: no buyer/);
       const next = await sell("redis-lock");
       assert.equal(next.document.verdict, "safe", "the pause must not happen in the next run");
+    });
+  });
+
+  describe("slow-work", () => {
+    const slow: FaultRequest = { id: "slow-work", atMs: 100 };
+    const changes = { holdMs: 60, stock: 40 };
+
+    it("lets a third holder into redis-set-px: the slow holder's DEL deletes the lock of another", async () => {
+      const control = await sell("redis-set-px", [], { ...changes, ttlMs: 10 * SETTINGS.ttlMs });
+      assert.equal(control.document.verdict, "safe", verdictText(control.document));
+      const { document } = await sell("redis-set-px", [slow], changes);
+      assert.deepEqual([document.verdict, document.expected], ["unsafe", "unsafe"], verdictText(document));
+      const [event] = document.faults;
+      assert.match(event?.proof ?? "", /^buyer-\d+ .*worked \d+ ms longer on node-1 while it held the lock/);
+      const history = await parseHistory(historyLines(document));
+      const [slowHolder] = /buyer-\d+/.exec(event?.proof ?? "") ?? [];
+      const others = overlapsIn(history.history).filter(
+        ({ first, second }) => first.buyerId !== slowHolder && second.buyerId !== slowHolder,
+      );
+      assert.ok(others.length > 0, "expected a third holder beside the second, after the slow one's DEL");
+    });
+
+    it("leaves redis-lock safe: the slow holder finds its lease lost, and its release is not the owner's", async () => {
+      const { document, answers } = await sell("redis-lock", [slow], changes);
+      assert.deepEqual([document.verdict, document.expected], ["safe", "safe"], verdictText(document));
+      assert.equal(document.faults.length, 1);
+      assert.equal(codes(answers).filter((code) => code === "lease_lost").length, 1);
     });
   });
 
