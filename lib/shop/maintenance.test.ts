@@ -69,12 +69,25 @@ describe("ShopMaintenance", () => {
     const reasons: string[] = [];
     fakes.onWarning = ({ reason }) => void reasons.push(reason ?? "");
     fakes.postgres.script(DUE, new Error("connection refused"));
-    fakes.postgres.script(DELETE_KEYS, new Error("disk full")).script(RUNNING_TARGETS, []);
+    fakes.postgres.script(DELETE_KEYS, [], new Error("disk full")).script(RUNNING_TARGETS, []);
     maintenance.start();
     await advance(0);
-    for (let round = 0; round < 6; round += 1) await advance(EVERY_MS);
+    for (let round = 0; round < 7; round += 1) await advance(EVERY_MS);
     const diskFull = "shop on idempotency key: PostgreSQL did not answer: disk full";
-    assert.deepEqual(reasons, [`connection refused; ${diskFull}`, diskFull]);
+    assert.deepEqual(reasons, ["connection refused", diskFull]);
+  });
+
+  it("retries a failed reconciliation in the next round, and then waits 30 s again", async () => {
+    fakes.postgres.script(DUE, []).script(DELETE_KEYS, []).script(RUNNING_TARGETS, new Error("connection refused"), []);
+    maintenance.start();
+    await advance(0);
+    assert.deepEqual(slowJobs(), [1, 1]);
+    await advance(EVERY_MS);
+    assert.deepEqual(slowJobs(), [2, 2]);
+    for (let round = 3; round <= 7; round += 1) await advance(EVERY_MS);
+    assert.deepEqual(slowJobs(), [2, 2]);
+    await advance(EVERY_MS);
+    assert.deepEqual(slowJobs(), [3, 3]);
   });
 
   it("starts no round after stop, which waits for the current one", async () => {

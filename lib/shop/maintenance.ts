@@ -10,7 +10,7 @@ const KEYS_KEPT_MS = 24 * 3_600_000;
 
 /**
  * Periodic jobs of a store node: expire due orders; at the start and every 30 s, reconcile counters and delete old idempotency
- * keys. Rounds never overlap. Every node runs the jobs, without coordination.
+ * keys. The next round retries a failed job. Rounds never overlap. Every node runs the jobs, without coordination.
  */
 export class ShopMaintenance {
   private timer: NodeJS.Timeout | null = null;
@@ -44,21 +44,27 @@ export class ShopMaintenance {
     this.timer.unref();
   }
 
-  /** The next round retries failed jobs. A failure is logged again only after a round without it. */
+  /** A failure is logged again only after a round without it. */
   private async run(): Promise<void> {
-    const failures: string[] = [];
     const now = performance.now();
-    const jobs: (() => Promise<unknown>)[] = [
-      async () => failures.push(...(await expireDueOrders(this.node)).failures),
-    ];
+    const failures = await failuresOf([async () => (await expireDueOrders(this.node)).failures]);
     if (now - this.reconciledAtMs >= RECONCILE_EVERY_MS) {
-      this.reconciledAtMs = now;
-      jobs.push(() => deleteOldKeys(KEYS_KEPT_MS));
-      jobs.push(async () => failures.push(...(await reconcileCounters(this.node, { skipsRunningRuns: true })).failed));
+      const failed = await failuresOf([
+        () => deleteOldKeys(KEYS_KEPT_MS).then(() => []),
+        async () => (await reconcileCounters(this.node, { skipsRunningRuns: true })).failed,
+      ]);
+      if (failed.length === 0) this.reconciledAtMs = now;
+      failures.push(...failed);
     }
-    for (const job of jobs) await job().catch((error: Error) => failures.push(error.message));
     const added = failures.filter((failure) => !this.lastFailures.has(failure));
     if (added.length > 0) log().warn({ reason: added.join("; ") }, "shop maintenance failed; the next round retries");
     this.lastFailures = new Set(failures);
   }
+}
+
+/** Runs every job. @returns why jobs failed */
+async function failuresOf(jobs: readonly (() => Promise<readonly string[]>)[]): Promise<string[]> {
+  const failures: string[] = [];
+  for (const job of jobs) failures.push(...(await job().catch((error: Error) => [error.message])));
+  return failures;
 }
