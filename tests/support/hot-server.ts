@@ -1,10 +1,10 @@
-import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createHttpServer } from "../../lib/http/http-server";
 import { apiListener } from "../../lib/http/node-adapter";
 
 /** An HTTP server that serves the API without Next. */
 export async function startHotServer(): Promise<{ url: string; close: () => Promise<void> }> {
-  const server: Server = createServer(apiListener);
+  const server = createHttpServer(apiListener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const close = async () => {

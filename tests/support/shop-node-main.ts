@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createHttpServer } from "../../lib/http/http-server";
 import { apiListener } from "../../lib/http/node-adapter";
 import { currentNode, servesSales } from "../../lib/node/current-node";
 import { RunKeeper } from "../../lib/node/run-keeper";
@@ -67,7 +67,7 @@ async function settle(how: "pay" | "cancel", order: { orderId: string; buyerId: 
 
 async function main(): Promise<void> {
   await new RunKeeper(currentNode()).start();
-  const server = createServer(apiListener);
+  const server = createHttpServer(apiListener);
   server.listen(env().PORT, "127.0.0.1", () => send({ type: "ready", port: env().PORT }));
   coordinator()
     .failOrphanedRun()
