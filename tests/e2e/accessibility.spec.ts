@@ -1,12 +1,14 @@
-import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
+import { axeViolations } from "./axe";
 import { expect, test } from "./lab";
 import { ensureRuns } from "./runs";
 
 /** axe at WCAG 2.2 AA: every page in both themes, dialogs, tables behind charts, and folded settings. */
 
-const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
 const THEMES = ["light", "dark"] as const;
+
+/** The slowest file: both workers share its tests. */
+test.describe.configure({ mode: "parallel" });
 
 let runs: readonly string[] = [];
 
@@ -14,14 +16,6 @@ test.beforeAll(async ({ request }) => {
   test.setTimeout(120_000);
   runs = await ensureRuns(request, ["none", "sql-guarded"]);
 });
-
-/** Violations with the element and the reason. */
-async function axeViolations(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).withTags(WCAG).analyze();
-  return violations.flatMap(({ id, help, nodes }) =>
-    nodes.map((node) => `${id}: ${help} at ${node.target.join(" ")}: ${node.failureSummary ?? ""}`),
-  );
-}
 
 const PAGES: Readonly<Record<string, () => string>> = {
   "the Lab": () => "/?strategy=none",

@@ -1,5 +1,4 @@
-import AxeBuilder from "@axe-core/playwright";
-import type { Page } from "@playwright/test";
+import { axeViolations } from "./axe";
 import { lowContrast } from "./contrast";
 import { expect, test } from "./lab";
 import { openProduct, parts, productOf, stockOf } from "./shop-pages";
@@ -141,7 +140,7 @@ test("the shop works on a phone, with enough contrast in both themes and no axe 
       await page.emulateMedia({ colorScheme });
       expect(await page.evaluate(lowContrast), `${path ?? "product"}, ${colorScheme}`).toEqual([]);
     }
-    expect(await axeFindings(page), path ?? "product").toEqual([]);
+    expect(await axeViolations(page), path ?? "product").toEqual([]);
   }
   const cancel = page.getByRole("button", { name: "Cancel" });
   expect((await cancel.boundingBox())?.height, "expected a target height of at least 44 px").toBeGreaterThanOrEqual(44);
@@ -149,10 +148,3 @@ test("the shop works on a phone, with enough contrast in both themes and no axe 
   await expect(page.getByTestId("order-status")).toHaveText("Cancelled");
   await context.close();
 });
-
-async function axeFindings(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page })
-    .withTags(["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"])
-    .analyze();
-  return violations.map(({ id, nodes }) => `${id} at ${nodes[0]?.target.join(" ")}`);
-}
