@@ -21,6 +21,8 @@ setEnv({ STORE_NODE: "node-1", LOCK_STRATEGY: "sql-guarded" });
 
 const BUYERS = 40;
 const STOCK = 15;
+/** A busy machine needs longer than the default to serve all buyers one after the other. */
+const WAIT_TIMEOUT_MS = 30_000;
 
 const client: ClientReport = {
   engine: "test",
@@ -72,15 +74,22 @@ describe("the exported history has the verdict of its run", () => {
     );
   }
 
+  /** Opens a run, sells and finishes it, also if a purchase failed: an open run would block the runs of the other tests. */
+  async function runSale(strategy: string, { kind, holdMs }: { kind: "product" | "coupon"; holdMs: number }) {
+    const request = { strategy, stock: STOCK, vus: BUYERS, holdMs, waitTimeoutMs: WAIT_TIMEOUT_MS, target: { kind } };
+    const opened = await lab.open(runRequestSchema.parse(request));
+    const [sold] = await Promise.allSettled([sell(opened)]);
+    const document = await lab.finish(opened.id, { client, awaitClientReport: false });
+    if (sold.status === "rejected") throw sold.reason;
+    return document;
+  }
+
   for (const { id, expected } of strategies) {
     for (const kind of ["product", "coupon"] as const) {
       it(`${id} on a ${kind}: ${expected.alone}`, async () => {
         // An unsafe strategy needs a long hold, so that all buyers read before the first one writes, even on a busy machine.
         const holdMs = expected.alone === "unsafe" ? 500 : 2;
-        const request = { strategy: id, stock: STOCK, vus: BUYERS, holdMs, target: { kind } };
-        const opened = await lab.open(runRequestSchema.parse(request));
-        await sell(opened);
-        const document = await lab.finish(opened.id, { client, awaitClientReport: false });
+        const document = await runSale(id, { kind, holdMs });
         const { verdict, violations, findings } = await checkHistory(historyLines(document));
         assert.deepEqual(violations, document.violations, JSON.stringify(findings));
         assert.equal(verdict, document.verdict);
@@ -93,14 +102,11 @@ describe("the exported history has the verdict of its run", () => {
   }
 
   it("states the orders of the closing, although an order with an older id was committed later", async () => {
-    const request = { strategy: "redis-lock", stock: STOCK, vus: BUYERS, holdMs: 2, target: { kind: "product" } };
-    const opened = await lab.open(runRequestSchema.parse(request));
-    await sell(opened);
-    const document = await lab.finish(opened.id, { client, awaitClientReport: false });
+    const document = await runSale("redis-lock", { kind: "product", holdMs: 2 });
     await postgresPool().query(
       `INSERT INTO orders (id, product_id, user_id, quantity, run_id, op_id, node, strategy)
        SELECT -min(id), $2, 'late', 1, $1, 'late', 'node-1', 'redis-lock' FROM orders WHERE run_id = $1`,
-      [opened.id, opened.target.id],
+      [document.id, document.target.id],
     );
     const { verdict, violations } = await checkHistory(historyLines(document));
     assert.deepEqual([verdict, violations], ["safe", document.violations]);
