@@ -68,7 +68,7 @@ export const STAGES: readonly Stage[] = [
     run: runIntegration,
   },
   nodeStage("simulation", { needs: "nothing", concurrency: 2, limitMs: 8 * MINUTE_MS }),
-  nodeStage("interop", { needs: "servers", concurrency: 2, limitMs: 10 * MINUTE_MS }),
+  nodeStage("interop", { needs: "servers", concurrency: 3, limitMs: 10 * MINUTE_MS }),
   nodeStage("http", { needs: "app", limitMs: 6 * MINUTE_MS }),
   nodeStage("k6", { needs: "app", limitMs: 6 * MINUTE_MS }),
   {
@@ -108,7 +108,7 @@ function nodeStage<Name extends StageName>(
 }
 
 /** Integration test files at the same time, each with a database. */
-const LANES = 3;
+const LANES = 4;
 
 async function runIntegration(context: StageContext): Promise<Tally> {
   const files = withPart(stageTestFiles(ROOT, "integration"), context.file);
