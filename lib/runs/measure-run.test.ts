@@ -133,6 +133,17 @@ describe("measureRun", () => {
     assert.deepEqual(document.firstSeenMs, {});
   });
 
+  it("certifies no contention if purchases overlap but none waited for a hold of another", async () => {
+    const during = (index: number, [from, granted, to]: readonly [number, number, number]): HistoryOpLine => {
+      const times = { invokedNs: "0", waitNs: String(from), grantedNs: String(granted), releasedNs: String(to) };
+      const who = { opId: `op-${index}`, node: "node-1", host: "h", buyerId: `buyer-${index}`, quantity: 1 };
+      return { type: "op", ...who, ...times, answeredNs: "90", outcome: "contended" };
+    };
+    const ops = [during(0, [10, 11, 20]), during(1, [30, 31, 40])];
+    const { contention } = await measured({ stock: 5, final: 5, orders: [], ops });
+    assert.deepEqual([contention.certified, contention.contendedSections, contention.peakInFlight], [false, 0, 2]);
+  });
+
   it("dates each kind of violation by its own first finding", async () => {
     const at = (us: number) => String(1_000_000n + BigInt(us) * 1_000n);
     const buyer = (index: number, readUs: number): HistoryOpLine => ({
