@@ -1,6 +1,8 @@
 import type { Metadata, Viewport } from "next";
 import { cookies } from "next/headers";
 import type { ReactNode } from "react";
+import { SESSION_COOKIE } from "@/lib/http/access";
+import { isLoggedIn } from "@/lib/http/session";
 import { LabStatusProvider } from "./_components/site/lab-status";
 import { SiteHeader } from "./_components/site/site-header";
 import { SiteKeys } from "./_components/site/site-keys";
@@ -27,13 +29,14 @@ export const viewport: Viewport = {
 export default async function RootLayout({ children }: { children: ReactNode }) {
   const [catalogue, jar] = await Promise.all([readCatalogue(), cookies()]);
   const theme = themeFrom(jar.get(THEME_COOKIE)?.value);
+  const loggedIn = await isLoggedIn(jar.get(SESSION_COOKIE)?.value);
   return (
     <html lang="en" data-theme={theme === "system" ? undefined : theme} suppressHydrationWarning>
       <body>
         <a className="skip-link" href="#main">
           Skip to main content
         </a>
-        <LabStatusProvider initial={catalogue}>
+        <LabStatusProvider initial={catalogue} initiallyLoggedIn={loggedIn}>
           <SiteHeader theme={theme} />
           {children}
           <SiteKeys />

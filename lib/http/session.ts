@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { closeSession, openSession, SESSION_SECONDS } from "../services/admin-sessions";
+import { closeSession, isOpenSession, openSession, SESSION_SECONDS } from "../services/admin-sessions";
 import { env } from "../services/current-env";
 import { readCookie, SESSION_COOKIE } from "./access";
 import { json, type WholeAnswer } from "./answer";
@@ -16,6 +16,13 @@ export async function logIn(token: string, { headers, address }: RawRequest): Pr
   }
   const cookie = sessionCookie(await openSession(expected), SESSION_SECONDS, headers);
   return json({ loggedIn: true }, { headers: { "set-cookie": cookie } });
+}
+
+/** Whether a page shows that its user can log out. If PostgreSQL does not answer, the session may be open. */
+export async function isLoggedIn(session: string | undefined): Promise<boolean> {
+  const token = env().LAB_ADMIN_TOKEN;
+  if (session === undefined || token === undefined) return false;
+  return isOpenSession(session, token).catch(() => true);
 }
 
 /** Ends the session of the request's cookie, if it has one. */

@@ -4,8 +4,10 @@ import type { ReactNode } from "react";
 import { prerenderToNodeStream } from "react-dom/static";
 import { RunPage } from "../../app/_components/runs/run-page";
 import { RunsTable } from "../../app/_components/runs/runs-table";
+import { LabStatusProvider } from "../../app/_components/site/lab-status";
 import { exportedHtml } from "../../app/_lib/export/run-export";
 import { listedRun } from "../../app/_lib/listed-run";
+import type { Catalogue } from "../../app/_lib/strategy-catalogue";
 import type { RunDocument } from "../../lib/runs/document";
 
 /** Renders pages as the server does, with every suspended part. */
@@ -24,9 +26,26 @@ const ROUTER: AppRouterInstance = {
   bfcacheId: "",
 } as unknown as AppRouterInstance;
 
+const NO_CATALOGUE: Catalogue = {
+  active: "none",
+  strategies: [],
+  services: [],
+  engines: [],
+  nodes: [],
+  faults: [],
+  adminTokenRequired: false,
+};
+
 async function rendered(page: ReactNode): Promise<string> {
   const errors: unknown[] = [];
-  const { prelude } = await prerenderToNodeStream(<AppRouterContext value={ROUTER}>{page}</AppRouterContext>, {
+  const site = (
+    <AppRouterContext value={ROUTER}>
+      <LabStatusProvider initial={NO_CATALOGUE} initiallyLoggedIn={false}>
+        {page}
+      </LabStatusProvider>
+    </AppRouterContext>
+  );
+  const { prelude } = await prerenderToNodeStream(site, {
     onError: (error: unknown) => void errors.push(error),
     // A long part stays in its place instead of being sent after the page.
     progressiveChunkSize: Number.POSITIVE_INFINITY,

@@ -1,7 +1,8 @@
 "use client";
 
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useEffect, useState } from "react";
 import { callApi, problemSentence } from "@/app/_lib/api";
+import { useLabStatus } from "../site/lab-status";
 import button from "../ui/button.module.css";
 import { Dialog } from "../ui/dialog";
 import styles from "./small-form.module.css";
@@ -17,6 +18,12 @@ interface TokenDialogProps {
 export function TokenDialog({ open, onClose, onAccepted }: TokenDialogProps) {
   const [adminToken, setAdminToken] = useState("");
   const [problem, setProblem] = useState<string | null>(null);
+  const { setLoggedIn } = useLabStatus();
+
+  useEffect(() => {
+    // The lab has rejected a request, so an earlier session has ended.
+    if (open) setLoggedIn(false);
+  }, [open, setLoggedIn]);
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();
@@ -24,6 +31,7 @@ export function TokenDialog({ open, onClose, onAccepted }: TokenDialogProps) {
     if (!result.ok) return setProblem(problemSentence(result.problem));
     setAdminToken("");
     setProblem(null);
+    setLoggedIn(true);
     onAccepted();
   };
 

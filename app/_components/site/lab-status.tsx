@@ -13,6 +13,15 @@ interface LabStatus {
   /** Target of the "Lab" link: the Lab with the current settings. */
   readonly labHref: string;
   readonly setLabHref: (href: string) => void;
+  /** This browser has an open admin session. */
+  readonly isLoggedIn: boolean;
+  readonly setLoggedIn: (isLoggedIn: boolean) => void;
+}
+
+interface LabStatusProviderProps {
+  readonly initial: Catalogue;
+  readonly initiallyLoggedIn: boolean;
+  readonly children: ReactNode;
 }
 
 const LabStatusContext = createContext<LabStatus | null>(null);
@@ -24,10 +33,11 @@ export function useLabStatus(): LabStatus {
 }
 
 /** Polls strategies, servers and load engines while the page is visible. */
-export function LabStatusProvider({ initial, children }: { initial: Catalogue; children: ReactNode }) {
+export function LabStatusProvider({ initial, initiallyLoggedIn, children }: LabStatusProviderProps) {
   const [catalogue, setCatalogue] = useState(initial);
   const [reachable, setReachable] = useState(true);
   const [labHref, setLabHref] = useState("/");
+  const [isLoggedIn, setLoggedIn] = useState(initiallyLoggedIn);
 
   const refresh = useCallback(async () => {
     const result = await callApi<Catalogue>("/api/strategies");
@@ -49,8 +59,8 @@ export function LabStatusProvider({ initial, children }: { initial: Catalogue; c
   }, [refresh, everyMs]);
 
   const status = useMemo(
-    () => ({ catalogue, reachable, refresh, labHref, setLabHref }),
-    [catalogue, reachable, refresh, labHref],
+    () => ({ catalogue, reachable, refresh, labHref, setLabHref, isLoggedIn, setLoggedIn }),
+    [catalogue, reachable, refresh, labHref, isLoggedIn],
   );
   return <LabStatusContext value={status}>{children}</LabStatusContext>;
 }

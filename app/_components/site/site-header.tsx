@@ -4,6 +4,7 @@ import { usePathname } from "next/navigation";
 import { LabLink } from "@/app/_components/ui/lab-link";
 import type { Theme } from "@/app/_lib/theme";
 import { useLabStatus } from "./lab-status";
+import { LogOut } from "./log-out";
 import { PAGES } from "./pages";
 import { ServerDots } from "./server-dots";
 import styles from "./site-header.module.css";
@@ -33,6 +34,7 @@ export function SiteHeader({ theme }: { theme: Theme }) {
       </nav>
       <div className={styles.tools} data-print="no">
         <ServerDots />
+        <LogOut />
         <ThemeToggle initial={theme} />
       </div>
     </header>
