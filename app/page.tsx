@@ -19,5 +19,9 @@ export default async function Page({ searchParams }: { searchParams: Promise<Que
   const shown = latest.find((run) => run.strategy === config.strategy) ?? null;
   const samples = shown === null ? [] : await readSamples(shown.id);
   const active = newest.runs.find((run) => run.status === "running") ?? null;
-  return <LabPage start={{ config, active, runs: { latest, samplesOf: shown?.id ?? null, samples } }} />;
+  return (
+    <LabPage
+      start={{ config, active, preparing: newest.preparing, runs: { latest, samplesOf: shown?.id ?? null, samples } }}
+    />
+  );
 }

@@ -6,7 +6,7 @@ import { useLabStatus } from "../_components/site/lab-status";
 import { type ApiProblem, callApi, messageBesideField } from "../_lib/api";
 import { blockedReason } from "../_lib/blocked-reason";
 import { type SaleConfig, settingOfField } from "../_lib/run-config";
-import { isBusy } from "../_lib/run-view";
+import { isBusy, opensItself } from "../_lib/run-view";
 import { neighbour } from "../_lib/strategy-catalogue";
 import { type InitialRuns, useLastRuns } from "./use-last-runs";
 import { useRun } from "./use-run";
@@ -18,20 +18,22 @@ export interface LabStart {
   readonly runs: InitialRuns;
   /** A run that was active when the page loaded. */
   readonly active: RunDocument | null;
+  /** A run that was being opened when the page loaded. */
+  readonly preparing: RunDocument | null;
 }
 
 /** State of the Lab page: settings, the followed run, the last runs, and the reason why a sale cannot start. */
 export function useLab(start: LabStart) {
   const { catalogue } = useLabStatus();
   const settings = useSaleConfig(start.config, Math.max(1, catalogue.nodes.length));
-  const run = useRun(start.active);
+  const run = useRun(start);
   const lastRuns = useLastRuns(start.runs, settings.config.strategy);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   const [needsAdminToken, setNeedsAdminToken] = useState(false);
 
   const { config } = settings;
   const { view } = run;
-  const isFollowing = view.phase === "opening" || view.phase === "running";
+  const isFollowing = view.phase === "running" || opensItself(view);
   const blocked = blockedReason(config, settings.problems, catalogue);
 
   const { put } = lastRuns;
@@ -40,9 +42,10 @@ export function useLab(start: LabStart) {
     if (view.phase === "finished" && view.document?.status === "finished") put(view.document, view.samples);
   }, [view, put]);
 
-  useRunWatch(!isFollowing, (newest) => {
-    const isNew = newest.id !== view.document?.id && !lastRuns.has(newest.id);
-    if (newest.status === "running" || (newest.status === "finished" && isNew)) run.attach(newest);
+  useRunWatch({ enabled: !isFollowing, isOpening: view.phase === "opening" }, ({ newest, preparing }) => {
+    const isNew = newest !== null && newest.id !== view.document?.id && !lastRuns.has(newest.id);
+    if (newest !== null && (newest.status === "running" || (newest.status === "finished" && isNew))) run.attach(newest);
+    else run.prepare(preparing);
   });
 
   // Only a strategy with a fencing token can run with the check switched off.

@@ -6,7 +6,7 @@ import type { RunSample } from "@/lib/runs/run-sample";
 import { type ApiProblem, callApi } from "../_lib/api";
 import { runRequestOf, type SaleConfig } from "../_lib/run-config";
 import { followRun } from "../_lib/run-stream";
-import { IDLE_VIEW, type RunView, reduceRun } from "../_lib/run-view";
+import { IDLE_VIEW, type RunAction, type RunView, reduceRun } from "../_lib/run-view";
 
 export interface Run {
   readonly view: RunView;
@@ -14,18 +14,30 @@ export interface Run {
   readonly start: (config: SaleConfig) => Promise<ApiProblem | null>;
   /** Follows a run that was opened elsewhere. */
   readonly attach: (document: RunDocument) => void;
+  /** Shows the run that is being opened elsewhere; null if there is none. */
+  readonly prepare: (document: RunDocument | null) => void;
   /** Clears a finished run from the page. */
   readonly reset: () => void;
   /** Reconnects after the page stopped retrying the event stream. */
   readonly reconnect: () => void;
 }
 
-/** @param samples of the active run, as far as they came with the page */
-export function useRun(active: RunDocument | null, samples: readonly RunSample[] = []): Run {
-  const [view, dispatch] = useReducer(
-    reduceRun,
-    active === null ? IDLE_VIEW : reduceRun(IDLE_VIEW, { type: "attach", document: active, samples }),
-  );
+/** The run that was active, or was being opened, when the page loaded. */
+export interface KnownRun {
+  readonly active: RunDocument | null;
+  /** Samples of the active run, as far as they came with the page. */
+  readonly samples?: readonly RunSample[];
+  readonly preparing?: RunDocument | null;
+}
+
+function viewOf({ active, samples = [], preparing = null }: KnownRun): RunView {
+  const known: RunAction =
+    active === null ? { type: "preparing", document: preparing } : { type: "attach", document: active, samples };
+  return reduceRun(IDLE_VIEW, known);
+}
+
+export function useRun(known: KnownRun): Run {
+  const [view, dispatch] = useReducer(reduceRun, known, viewOf);
   const [connection, setConnection] = useState(0);
   const followed = view.phase === "running" && view.document !== null ? view.document.id : null;
 
@@ -36,6 +48,7 @@ export function useRun(active: RunDocument | null, samples: readonly RunSample[]
   }, [followed, connection]);
 
   const attach = useCallback((document: RunDocument) => dispatch({ type: "attach", document }), []);
+  const prepare = useCallback((document: RunDocument | null) => dispatch({ type: "preparing", document }), []);
   const reset = useCallback(() => dispatch({ type: "reset" }), []);
   const reconnect = useCallback(() => setConnection((number) => number + 1), []);
 
@@ -50,5 +63,5 @@ export function useRun(active: RunDocument | null, samples: readonly RunSample[]
     return result.problem;
   }, []);
 
-  return { view, start, attach, reset, reconnect };
+  return { view, start, attach, prepare, reset, reconnect };
 }

@@ -8,7 +8,7 @@ describe("the preparation of a run", () => {
   it("has the steps until the first purchase, with the current one", () => {
     assert.deepEqual(
       preparationSteps("generator", generatorName("k6")).map(({ label, state }) => `${state}: ${label}`),
-      ["done: assign the nodes", "done: reset the stock", "current: start k6", "next: wait for the first buyer"],
+      ["done: prepare nodes and stock", "current: start k6", "next: wait for the first buyer"],
     );
   });
 

@@ -3,20 +3,19 @@ import { durationText } from "./format";
 
 /** What a run does between its opening and its verdict, in words. */
 
-/** `nodes` and `stock`: the lab opens the run. `generator` and `doors`: see `RunStage`. */
-export type PreparationStage = "nodes" | "stock" | Extract<RunStage, "generator" | "doors">;
+/** `opening`: the lab prepares nodes and stock. `generator` and `doors`: see `RunStage`. */
+export type PreparationStage = "opening" | Extract<RunStage, "generator" | "doors">;
 
 export interface PreparationStep {
   readonly label: string;
   readonly state: "done" | "current" | "next";
 }
 
-const ORDER: readonly PreparationStage[] = ["nodes", "stock", "generator", "doors"];
+const ORDER: readonly PreparationStage[] = ["opening", "generator", "doors"];
 
 function labelOf(stage: PreparationStage, generator: string): string {
   const labels: Record<PreparationStage, string> = {
-    nodes: "assign the nodes",
-    stock: "reset the stock",
+    opening: "prepare nodes and stock",
     generator: `start ${generator}`,
     doors: "wait for the first buyer",
   };

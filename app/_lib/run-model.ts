@@ -66,7 +66,7 @@ export function modelOf(document: RunDocument, samples: readonly RunSample[]): R
 }
 
 /** The model before the lab has opened the run, with the same rows, so that the layout does not shift. */
-export function openingModel(config: SaleConfig, step: "nodes" | "stock" = "nodes"): RunModel {
+export function openingModel(config: SaleConfig): RunModel {
   return {
     key: "opening",
     figures: {
@@ -87,7 +87,7 @@ export function openingModel(config: SaleConfig, step: "nodes" | "stock" = "node
     lead: "The lab prepares the sale.",
     rest: [],
     evidence: CHECKS_FOLLOW,
-    preparation: preparationSteps(step, generatorName(config.engine)),
+    preparation: preparationSteps("opening", generatorName(config.engine)),
     faults: [],
     series: blankSeries("No samples yet"),
     nodeRows: Array.from({ length: config.nodes }, (_, index) => ({

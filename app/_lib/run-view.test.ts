@@ -77,6 +77,18 @@ describe("followed run", () => {
     assert.equal(after({ type: "open" }, { type: "reset" }).phase, "idle");
   });
 
+  it("is shown while another page opens it, until it runs or could not be opened", () => {
+    const preparing = (document: typeof running | null) => ({ type: "preparing", document }) as const;
+    const opening = after(preparing(running));
+    assert.deepEqual([opening.phase, opening.document?.id, isBusy(opening)], ["opening", "run-1", true]);
+    assert.equal(after(preparing(running), { type: "attach", document: running }).phase, "running");
+    assert.equal(after(preparing(running), preparing(null)).phase, "idle");
+    assert.equal(after(preparing(running), { type: "reset" }).phase, "opening", "expected a click not to enable Run");
+    assert.equal(after({ type: "open" }, preparing(running)).document, null);
+    assert.equal(after({ type: "attach", document: running }, preparing(running)).phase, "running");
+    assert.equal(after(...overActions, preparing(null)).phase, "finished");
+  });
+
   it("records a lost stream only while it runs", () => {
     assert.equal(after({ type: "attach", document: running }, { type: "stream", stream: "lost" }).stream, "lost");
     assert.equal(after(...overActions, { type: "stream", stream: "lost" }).stream, "closed");

@@ -6,6 +6,7 @@ import { type Tone, toneOf } from "./verdict";
 /** State of the run that the page follows, from the click through the event stream to the final document. */
 export interface RunView {
   readonly phase: "idle" | "opening" | "running" | "finished";
+  /** Null while this page opens a run itself. */
   readonly document: RunDocument | null;
   /** Ordered by `seq`, without duplicates: a reconnected stream replays earlier events. */
   readonly samples: readonly RunSample[];
@@ -16,6 +17,8 @@ export const IDLE_VIEW: RunView = { phase: "idle", document: null, samples: [], 
 
 export type RunAction =
   | { readonly type: "open" }
+  /** The run that is being opened elsewhere; null if there is none. */
+  | { readonly type: "preparing"; readonly document: RunDocument | null }
   | { readonly type: "attach"; readonly document: RunDocument; readonly samples?: readonly RunSample[] }
   | { readonly type: "event"; readonly event: RunEvent }
   | { readonly type: "stream"; readonly stream: RunView["stream"] }
@@ -25,6 +28,8 @@ export function reduceRun(view: RunView, action: RunAction): RunView {
   switch (action.type) {
     case "open":
       return { ...IDLE_VIEW, phase: "opening" };
+    case "preparing":
+      return reducePreparing(view, action.document);
     case "attach":
       // Also for an ended run: its stream replays the samples and ends with `finished`.
       return { ...IDLE_VIEW, phase: "running", document: action.document, samples: action.samples ?? [] };
@@ -33,8 +38,20 @@ export function reduceRun(view: RunView, action: RunAction): RunView {
     case "stream":
       return view.phase === "running" ? { ...view, stream: action.stream } : view;
     case "reset":
-      return view.phase === "finished" || view.phase === "opening" ? IDLE_VIEW : view;
+      return view.phase === "finished" || opensItself(view) ? IDLE_VIEW : view;
   }
+}
+
+/** The page opens a run and waits for the lab's answer. */
+export function opensItself({ phase, document }: RunView): boolean {
+  return phase === "opening" && document === null;
+}
+
+function reducePreparing(view: RunView, document: RunDocument | null): RunView {
+  if (view.phase === "running" || opensItself(view)) return view;
+  if (document !== null) return { ...IDLE_VIEW, phase: "opening", document };
+  // The run could not be opened.
+  return view.phase === "opening" ? IDLE_VIEW : view;
 }
 
 function reduceEvent(view: RunView, event: RunEvent): RunView {

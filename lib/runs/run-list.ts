@@ -8,6 +8,8 @@ export interface RunPageList {
   readonly runs: readonly RunDocument[];
   /** Runs on all pages. */
   readonly total: number;
+  /** The run that a process opens now. No page has it yet, because it disappears if it cannot be opened. */
+  readonly preparing: RunDocument | null;
 }
 
 const STATE = "CASE WHEN status IN ('running', 'failed') THEN status ELSE verdict END";
@@ -19,16 +21,18 @@ const MATCHES = `phase <> 'preparing' AND ($1::text IS NULL OR strategy = $1) AN
 export async function listRuns(size: number, filter: Partial<RunFilter> = {}): Promise<RunPageList> {
   const { strategy = null, verdict = null, fault, sweep = null, page = 1 } = filter;
   const values = [strategy, verdict, fault === undefined ? null : JSON.stringify([{ id: fault }]), sweep];
-  const [counted, found] = await Promise.all([
+  const [counted, found, preparing] = await Promise.all([
     postgresPool().query(`SELECT count(*)::int AS total FROM runs WHERE ${MATCHES}`, values),
     postgresPool().query(
       `SELECT document FROM runs WHERE ${MATCHES} ORDER BY opened_at DESC, id DESC LIMIT $5 OFFSET $6`,
       [...values, size, (page - 1) * size],
     ),
+    postgresPool().query(`SELECT document FROM runs WHERE status = 'running' AND phase = 'preparing'`),
   ]);
   return {
     runs: (found.rows as { document: RunDocument }[]).map(({ document }) => document),
     total: (counted.rows[0] as { total: number }).total,
+    preparing: (preparing.rows[0] as { document: RunDocument } | undefined)?.document ?? null,
   };
 }
 

@@ -24,18 +24,19 @@ export function RunControl({ view, blocked, problem, stopping, onKeys }: RunCont
   const failure = problem ?? stopping.problem;
   const note = failure === null ? (busy ? null : blocked) : problemSentence(failure);
   const active = busy ? view.document : null;
+  const isOpening = view.phase === "opening";
   return (
     <div className={styles.control}>
       <div className={styles.buttons}>
         <button type="submit" className={button.primary} disabled={busy || blocked !== null}>
           {busy ? BUSY_LABELS[view.phase] : "Run sale"}
         </button>
-        {active === null ? null : <StopButton runId={active.id} stopping={stopping} />}
+        {active === null || isOpening ? null : <StopButton runId={active.id} stopping={stopping} />}
       </div>
       <div role="alert">{note === null ? null : <p className={styles.note}>{note}</p>}</div>
       {busy ? (
         <p className={styles.keys} role="status">
-          {active === null ? "The lab opens a run." : `${active.strategy} runs. One run at a time.`}
+          {active === null || isOpening ? "The lab opens a run." : `${active.strategy} runs. One run at a time.`}
         </p>
       ) : (
         <p className={styles.keys}>

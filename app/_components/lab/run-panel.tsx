@@ -6,7 +6,7 @@ import type { Lab } from "@/app/_hooks/use-lab";
 import { useRecordedSeries } from "@/app/_hooks/use-recorded-series";
 import { settingsLine } from "@/app/_lib/compare-rows";
 import { durationText } from "@/app/_lib/format";
-import type { SaleConfig } from "@/app/_lib/run-config";
+import { configOfRun, type SaleConfig } from "@/app/_lib/run-config";
 import { modelOf, openingModel, type RunModel } from "@/app/_lib/run-model";
 import type { RunSeries } from "@/app/_lib/run-series";
 import type { RunDocument } from "@/lib/runs/document";
@@ -23,7 +23,9 @@ import { StreamNotice } from "./stream-notice";
 /** Right side of the Lab: the active run, else the last run of the chosen strategy, else a prompt to run a sale. */
 export function RunPanel({ lab }: { lab: Lab }) {
   const { view, lastRuns } = lab;
-  if (view.phase === "opening") return <OpeningRun config={lab.config} />;
+  if (view.phase === "opening") {
+    return <OpeningRun config={view.document === null ? lab.config : configOfRun(view.document)} />;
+  }
   const document = view.document ?? lastRuns.run;
   if (document === null) return <EmptyRunPanel lab={lab} />;
   const samples = view.document === null ? lastRuns.samples : view.samples;
@@ -98,7 +100,7 @@ function OpeningRun({ config }: { config: SaleConfig }) {
     <article className={styles.panel} data-testid="run-panel" data-status="opening">
       <header className={styles.line}>
         <p>
-          <code>{config.strategy}</code> <span>sending the strategy and settings to every store node</span>
+          <code>{config.strategy}</code> <span>preparing nodes and stock</span>
         </p>
       </header>
       <RunPanelBody model={model} series={model.series} document={null} />

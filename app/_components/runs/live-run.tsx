@@ -24,7 +24,7 @@ interface LiveRunProps {
 /** The page of an active run: follows its event stream, and loads the page of the ended run when it ends. */
 export function LiveRun({ document: opened, samples: known }: LiveRunProps) {
   const router = useRouter();
-  const { view, reconnect } = useRun(opened, known);
+  const { view, reconnect } = useRun({ active: opened, samples: known });
   const stopping = useStopRun();
   const document = view.document ?? opened;
   const { samples } = view;

@@ -1,7 +1,9 @@
 "use client";
 
 import { useRouter } from "next/navigation";
+import { useState } from "react";
 import { useAdminRequest } from "@/app/_hooks/use-admin-request";
+import { useRunWatch } from "@/app/_hooks/use-run-watch";
 import { callApi, problemSentence } from "@/app/_lib/api";
 import { configOfRun, queryOf } from "@/app/_lib/run-config";
 import type { RunDocument } from "@/lib/runs/document";
@@ -18,9 +20,19 @@ export function RerunButton({ document }: { document: Pick<RunDocument, "strateg
     // The Lab follows the active run; the query gives it the same settings.
     () => router.push(`/?${queryOf(configOfRun(document))}`),
   );
+  const [isBusy, setIsBusy] = useState(false);
+  useRunWatch({ enabled: true }, ({ newest, preparing }) => {
+    setIsBusy(preparing !== null || newest?.status === "running");
+  });
   return (
     <>
-      <button type="button" className={button.link} disabled={isSending} onClick={run}>
+      <button
+        type="button"
+        className={button.link}
+        disabled={isSending || isBusy}
+        title={isBusy ? "Another run is active. One run at a time." : undefined}
+        onClick={run}
+      >
         {isSending ? "Starting …" : "Run again"}
       </button>
       <span role="alert" className={styles.problem}>

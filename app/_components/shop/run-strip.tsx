@@ -14,7 +14,7 @@ export function shopHrefOf({ kind, id }: RunDocument["target"]): string {
 /** The active run, or null. */
 export function useActiveRun(): RunDocument | null {
   const [run, setRun] = useState<RunDocument | null>(null);
-  useRunWatch(true, (newest) => setRun(newest.status === "running" ? newest : null));
+  useRunWatch({ enabled: true }, ({ newest }) => setRun(newest?.status === "running" ? newest : null));
   return run;
 }
 

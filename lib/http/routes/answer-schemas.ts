@@ -71,8 +71,12 @@ export const activeStrategySchema = z.object({
 });
 export const switchedSchema = z.object({ id: z.string(), nodes: z.array(z.string()) });
 export const runsSchema = z.object({ runs: z.array(runDocumentSchema) });
-/** A page of the list, and the number of runs on all pages. */
-export const runListSchema = z.object({ ...runsSchema.shape, total: count });
+/** A page of the list, the number of runs on all pages, and the run that a process opens now. */
+export const runListSchema = z.object({
+  ...runsSchema.shape,
+  total: count,
+  preparing: runDocumentSchema.nullable(),
+});
 export const deletedSchema = z.object({ deleted: z.literal(true) });
 export const samplesSchema = z.object({ samples: z.array(runSampleSchema) });
 

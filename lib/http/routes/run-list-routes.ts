@@ -19,7 +19,12 @@ export const runListRoutes: readonly Route[] = [
     access: "anyone",
     isLarge: true,
     query: runsQuerySchema,
-    answers: { 200: { description: "A page of runs, and the number of runs on all pages.", schema: runListSchema } },
+    answers: {
+      200: {
+        description: "A page of runs, the number of runs on all pages, and the run that is being opened.",
+        schema: runListSchema,
+      },
+    },
     errors: [],
     handler: async ({ query: { limit, ...filter } }) => json(await listRuns(limit, filter)),
   }),

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { type Browser, chromium, type Page } from "@playwright/test";
 import { ensureBrowser } from "../../bin/testing/browser";
+import type { RunDocument } from "../../lib/runs/document";
+import { runDocument } from "../../lib/runs/testing/run-fixture";
 import { requireEnv } from "../support/lab-env";
 import { createOwnDatabase, type OwnDatabase } from "../support/own-database";
 import { type OwnNode, startOwnNode } from "../support/own-node";
@@ -10,7 +12,7 @@ requireEnv("DATABASE_URL");
 const ADMIN_TOKEN = "the admin token of a lab with pages";
 const LIMIT_MS = 30_000;
 
-describe("the admin session of a browser", () => {
+describe("the pages in a browser", () => {
   let database: OwnDatabase;
   let node: OwnNode;
   let browser: Browser;
@@ -43,7 +45,7 @@ describe("the admin session of a browser", () => {
     await page.getByRole("button", { name: "Switch all nodes" }).click();
   }
 
-  it("is opened by the token, ended by its user from the page, and then opens nothing", async () => {
+  it("end the admin session when its user logs out, and it then opens nothing", async () => {
     const context = await browser.newContext();
     const page = await context.newPage();
     await openLab(page);
@@ -69,4 +71,41 @@ describe("the admin session of a browser", () => {
     assert.equal(await logOutIn(other).count(), 0, "expected the other tab to notice the end of the session");
     await context.close();
   });
+
+  it("show in every tab what is prepared while a run is opened, and start no other run", async () => {
+    const context = await browser.newContext();
+    const [before, during, ended] = [await context.newPage(), await context.newPage(), await context.newPage()];
+    await openLab(before);
+    const done = runDocument({ id: "ended", strategy: "sql-guarded" });
+    await insertRun(done, "closing");
+    await ended.goto(`${node.url}/runs/ended`);
+    await insertRun(runDocument({ id: "opening", strategy: "redis-lock", status: "running" }), "preparing");
+
+    await openLab(during);
+    for (const page of [before, during]) {
+      const step = page.getByTestId("preparation").getByText("prepare nodes and stock");
+      await step.waitFor();
+      await page.getByTestId("run-panel").getByText("redis-lock").waitFor();
+      assert.equal(await page.getByRole("button", { name: "Starting …" }).isDisabled(), true);
+      assert.equal(await page.getByRole("button", { name: "Stop", exact: true }).count(), 0);
+    }
+    await ended.getByRole("button", { name: "Run again", disabled: true }).waitFor();
+
+    await database.pool.query("DELETE FROM runs WHERE id = 'opening'");
+    for (const page of [before, during]) {
+      await page.getByRole("button", { name: "Run sale", disabled: false }).waitFor();
+      assert.equal(await page.getByTestId("preparation").count(), 0);
+    }
+    await ended.getByRole("button", { name: "Run again", disabled: false }).waitFor();
+    await context.close();
+  });
+
+  async function insertRun(document: RunDocument, phase: string): Promise<void> {
+    const { id, strategy, status, config, verdict } = document;
+    await database.pool.query(
+      `INSERT INTO runs (id, strategy, status, phase, opened_by, config, document, deadline_at, verdict)
+       VALUES ($1, $2, $3, $4, 'another process', $5, $6, now() + interval '1 hour', $7)`,
+      [id, strategy, status, phase, JSON.stringify(config), JSON.stringify(document), verdict],
+    );
+  }
 });
