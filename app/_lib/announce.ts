@@ -1,3 +1,4 @@
+import { formatCount, plural } from "./format";
 import type { RunView } from "./run-view";
 import { figuresOf } from "./run-view";
 import { TONE_TEXT, toneOf, verdictText } from "./verdict";
@@ -17,7 +18,7 @@ export function summaryOf(view: RunView): string {
   if (document === null) return "";
   const figures = figuresOf(document, view.samples);
   if (document.status === "running") {
-    return `Running ${document.strategy}: ${figures.orders} units ordered from a stock of ${figures.initial}, ${figures.oversold} oversold.`;
+    return `Running ${document.strategy}: ${plural(figures.orders, "unit")} ordered from a stock of ${formatCount(figures.initial)}, ${formatCount(figures.oversold)} oversold.`;
   }
-  return `${TONE_TEXT[toneOf(document)]}. Oversold ${figures.oversold}. ${verdictText(document).lead}`;
+  return `${TONE_TEXT[toneOf(document)]}. Oversold ${formatCount(figures.oversold)}. ${verdictText(document).lead}`;
 }

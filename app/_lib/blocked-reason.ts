@@ -1,4 +1,5 @@
 import { faultProblem, faultValue } from "./fault-choice";
+import { formatCount } from "./format";
 import { type SaleConfig, SETTINGS } from "./run-config";
 import type { Catalogue, CatalogueStrategy } from "./strategy-catalogue";
 
@@ -16,7 +17,7 @@ export function blockedReason(
     return engine.reason ?? `${engine.id} is unavailable. Choose another load engine.`;
   }
   if (engine !== undefined && config.arrival === "together" && config.buyers > engine.maxBuyers) {
-    const limit = engine.maxBuyers.toLocaleString("en");
+    const limit = formatCount(engine.maxBuyers);
     return `${engine.id} can start at most ${limit} buyers together on this machine, because of ${engine.limitedBy}.`;
   }
   if (faultProblem(config, catalogue.faults) !== null) {

@@ -1,7 +1,7 @@
 import { isRanked } from "@/lib/runs/comparison";
 import type { RunDocument } from "@/lib/runs/document";
 import { buyersLatencyOf } from "./buyers-latency";
-import { formatCount, plural } from "./format";
+import { formatCount, plural, settingText } from "./format";
 import type { CatalogueStrategy } from "./strategy-catalogue";
 
 /** A strategy with its last finished run. */
@@ -108,7 +108,7 @@ export function settingsLine(config: RunDocument["config"]): string {
   const load = config.rate === null ? plural(config.vus ?? 0, "buyer") : `${formatCount(config.rate)} buyers/s`;
   const nodes = plural(config.nodes, "node");
   const faults = (config.faults ?? []).map(({ id }) => `, ${id}`).join("");
-  return `${plural(config.stock, "unit")}, ${load}, hold ${config.holdMs} ms, ${nodes}, ${config.engine}${faults}`;
+  return `${plural(config.stock, "unit")}, ${load}, hold ${settingText(config.holdMs)}, ${nodes}, ${config.engine}${faults}`;
 }
 
 /** The most common settings and the number of runs that have them; null if no two runs agree. */

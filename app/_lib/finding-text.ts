@@ -1,6 +1,6 @@
 import type { Finding, FindingKind } from "@/lib/history/finding";
 import type { ExplainedFinding } from "@/lib/runs/evidence";
-import { formatCount, plural } from "./format";
+import { decimals, formatCount, formatStepMs, NO_VALUE, plural } from "./format";
 
 const WORDS: Readonly<Record<FindingKind, readonly [one: string, many: string]>> = {
   oversold: ["Oversold", "Oversold"],
@@ -83,11 +83,11 @@ export function groupFindings<F extends { readonly kind: FindingKind }>(findings
 
 /** Time since the first step, in milliseconds: "+0.000", "+12.340", "−38.303" for a step before it. */
 export function afterText(afterNs: number): string {
-  const ms = (Math.abs(afterNs) / 1_000_000).toFixed(3);
-  return `${afterNs < 0 && Number(ms) !== 0 ? "−" : "+"}${ms}`;
+  const ms = formatStepMs(Math.abs(afterNs) / 1_000);
+  return `${afterNs < 0 && ms !== formatStepMs(0) ? "−" : "+"}${ms}`;
 }
 
 /** Time of a finding, in seconds since the first purchase. */
 export function findingTimeText(atUs: number | null): string {
-  return atUs === null ? "–" : `${(atUs / 1_000_000).toFixed(3)} s`;
+  return atUs === null ? NO_VALUE : `${decimals(atUs / 1_000_000, 3)} s`;
 }

@@ -2,13 +2,17 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import {
+  decimals,
   durationText,
   formatCount,
   formatDuration,
   formatJain,
   formatMsCell,
+  formatMsTick,
   formatRate,
-  formatTick,
+  formatShare,
+  formatStepMs,
+  formatTicks,
   formatWhen,
   NO_VALUE,
   plural,
@@ -49,17 +53,18 @@ describe("formatDuration", () => {
 });
 
 describe("axis labels", () => {
-  it("have at most six characters", () => {
-    assert.deepEqual([0, 0.25, 7.5, 1_000, 9_999, 10_000, 12_500, 1_000_000].map(formatTick), [
-      "0",
-      "0.25",
-      "7.5",
-      "1,000",
-      "9,999",
-      "10k",
-      "12.5k",
-      "1,000k",
-    ]);
+  it("have one unit per axis and at most six characters", () => {
+    assert.deepEqual(formatTicks([0, 0.25, 7.5, 1_000, 9_999]), ["0", "0.25", "7.5", "1,000", "9,999"]);
+    assert.deepEqual(formatTicks([0, 5_000, 10_000, 12_500]), ["0", "5k", "10k", "12.5k"]);
+    assert.deepEqual(formatTicks([0, 1_000_000]), ["0", "1,000k"]);
+  });
+
+  it("show latency with its unit", () => {
+    assert.deepEqual([0, 0.5, 50, 2_500, 10_000].map(formatMsTick), ["0 ms", "0.5 ms", "50 ms", "2.5 s", "10 s"]);
+  });
+
+  it("show a share with the decimals that its place on the axis resolves", () => {
+    assert.deepEqual([0, 0.5, 0.99, 0.9993].map(formatShare), ["0 %", "50 %", "99.0 %", "99.930 %"]);
   });
 });
 
@@ -82,6 +87,12 @@ describe("cells and settings", () => {
     assert.equal(settingText(5), "5 ms");
     assert.equal(settingText(1_500), "1,500 ms");
     assert.equal(settingText(10_000), "10 s");
+    assert.equal(settingText(0.2), "0.2 ms");
+  });
+
+  it("show a recorded time to the microsecond, grouped", () => {
+    assert.deepEqual([formatStepMs(0), formatStepMs(3_155_738)], ["0.000", "3,155.738"]);
+    assert.equal(decimals(-0.0001, 3), "0.000");
   });
 
   it("show an index and plurals", () => {

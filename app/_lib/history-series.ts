@@ -2,7 +2,7 @@ import type { Series } from "@/lib/history/series";
 import type { OperationOutcome } from "@/lib/history/types";
 import type { TimelineFault } from "@/lib/runs/evidence";
 import { ANSWER_KINDS, type AnswerKind, byKind } from "./answer-kinds";
-import { plural } from "./format";
+import { plural, settingText } from "./format";
 import { type Columns, type RunSeries, STACK_ORDER } from "./run-series";
 import { timeAxis } from "./time-axis";
 
@@ -65,5 +65,5 @@ function unrecordedText(units: number): string {
 
 /** "5 ms", "0.2 ms", "2 s". */
 function stepText(stepUs: number): string {
-  return stepUs >= 1e6 ? `${stepUs / 1e6} s` : `${stepUs / 1_000} ms`;
+  return settingText(stepUs / 1_000);
 }

@@ -2,7 +2,7 @@ import { formatFault, parseFault } from "@/lib/faults/fault-text";
 import type { FaultRequest } from "@/lib/faults/request";
 import type { RunDocument } from "@/lib/runs/document";
 import type { RunRequest } from "@/lib/runs/run-request";
-import { plural, settingText } from "./format";
+import { formatCount, plural, settingText } from "./format";
 
 /** The settings of a sale on the Lab page; the URL's query carries all of them. */
 export interface SaleConfig {
@@ -224,7 +224,7 @@ export function problemWith(setting: NumericSetting, text: string, maxNodes: num
   const value = Number(text);
   if (text.trim() !== "" && Number.isInteger(value) && value >= min && value <= max) return null;
   const unit = SETTINGS[setting].unit === "ms" ? " ms" : "";
-  return `a whole number from ${min.toLocaleString("en")} to ${max.toLocaleString("en")}${unit}`;
+  return `a whole number from ${formatCount(min)} to ${formatCount(max)}${unit}`;
 }
 
 const FIELD_OF_API = new Map<string, string>([

@@ -1,3 +1,5 @@
+import { decimals, plainNumber } from "./format";
+
 /** Time axis of the charts: milliseconds if it ends within a second, else seconds. */
 export interface TimeAxis {
   readonly endS: number;
@@ -14,7 +16,7 @@ export function timeAxis(endS: number, stepS: number): TimeAxis {
 
 /** A time without unit, for a column whose heading has it: "395", "1.28". */
 export function timeCell({ unit, digits }: TimeAxis, seconds: number): string {
-  return (unit === "ms" ? seconds * 1_000 : seconds).toFixed(digits);
+  return decimals(unit === "ms" ? seconds * 1_000 : seconds, digits);
 }
 
 /** "395 ms", "1.28 s". */
@@ -24,6 +26,6 @@ export function timeText(axis: TimeAxis, seconds: number): string {
 
 /** Axis labels for these times; the last one has the unit. */
 export function tickLabels(unit: TimeAxis["unit"], seconds: readonly number[]): string[] {
-  const numbers = seconds.map((at) => String(Number((unit === "ms" ? at * 1_000 : at).toPrecision(6))));
+  const numbers = seconds.map((at) => plainNumber(unit === "ms" ? at * 1_000 : at));
   return numbers.map((text, index) => (index === numbers.length - 1 ? `${text} ${unit}` : text));
 }

@@ -1,3 +1,4 @@
+import { decimals } from "./format";
 /** View logic of the holder timeline: visible range, lanes, and the spans to draw out of up to 100,000. */
 
 /** Microseconds since the run's first purchase. */
@@ -229,7 +230,7 @@ export function ticksIn({ fromUs, toUs }: TimeRange, maxTicks: number): { ticks:
   const digits = Math.max(0, Math.ceil(-Math.log10(step / perUnit) - 1e-9));
   const ticks: Tick[] = [];
   for (let at = Math.ceil(fromUs / step) * step; at <= toUs; at += step) {
-    ticks.push({ atUs: at, text: (at / perUnit).toFixed(digits) });
+    ticks.push({ atUs: at, text: decimals(at / perUnit, digits) });
   }
   return { ticks, unit };
 }
@@ -237,6 +238,6 @@ export function ticksIn({ fromUs, toUs }: TimeRange, maxTicks: number): { ticks:
 /** "0.400 s to 0.440 s" */
 export function rangeText({ fromUs, toUs }: TimeRange): string {
   const digits = toUs - fromUs < 5_000 ? 4 : 3;
-  const words = (us: number) => `${(us / 1_000_000).toFixed(digits)} s`;
+  const words = (us: number) => `${decimals(us / 1_000_000, digits)} s`;
   return `${words(fromUs)} to ${words(toUs)}`;
 }

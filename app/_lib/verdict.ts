@@ -50,7 +50,7 @@ export function verdictText(document: RunDocument): VerdictText {
         .replace(new RegExp(`^${word}[.:]\\s*`, "i"), "")
         .trim()
         .replace(/(\d) - (\d)/g, "$1\u00a0\u2212\u00a0$2")
-        .replace(/ = (\d+) /g, "\u00a0=\u00a0$1\u00a0"),
+        .replace(/ = ([\d,]+) /g, "\u00a0=\u00a0$1\u00a0"),
     )
     .filter((sentence) => sentence !== "");
   const [lead = fallbackSentence(document), ...rest] = sentences;

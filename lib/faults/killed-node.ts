@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { StopOutcome } from "../node/node-stops";
 import { elapsedMs, nowNs } from "../services/monotonic";
+import { durationText } from "../services/number-text";
 import { type FaultEvent, FaultMissed, type Injection, type StopReport } from "./fault";
 
 const POLL_MS = 50;
@@ -46,11 +47,11 @@ function killedOf({ instance, outcomes }: StopReport, index: number, name: strin
   if (outcome.instance === instance) throw new FaultMissed(`${name} survived its SIGKILL`);
   const [fromNs, toNs] = [BigInt(outcome.atNs), nowNs()];
   const { buyerId, holderId } = outcome;
-  const downMs = Math.round(elapsedMs(fromNs, toNs));
+  const downFor = durationText(elapsedMs(fromNs, toNs));
   return {
     fromNs,
     toNs,
     holder: buyerId === null ? null : holderId === null ? buyerId : `${buyerId} (${holderId})`,
-    evidence: `process ${outcome.instance} was killed (SIGKILL), and process ${instance} answered ${downMs} ms later`,
+    evidence: `process ${outcome.instance} was killed (SIGKILL), and process ${instance} answered ${downFor} later`,
   };
 }

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { LONGEST_PAUSE_MS, type StopOutcome } from "../node/node-stops";
 import { elapsedMs } from "../services/monotonic";
+import { durationText, settingText } from "../services/number-text";
 import { type Fault, type FaultEvent, FaultMissed, type Injection } from "./fault";
 import { orphanedLockMs } from "./orphaned-lock";
 import { waitedBetween } from "./waited-for-lock";
@@ -64,22 +65,26 @@ function eventOf(outcome: StopOutcome | undefined, injection: Injection): FaultE
   if (outcome === undefined) throw new FaultMissed(`${node.name} has no record of the pause`);
   if (outcome.status === "failed") throw new FaultMissed(`${node.name} could not be stopped: ${outcome.reason}`);
   if (outcome.status !== "paused") {
-    throw new FaultMissed(`no buyer reached a write on ${node.name} later than ${atMs} ms after its first purchase`);
+    throw new FaultMissed(
+      `no buyer reached a write on ${node.name} later than ${settingText(atMs)} after its first purchase`,
+    );
   }
   const { holderId, buyerId } = outcome;
   const [fromNs, toNs] = [BigInt(outcome.fromNs), BigInt(outcome.toNs)];
   const stoppedMs = elapsedMs(fromNs, toNs);
   if (stoppedMs < durationMs * PROVEN_SHARE) {
-    throw new FaultMissed(`${node.name} was stopped for ${Math.round(stoppedMs)} ms instead of ${durationMs} ms`);
+    throw new FaultMissed(
+      `${node.name} was stopped for ${durationText(stoppedMs)} instead of ${settingText(durationMs)}`,
+    );
   }
   // The holder may have renewed its lease right before the pause.
   const takenMs = orphanedLockMs(traits, ttlMs);
   if (takenMs !== Infinity && stoppedMs <= takenMs) {
     throw new FaultMissed(
-      `${node.name} was stopped for ${Math.round(stoppedMs)} ms, and a lock whose holder stops can stay taken for ${takenMs} ms; choose a longer pause`,
+      `${node.name} was stopped for ${durationText(stoppedMs)}, and a lock whose holder stops can stay taken for ${durationText(takenMs)}; choose a longer pause`,
     );
   }
   const holder = holderId === null ? buyerId : `${buyerId} (${holderId})`;
-  const proof = `${node.name} was stopped for ${Math.round(stoppedMs)} ms while ${holder} held the lock, after the last lease check and before the write.`;
+  const proof = `${node.name} was stopped for ${durationText(stoppedMs)} while ${holder} held the lock, after the last lease check and before the write.`;
   return { fromNs, toNs, proof, stoppedNode: node.name };
 }

@@ -1,3 +1,4 @@
+import { durationText } from "../services/number-text";
 import type { History } from "./history";
 import { lastSeenNs } from "./intervals";
 import type { Fault, Operation } from "./operation";
@@ -44,12 +45,12 @@ function stepsOfFault(clocked: ClockedFault, ops: readonly Operation[]): FaultSt
     { opId, field: "faultFromNs", atNs: fromNs, text: from },
     { opId, field: "faultToNs", atNs: toNs, text: to },
   ];
-  const seconds = ((toNs - fromNs) / 1e9).toFixed(1);
+  const stoppedFor = durationText((toNs - fromNs) / 1e6);
   if (killedNode !== undefined)
-    return steps(`${killedNode} is killed (${faultId})`, `${killedNode} runs again after ${seconds} s`);
+    return steps(`${killedNode} is killed (${faultId})`, `${killedNode} runs again after ${stoppedFor}`);
   if (stoppedNode === undefined) return steps(`${faultId} begins`, `${faultId} ends`);
-  if (opId === null) return steps(`${stoppedNode} is paused (${faultId})`, `${stoppedNode} wakes after ${seconds} s`);
-  return steps(`paused (${faultId})`, `wakes after ${seconds} s`);
+  if (opId === null) return steps(`${stoppedNode} is paused (${faultId})`, `${stoppedNode} wakes after ${stoppedFor}`);
+  return steps(`paused (${faultId})`, `wakes after ${stoppedFor}`);
 }
 
 /** True if the operation had the lock when its node stopped, and went on when the node ran again. */

@@ -106,7 +106,3 @@ export function grouped<T>(
   if (violations.length < 2) return {};
   return { covers: violations.length, parts: violations.slice(0, MAX_PARTS).map(toPart) };
 }
-
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}

@@ -1,6 +1,7 @@
+import { plural } from "../services/number-text";
 import { lostUpdatesIn } from "./checkers/lost-updates";
 import { type FaultStep, faultStepsOf, nextHolderOf, stoppedHolderOf } from "./fault-steps";
-import { type Finding, plural } from "./finding";
+import type { Finding } from "./finding";
 import { type History, operationsById, rowsOf } from "./history";
 import { servedNs } from "./intervals";
 import { memoize } from "./memoize";

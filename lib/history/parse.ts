@@ -1,5 +1,6 @@
+import { plural } from "../services/number-text";
 import { contradictionIn } from "./contradictions";
-import { type DoubtKind, type Finding, MAX_FINDINGS_PER_KIND, plural } from "./finding";
+import { type DoubtKind, type Finding, MAX_FINDINGS_PER_KIND } from "./finding";
 import { type History, makeHistory } from "./history";
 import { LineSplitter, type NumberedLine } from "./line-splitter";
 import { type Fault, hasTimeTooFar, type Operation, OperationReader, timesOutOfOrder, toFault } from "./operation";

@@ -34,7 +34,7 @@ describe("a holder that is paused beyond its lease, and whose write is accepted"
     assert.equal(violations.staleWrites, 1);
     assert.equal(
       only(findings, "staleWrites").sentence,
-      "The resource accepted a write of 99 by node-1 7511.0 ms after the lease of node-1 had expired.",
+      "The resource accepted a write of 99 by node-1 7.51 s after the lease of node-1 had expired.",
     );
   });
 

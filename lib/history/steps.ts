@@ -1,5 +1,5 @@
+import { plural } from "../services/number-text";
 import { staleWritesIn } from "./checkers/stale-writes";
-import { plural } from "./finding";
 import { type History, rowsOf } from "./history";
 import { memoize } from "./memoize";
 import type { Operation, TimeField } from "./operation";

@@ -1,4 +1,5 @@
-import { type Finding, plural, type ViolationKind } from "./finding";
+import { plural } from "../services/number-text";
+import type { Finding, ViolationKind } from "./finding";
 
 /** The one rule from findings to a verdict, for history files and for runs. */
 

@@ -36,7 +36,7 @@ describe("agreementOf", () => {
       [0, 2_000 - 200 - 100 - 500],
     );
     assert.deepEqual(flags, [
-      "At p99, buyers waited 2000 ms but the nodes measured 200 ms: 1200 ms more than the generator's delay (100 ms) and the network explain.",
+      "At p99, buyers waited 2.00 s but the nodes measured 200 ms: 1.20 s more than the generator's delay (100 ms) and the network explain.",
     ]);
   });
 
@@ -85,11 +85,11 @@ describe("agreementOf", () => {
     const document = server(100, 200);
     assert.equal(
       fellBehindSentence(document, client(150, 4_000, { generatorLagP99Ms: 3_100, generatorCpuPercent: 12 })),
-      "The load generator fell behind: it sent purchases up to 3.1 s late (p99, limit 2.0 s) and used 12% of a core, so the run did not get the load that was requested.",
+      "The load generator fell behind: it sent purchases up to 3.10 s late (p99, limit 2 s) and used 12 % of a core, so the run did not get the load that was requested.",
     );
     assert.equal(
       fellBehindSentence(document, client(150, 4_000, { generatorCpuPercent: 190 })),
-      "The load generator fell behind: it had no CPU time left and used 190% of a core, and buyers waited longer than the nodes, its delay and the network explain.",
+      "The load generator fell behind: it had no CPU time left and used 190 % of a core, and buyers waited longer than the nodes, its delay and the network explain.",
     );
   });
 });

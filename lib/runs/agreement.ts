@@ -1,3 +1,4 @@
+import { durationText, formatCount, plural, settingText } from "../services/number-text";
 import type { ClientReport } from "./client-report";
 import type { Agreement, RunDocument } from "./document";
 import { answeredOf } from "./latency-curve";
@@ -80,24 +81,23 @@ function isShortOfCpu(client: ClientReport, gaps: readonly Gap[]): boolean {
 /** Why the generator fell behind, in one sentence. */
 export function fellBehindSentence(document: RunDocument, client: ClientReport): string {
   const { generatorLagP99Ms: lagMs = 0, generatorCpuPercent: usedPercent } = client;
-  const used = usedPercent === undefined ? "" : ` and used ${Math.round(usedPercent)}% of a core`;
-  const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
+  const used = usedPercent === undefined ? "" : ` and used ${formatCount(usedPercent)} % of a core`;
   const reason = isLate(document, client)
-    ? `it sent purchases up to ${seconds(lagMs)} late (p99, limit ${seconds(latenessLimitMs(document.config))})${used}, so the run did not get the load that was requested`
+    ? `it sent purchases up to ${durationText(lagMs)} late (p99, limit ${settingText(latenessLimitMs(document.config))})${used}, so the run did not get the load that was requested`
     : `it had no CPU time left${used}, and buyers waited longer than the nodes, its delay and the network explain`;
   return `The load generator fell behind: ${reason}.`;
 }
 
 export function countMismatch({ iterations }: ClientReport, counted: number): string {
-  return `The load generator sent ${iterations} purchases, but the nodes counted ${counted}.`;
+  return `The load generator sent ${plural(iterations, "purchase")}, but the nodes counted ${formatCount(counted)}.`;
 }
 
 function gapFlags({ percentile, clientMs, serverMs, unexplainedMs }: Gap, client: ClientReport): string[] {
-  const [seenByBuyers, seenByNodes] = [`${Math.round(clientMs)} ms`, `${Math.round(serverMs)} ms`];
+  const [seenByBuyers, seenByNodes] = [durationText(clientMs), durationText(serverMs)];
   if (unexplainedMs > 0) {
-    const lag = Math.round(client.generatorLagP99Ms ?? 0);
+    const lag = durationText(client.generatorLagP99Ms ?? 0);
     return [
-      `At ${percentile}, buyers waited ${seenByBuyers} but the nodes measured ${seenByNodes}: ${Math.round(unexplainedMs)} ms more than the generator's delay (${lag} ms) and the network explain.`,
+      `At ${percentile}, buyers waited ${seenByBuyers} but the nodes measured ${seenByNodes}: ${durationText(unexplainedMs)} more than the generator's delay (${lag}) and the network explain.`,
     ];
   }
   const isTooFast = serverMs - clientMs > Math.max(ROUNDING_MS, serverMs * ROUNDING_SHARE);

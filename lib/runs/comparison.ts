@@ -1,3 +1,4 @@
+import { roughText } from "../services/number-text";
 import type { RunDocument } from "./document";
 import type { MedianInterval } from "./median-interval";
 
@@ -67,10 +68,6 @@ export function comparisonWords(comparison: Comparison): string {
 
 function byWords(factor: number | null): string {
   if (factor === null) return "";
-  if (factor < 2) return ` by ${percent((factor - 1) * 100)} %`;
-  return ` by a factor of ${factor < 9.95 ? factor.toFixed(1) : Math.round(factor).toLocaleString("en")}`;
-}
-
-function percent(value: number): string {
-  return value < 9.95 ? value.toFixed(1) : String(Math.round(value));
+  if (factor < 2) return ` by ${roughText((factor - 1) * 100)} %`;
+  return ` by a factor of ${roughText(factor)}`;
 }

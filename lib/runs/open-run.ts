@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { RunAssignment } from "../node/run-assignment";
 import { env } from "../services/current-env";
+import { settingText } from "../services/number-text";
 import { prisma } from "../services/postgres";
 import { resourceOf } from "../stock/types";
 import type { RunDocument } from "./document";
@@ -127,7 +128,7 @@ async function drainShop(nodes: readonly NodeClient[], assignment: RunAssignment
   const left = totalOf(await readUntilIdle(reserve, totalOf, limitMs));
   if (left === 0) return;
   const purchases = `${left} purchases of ${resourceOf(assignment.target)}`;
-  throw new LabError("node_unavailable", `${purchases} in the shop did not end within ${limitMs / 1_000} s. Retry.`);
+  throw new LabError("node_unavailable", `${purchases} in the shop did not end within ${settingText(limitMs)}. Retry.`);
 }
 
 /** As long as a purchase of the shop may take. */

@@ -3,6 +3,7 @@ import { type FaultEvent, FaultMissed } from "../faults/fault";
 import { RunProxies } from "../faults/run-proxies";
 import { LONGEST_PAUSE_MS } from "../node/node-stops";
 import { log } from "../services/log";
+import { settingText } from "../services/number-text";
 import { traitsOf } from "../stock/stock-strategies";
 import type { RunDocument } from "./document";
 import type { NodeClient } from "./node-client";
@@ -142,7 +143,8 @@ export class RunFaults {
     const pause = (ms: number) => delay(ms, undefined, { signal: closing }).catch(() => {});
     while (!closing.aborted && !(await this.hasPurchases(runId))) await pause(ARRIVALS_POLL_MS);
     await pause(atMs);
-    if (closing.aborted) throw new FaultMissed(`the load ended less than ${atMs} ms after its first purchase`);
+    if (closing.aborted)
+      throw new FaultMissed(`the load ended less than ${settingText(atMs)} after its first purchase`);
   }
 
   private async hasPurchases(runId: string): Promise<boolean> {

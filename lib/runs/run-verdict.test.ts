@@ -82,13 +82,13 @@ describe("the verdict on a run", () => {
     const { verdict, sentences } = verdictOn({ report, run: { faults: [kill], recovery: recovered } });
     assert.equal(verdict, "safe");
     assert.deepEqual(sentences.slice(-2), [
-      "After kill-holder began, the next purchase got the lock in 1.0 s.",
+      "After kill-holder began, the next purchase got the lock in 1.04 s.",
       "3 requests got no answer, because node-1 was killed.",
     ]);
     const blocked = [{ nextGrantMs: null, unserved: 40, watchedMs: 9_800 }];
     assert.match(
       verdictOn({ run: { faults: [kill], recovery: blocked } }).sentences.join(" "),
-      /After kill-holder began, no purchase got the lock for 9\.8 s: 40 purchases waited and were not served\./,
+      /After kill-holder began, no purchase got the lock for 9\.80 s: 40 purchases waited and were not served\./,
     );
   });
 
@@ -219,7 +219,7 @@ describe("the client's report in a run document", () => {
     assert.equal(document.agreement?.serverLatencyMs.p50, 9);
     assert.match(
       document.sentences.join(" "),
-      /fell behind: .* 4\.0 s late \(p99, limit 2\.0 s\) and used 197% of a core/,
+      /fell behind: .* 4\.00 s late \(p99, limit 2 s\) and used 197 % of a core/,
     );
     assert.equal(verdictOn({ report: null }).agreement, undefined);
   });

@@ -1,9 +1,10 @@
 import { verdictOf } from "../history/verdict";
+import { plural } from "../services/number-text";
 import { agreementOf, countedOfLoad, countMismatch, fellBehindSentence } from "./agreement";
 import type { ClientReport } from "./client-report";
 import type { Caveats, ClosedRun } from "./close-run";
 import type { RunDocument } from "./document";
-import { plural, safeSentences, violationSentences } from "./verdict-sentences";
+import { safeSentences, violationSentences } from "./verdict-sentences";
 
 /** One defect of a recorder can repeat on every line of a history. */
 const MAX_HISTORY_DOUBTS = 3;

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { settingText } from "../services/number-text";
 import { traitsOf } from "../stock/stock-strategies";
 import type { StockDrift } from "../stock/types";
 import type { RunDocument } from "./document";
@@ -51,7 +52,7 @@ function isSettled({ counter, pending, stock }: StockDrift, { final }: RunEnd): 
 
 function unsettled({ counter, pending, stock }: StockDrift, limitMs: number): string {
   const units = `${pending} ${pending === 1 ? "unit was" : "units were"} taken off it without an order`;
-  return `${units} ${limitMs / 1_000} s after the load (counter ${counter}, row ${stock})`;
+  return `${units} ${settingText(limitMs)} after the load (counter ${counter}, row ${stock})`;
 }
 
 /** Tries one node after the other: each of them can read the counter. */

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { log } from "../services/log";
+import { settingText } from "../services/number-text";
 import type { RunDocument } from "./document";
 import { engineLimitMs } from "./engines/limits";
 import { isLabError, LabError } from "./lab-error";
@@ -157,7 +158,7 @@ export class SweepRunner {
       if (document !== null && document.status !== "running") return document;
       await this.#pause();
     }
-    throw new Error(`the run did not end within ${limitMs / 1_000} s`);
+    throw new Error(`the run did not end within ${settingText(limitMs)}`);
   }
 
   async #pause(signal?: AbortSignal): Promise<void> {

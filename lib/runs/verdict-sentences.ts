@@ -1,3 +1,4 @@
+import { durationText, formatCount, plural } from "../services/number-text";
 import type { RunDocument } from "./document";
 
 /** The sentences of a verdict. People read them first. */
@@ -21,11 +22,12 @@ export function violationSentences(document: RunDocument): string[] {
       `${plural(lostUpdates, "stock update")} ${wasOrWere(lostUpdates)} lost: each time, ${buyers} read the same stock and one overwrote the other's update.`,
     );
   }
-  if (negativeStock > 0) sentences.push(`The stock fell below zero, to ${Math.min(stock.final, stock.counter ?? 0)}.`);
+  if (negativeStock > 0)
+    sentences.push(`The stock fell below zero, to ${formatCount(Math.min(stock.final, stock.counter ?? 0))}.`);
   if (undersold > 0) sentences.push(`${plural(undersold, "unit")} left the stock without an order.`);
   if (counterDrift > 0) {
     sentences.push(
-      `The strategy's counter ended at ${stock.counter} and the row at ${stock.final}: they differ by ${plural(counterDrift, "unit")}.`,
+      `The strategy's counter ended at ${formatCount(stock.counter)} and the row at ${formatCount(stock.final)}: they differ by ${plural(counterDrift, "unit")}.`,
     );
   }
   if (duplicateClaims > 0) {
@@ -93,12 +95,12 @@ export function safeSentences(document: RunDocument): string[] {
   const { stock, counts, contention, refusedStaleWrites = 0 } = document;
   const sold =
     stock.final === 0
-      ? `All ${stock.initial} units were sold once`
-      : `${stock.orders} of ${plural(stock.initial, "unit")} were sold once`;
+      ? `All ${formatCount(stock.initial)} units were sold once`
+      : `${formatCount(stock.orders)} of ${plural(stock.initial, "unit")} were sold once`;
   const refused = counts.soldOut + counts.contended + counts.rejected;
   const sentences = [
-    `${sold}, and the stock agrees: ${stock.initial} - ${stock.final} = ${plural(stock.orders, "unit")} ordered.`,
-    `Up to ${contention.peakInFlight} purchases were in flight at the same time, and ${plural(refused, "buyer")} ${wasOrWere(refused)} refused.`,
+    `${sold}, and the stock agrees: ${formatCount(stock.initial)} - ${formatCount(stock.final)} = ${plural(stock.orders, "unit")} ordered.`,
+    `Up to ${formatCount(contention.peakInFlight)} purchases were in flight at the same time, and ${plural(refused, "buyer")} ${wasOrWere(refused)} refused.`,
   ];
   if (refusedStaleWrites > 0) {
     sentences.push(
@@ -122,22 +124,14 @@ function recoverySentences({ faults, recovery = [], client }: RunDocument): stri
     if (!found) return [];
     const { nextGrantMs, unserved, watchedMs } = found;
     const wait = `After ${faultId} began`;
-    if (nextGrantMs !== null) return [`${wait}, the next purchase got the lock in ${seconds(nextGrantMs)}.`];
+    if (nextGrantMs !== null) return [`${wait}, the next purchase got the lock in ${durationText(nextGrantMs)}.`];
     return [
-      `${wait}, no purchase got the lock for ${seconds(watchedMs)}: ${plural(unserved, "purchase")} waited and were not served.`,
+      `${wait}, no purchase got the lock for ${durationText(watchedMs)}: ${plural(unserved, "purchase")} waited and were not served.`,
     ];
   });
   const { killedNode } = faults.find((fault) => fault.killedNode !== undefined) ?? {};
   if (killedNode === undefined || !client || client.failedRequests === 0) return sentences;
   return [...sentences, `${plural(client.failedRequests, "request")} got no answer, because ${killedNode} was killed.`];
-}
-
-function seconds(ms: number): string {
-  return `${(ms / 1_000).toFixed(1)} s`;
-}
-
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 function wasOrWere(count: number): string {

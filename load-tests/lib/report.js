@@ -143,7 +143,7 @@ function answersLine(document) {
 /** @param {ClientReport} client */
 function generatorLine({ generatorLagP99Ms: lagMs, generatorCpuPercent: percent, generatorCpuUnknown: why }) {
   const late = lagMs === undefined ? "delay not known" : `sent purchases up to ${formatMs(lagMs)} late (p99)`;
-  const used = percent === undefined ? `CPU use not known${why ? `: ${why}` : ""}` : `used ${percent}% of a core`;
+  const used = percent === undefined ? `CPU use not known${why ? `: ${why}` : ""}` : `used ${percent} % of a core`;
   return `${late}, ${used}`;
 }
 

@@ -1,5 +1,5 @@
 import type uPlot from "uplot";
-import { formatCount, formatTick } from "@/app/_lib/format";
+import { formatCount, formatTicks } from "@/app/_lib/format";
 import { roundTop } from "@/app/_lib/value-axis";
 import type { Palette, PaletteName } from "./colours";
 import { hatch } from "./colours";
@@ -27,7 +27,7 @@ function axes(palette: Palette): uPlot.Axis[] {
   };
   return [
     { ...shared, grid: { show: false }, size: 26, gap: 6, space: 60 },
-    { ...shared, size: Y_AXIS_PX, gap: 6, space: 34, values: (_, splits) => splits.map(formatTick) },
+    { ...shared, size: Y_AXIS_PX, gap: 6, space: 34, values: (_, splits) => formatTicks(splits) },
   ];
 }
 

@@ -1,7 +1,7 @@
 "use client";
 
 import { type PointerEvent, useCallback, useMemo, useState } from "react";
-import { durationText, formatMsCell } from "@/app/_lib/format";
+import { durationText, formatMsCell, formatMsTick, formatShare } from "@/app/_lib/format";
 import { type CurvePoint, layOutCurves, msAt, type PercentilePlot, shareTicks } from "@/lib/runs/percentile-axis";
 import chart from "./chart.module.css";
 import { ChartFrame } from "./chart-frame";
@@ -75,7 +75,7 @@ function Axes({ plot, widthPx, height }: { plot: PercentilePlot; widthPx: number
         <g key={ms}>
           <line x1={MARGIN.left} x2={right} y1={plot.y(ms)} y2={plot.y(ms)} />
           <text x={MARGIN.left - 8} y={plot.y(ms) + 4} textAnchor="end">
-            {ms >= 1_000 ? `${ms / 1_000} s` : `${ms} ms`}
+            {formatMsTick(ms)}
           </text>
         </g>
       ))}
@@ -167,7 +167,7 @@ export function PercentileCurve({ title, curves, height = 260 }: PercentileCurve
   return (
     <ChartFrame
       title={title}
-      unit={share === null ? "response time by share of purchases" : `at ${shareText(share)}`}
+      unit={share === null ? "response time by share of purchases" : `at ${formatShare(share)}`}
       keys={keys}
       hasLongKeys
       height={height}
@@ -203,10 +203,4 @@ export function PercentileCurve({ title, curves, height = 260 }: PercentileCurve
       </div>
     </ChartFrame>
   );
-}
-
-/** 99.93 %: as many decimals as the position on the axis can resolve. */
-function shareText(share: number): string {
-  const digits = Math.max(0, Math.ceil(-Math.log10(1 - share)) - 1);
-  return `${(share * 100).toFixed(digits)} %`;
 }

@@ -3,7 +3,7 @@
 import { type ReactNode, useId, useState } from "react";
 import type { Problems, SaleSettings } from "@/app/_hooks/use-sale-config";
 import { faultDescription, faultOptions, faultProblem, faultsOfValue, faultValue } from "@/app/_lib/fault-choice";
-import { plural } from "@/app/_lib/format";
+import { plural, settingText } from "@/app/_lib/format";
 import { arrivalText, DEFAULT_CONFIG, type NumericSetting, SETTINGS } from "@/app/_lib/run-config";
 import { type Catalogue, engineLabel } from "@/app/_lib/strategy-catalogue";
 import styles from "./settings-form.module.css";
@@ -77,7 +77,7 @@ function NumberRow({
 function summaryOf({ config }: SaleSettings): string {
   const { stock, holdMs, nodes, faults } = config;
   const faultSuffix = faults.length === 0 ? "" : `, ${faultValue(faults)}`;
-  return `${plural(stock, "unit")}, ${arrivalText(config)}, hold ${holdMs} ms, ${plural(nodes, "node")}${faultSuffix}`;
+  return `${plural(stock, "unit")}, ${arrivalText(config)}, hold ${settingText(holdMs)}, ${plural(nodes, "node")}${faultSuffix}`;
 }
 
 interface ChoiceRowProps {

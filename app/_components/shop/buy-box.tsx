@@ -3,8 +3,9 @@
 import { type FormEvent, useState } from "react";
 import type { RequestControl } from "@/app/_hooks/shop/use-idempotent-request";
 import { usePurchaseToken } from "@/app/_hooks/shop/use-purchase-token";
+import { formatPrice } from "@/app/_lib/format";
 import { isInProgress, type RequestState } from "@/app/_lib/shop/idempotent-request";
-import { formatPrice, largestQuantity, type OfferState } from "@/app/_lib/shop/offer";
+import { largestQuantity, type OfferState } from "@/app/_lib/shop/offer";
 import type { ShopProduct } from "@/lib/shop/api";
 import button from "../ui/button.module.css";
 import styles from "./buy-box.module.css";

@@ -2,8 +2,8 @@
 
 import { useIdempotentRequest } from "@/app/_hooks/shop/use-idempotent-request";
 import { useLabNow } from "@/app/_hooks/shop/use-lab-now";
+import { formatPrice } from "@/app/_lib/format";
 import { isInProgress } from "@/app/_lib/shop/idempotent-request";
-import { formatPrice } from "@/app/_lib/shop/offer";
 import { ORDER_TEXT, orderSentence } from "@/app/_lib/shop/shop-text";
 import type { ShopOrder } from "@/lib/shop/api";
 import button from "../ui/button.module.css";

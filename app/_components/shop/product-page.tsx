@@ -3,8 +3,9 @@
 import { useIdempotentRequest } from "@/app/_hooks/shop/use-idempotent-request";
 import { useLabNow } from "@/app/_hooks/shop/use-lab-now";
 import { usePolled } from "@/app/_hooks/shop/use-polled";
+import { formatPrice } from "@/app/_lib/format";
 import { classOf, orderIdOf } from "@/app/_lib/shop/answer";
-import { formatPrice, productState, unitsHeld } from "@/app/_lib/shop/offer";
+import { productState, unitsHeld } from "@/app/_lib/shop/offer";
 import { boughtText, offerText } from "@/app/_lib/shop/shop-text";
 import type { ProductView } from "@/app/_lib/shop/views";
 import { LabLink } from "../ui/lab-link";

@@ -2,17 +2,9 @@
 
 import { useLabNow } from "@/app/_hooks/shop/use-lab-now";
 import { usePolled } from "@/app/_hooks/shop/use-polled";
-import { formatCount } from "@/app/_lib/format";
+import { formatCount, formatPrice } from "@/app/_lib/format";
 import { spokenCountdown } from "@/app/_lib/shop/countdown";
-import {
-  couponState,
-  formatPrice,
-  type Offer,
-  type OfferState,
-  productState,
-  STATE_TEXT,
-  unitsHeld,
-} from "@/app/_lib/shop/offer";
+import { couponState, type Offer, type OfferState, productState, STATE_TEXT, unitsHeld } from "@/app/_lib/shop/offer";
 import type { ShopCoupon, ShopProduct } from "@/lib/shop/api";
 import { useLabStatus } from "../site/lab-status";
 import { LabLink } from "../ui/lab-link";

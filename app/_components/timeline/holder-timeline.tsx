@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 import type { TimelineState } from "@/app/_hooks/use-timeline";
-import { formatCount, plural } from "@/app/_lib/format";
+import { formatCount, formatStepMs, plural } from "@/app/_lib/format";
 import {
   markText,
   panRange,
@@ -40,7 +40,7 @@ function readout(spans: Spans, lanes: readonly string[], index: number): string 
   const read = spans.readValue[index] ?? null;
   const wrote = spans.writtenValue[index] ?? null;
   const parts = [
-    `${lanes[spans.lane[index] ?? 0]} from ${((spans.fromUs[index] ?? 0) / 1_000).toFixed(3)} ms for ${((spans.lengthUs[index] ?? 0) / 1_000).toFixed(3)} ms`,
+    `${lanes[spans.lane[index] ?? 0]} from ${formatStepMs(spans.fromUs[index] ?? 0)} ms for ${formatStepMs(spans.lengthUs[index] ?? 0)} ms`,
     ...(read === null ? [] : [`read ${read}`]),
     ...(wrote === null ? [] : [`wrote ${wrote}`]),
   ];

@@ -1,4 +1,4 @@
-import { NO_VALUE, plural } from "@/app/_lib/format";
+import { formatStepMs, NO_VALUE, plural } from "@/app/_lib/format";
 import { ALARM_MARKS, markText, type Spans, spansInView, type TimeRange } from "@/app/_lib/timeline-view";
 import styles from "./timeline.module.css";
 
@@ -47,8 +47,8 @@ export function SpanTable({ spans, lanes, range, caption }: SpanTableProps) {
                 <th scope="row" className="mono">
                   {lanes[spans.lane[index] ?? 0]}
                 </th>
-                <td className="num">{((spans.fromUs[index] ?? 0) / 1_000).toFixed(3)}</td>
-                <td className="num">{((spans.lengthUs[index] ?? 0) / 1_000).toFixed(3)}</td>
+                <td className="num">{formatStepMs(spans.fromUs[index] ?? 0)}</td>
+                <td className="num">{formatStepMs(spans.lengthUs[index] ?? 0)}</td>
                 <td className="num">{value(spans.readValue[index])}</td>
                 <td className="num">{value(spans.writtenValue[index])}</td>
                 <td className={marks & ALARM_MARKS ? "alarm" : undefined}>{markText(marks)}</td>

@@ -1,5 +1,5 @@
 import { ANSWER_KINDS, ANSWER_LABELS } from "../answer-kinds";
-import { formatCount, formatMsCell, NO_VALUE } from "../format";
+import { formatCount, formatMsCell, formatShare, NO_VALUE } from "../format";
 import type { LatencyCurve } from "../latency-curves";
 import { type Columns, PHASE_LABELS, type RunSeries, STACK_ORDER, stacked } from "../run-series";
 import { type TimeAxis, timeCell } from "../time-axis";
@@ -88,7 +88,7 @@ function byPercentile(curves: readonly LatencyCurve[]): Markup {
     valueTable: table(
       ["measured", "share", "ms"],
       curves.flatMap(({ label, points }) =>
-        points.map(({ share, ms }) => [label, `${(share * 100).toFixed(3)} %`, formatMsCell(ms)]),
+        points.map(({ share, ms }) => [label, formatShare(share), formatMsCell(ms)]),
       ),
     ),
   });

@@ -1,6 +1,6 @@
 import { type CurvePoint, layOutCurves, shareTicks } from "@/lib/runs/percentile-axis";
 import { type FaultBand, placeBands } from "../fault-bands";
-import { formatTick } from "../format";
+import { formatMsTick, formatTicks } from "../format";
 import type { Columns, RunSeries } from "../run-series";
 import { type TimeAxis, tickLabels } from "../time-axis";
 import { type Markup, markup } from "./markup";
@@ -64,9 +64,14 @@ function scalesOf(drawn: Columns["ys"], axis: TimeAxis): Scales {
   const top = Math.ceil(highest / step) * step;
   const x = (seconds: number) => BOX.left + (seconds / axis.endS) * BOX.width;
   const y = (value: number) => BOX.top + (1 - Math.max(0, value) / top) * BOX.height;
-  const rows = ticksTo(top, step).map(
-    (tick) => markup`<line class="grid" x1="${BOX.left}" x2="${BOX.left + BOX.width}" y1="${y(tick)}" y2="${y(tick)}"/>
-<text x="${BOX.left - 8}" y="${y(tick) + 4}" text-anchor="end">${formatTick(tick)}</text>`,
+  const ticks = ticksTo(top, step);
+  const tickTexts = formatTicks(ticks);
+  const rows = ticks.map(
+    (
+      tick,
+      at,
+    ) => markup`<line class="grid" x1="${BOX.left}" x2="${BOX.left + BOX.width}" y1="${y(tick)}" y2="${y(tick)}"/>
+<text x="${BOX.left - 8}" y="${y(tick) + 4}" text-anchor="end">${tickTexts[at] ?? ""}</text>`,
   );
   const times = ticksTo(axis.endS, stepFor(axis.endS, 5));
   const labels = tickLabels(axis.unit, times);
@@ -219,7 +224,7 @@ export function curveChart(
     (
       ms,
     ) => markup`<line class="grid" x1="${BOX.left}" x2="${BOX.left + BOX.width}" y1="${place(plot.y(ms))}" y2="${place(plot.y(ms))}"/>
-<text x="${BOX.left - 8}" y="${place(plot.y(ms) + 4)}" text-anchor="end">${formatTick(ms)}</text>`,
+<text x="${BOX.left - 8}" y="${place(plot.y(ms) + 4)}" text-anchor="end">${formatMsTick(ms)}</text>`,
   );
   const foot = shareTicks(plot.maxPosition).map(({ at, label }) => {
     const right = BOX.left + BOX.width;

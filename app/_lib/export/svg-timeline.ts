@@ -1,6 +1,6 @@
 import type { Timeline } from "@/lib/history/timeline";
 import type { TimelineFault } from "@/lib/runs/evidence";
-import { plural } from "../format";
+import { formatStepMs, plural } from "../format";
 import {
   ALARM_MARKS,
   type LaneBox,
@@ -144,8 +144,8 @@ function rowsOf(lanes: readonly string[], spans: Spans, indices: readonly number
   const text = (value: number | null | undefined) => (value === null || value === undefined ? "–" : String(value));
   return indices.map((index) => [
     lanes[spans.lane[index] ?? 0] ?? "",
-    ((spans.fromUs[index] ?? 0) / 1_000).toFixed(3),
-    ((spans.lengthUs[index] ?? 0) / 1_000).toFixed(3),
+    formatStepMs(spans.fromUs[index] ?? 0),
+    formatStepMs(spans.lengthUs[index] ?? 0),
     text(spans.readValue[index]),
     text(spans.writtenValue[index]),
     markText(spans.marks[index] ?? 0),

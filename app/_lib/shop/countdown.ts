@@ -1,9 +1,9 @@
+import { twoDigits } from "../format";
+
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-
-const two = (value: number) => String(value).padStart(2, "0");
 
 /** `0:09`, `14:32`, `2:04:10`, `3 d 02:04:10`. Rounded up, so that it shows zero exactly at the end. */
 export function countdownText(leftMs: number): string {
@@ -13,9 +13,9 @@ export function countdownText(leftMs: number): string {
     Math.floor(seconds / 3_600) % 24,
     Math.floor(seconds / 60) % 60,
   ];
-  if (days > 0) return `${days} d ${two(hours)}:${two(minutes)}:${two(seconds % 60)}`;
-  if (hours > 0) return `${hours}:${two(minutes)}:${two(seconds % 60)}`;
-  return `${minutes}:${two(seconds % 60)}`;
+  if (days > 0) return `${days} d ${twoDigits(hours)}:${twoDigits(minutes)}:${twoDigits(seconds % 60)}`;
+  if (hours > 0) return `${hours}:${twoDigits(minutes)}:${twoDigits(seconds % 60)}`;
+  return `${minutes}:${twoDigits(seconds % 60)}`;
 }
 
 /** Remaining time as text that changes rarely, for screen readers. */

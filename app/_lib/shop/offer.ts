@@ -59,9 +59,3 @@ export function unitsHeld(
     .filter((order) => order.productId === productId && (order.status === "pending" || order.status === "paid"))
     .reduce((sum, { quantity }) => sum + quantity, 0);
 }
-
-const euros = new Intl.NumberFormat("en", { style: "currency", currency: "EUR" });
-
-export function formatPrice(cents: number): string {
-  return euros.format(cents / 100);
-}

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import { formatPrice } from "../format";
 import { type ClockBounds, narrowed, offsetMs } from "./clock";
 import { countdownText, spanText, spokenCountdown } from "./countdown";
-import { couponState, formatPrice, largestQuantity, productState, unitsHeld } from "./offer";
+import { couponState, largestQuantity, productState, unitsHeld } from "./offer";
 import { parseRequest } from "./pending-requests";
 import { pollPauseMs } from "./poll";
 import { percentOf, unitShares } from "./views";

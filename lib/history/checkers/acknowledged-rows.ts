@@ -1,10 +1,10 @@
+import { plural } from "../../services/number-text";
 import {
   type CheckResult,
   FIELD_MAY_BE_MISSING,
   type Finding,
   LINE_MAY_BE_MISSING,
   NOTHING_FOUND,
-  plural,
   withDoubts,
 } from "../finding";
 import { firstFindings } from "../first-findings";

@@ -1,4 +1,5 @@
-import { type CheckResult, type Finding, LINE_MAY_BE_MISSING, NOTHING_FOUND, plural, withDoubts } from "../finding";
+import { plural } from "../../services/number-text";
+import { type CheckResult, type Finding, LINE_MAY_BE_MISSING, NOTHING_FOUND, withDoubts } from "../finding";
 import { firstFindings } from "../first-findings";
 import { giveBacksOf } from "../give-backs";
 import type { History } from "../history";

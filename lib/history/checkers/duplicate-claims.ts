@@ -1,4 +1,5 @@
-import { type CheckResult, NOTHING_FOUND, plural } from "../finding";
+import { plural } from "../../services/number-text";
+import { type CheckResult, NOTHING_FOUND } from "../finding";
 import { firstFindings } from "../first-findings";
 import type { History } from "../history";
 import type { HistoryOrder } from "../types";

@@ -1,4 +1,4 @@
-import { plural } from "../finding";
+import { plural } from "../../services/number-text";
 import { mayGiveBack } from "../give-backs";
 import type { History } from "../history";
 import { byHost } from "../intervals";

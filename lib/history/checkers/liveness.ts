@@ -1,3 +1,4 @@
+import { durationText, settingText } from "../../services/number-text";
 import { type CheckResult, type Finding, NOTHING_FOUND } from "../finding";
 import { firstFindings } from "../first-findings";
 import type { History } from "../history";
@@ -70,7 +71,7 @@ function unservedAfter(fault: ClockedFault, { waits, boundMs, faults }: Liveness
   const servedInTime = waits.some(({ isServed, toNs }) => isServed && toNs >= healedNs && toNs <= dueNs);
   const last = servedInTime ? null : lastOfUnbrokenWaits(waits, healedNs);
   if (last === null || last.toNs <= dueNs) return [];
-  const sentence = `No waiter was served within ${boundMs} ms after ${fault.faultId} healed, although at least one was always waiting.`;
+  const sentence = `No waiter was served within ${settingText(boundMs)} after ${fault.faultId} healed, although at least one was always waiting.`;
   return [{ op: last.op, ns: dueNs, sentence }];
 }
 
@@ -85,9 +86,9 @@ function lastOfUnbrokenWaits(waits: readonly Wait[], fromNs: number): Wait | nul
 }
 
 function lateWait({ op, toNs, isServed }: Wait, { faultId, healedNs }: ClockedFault, boundMs: number): Unserved {
-  const waitedMs = Math.round((toNs - healedNs) / 1e6);
+  const waitedMs = (toNs - healedNs) / 1e6;
   const state = isServed ? "was served" : "was still waiting";
-  const sentence = `${op.buyerId} at ${op.node} ${state} ${waitedMs} ms after ${faultId} healed; the limit is ${boundMs} ms.`;
+  const sentence = `${op.buyerId} at ${op.node} ${state} ${durationText(waitedMs)} after ${faultId} healed; the limit is ${settingText(boundMs)}.`;
   return { op, ns: toNs, sentence };
 }
 

@@ -1,3 +1,4 @@
+import { plural } from "../../services/number-text";
 import { describeReadsAndWrites } from "../describe";
 import {
   type CheckResult,
@@ -6,7 +7,6 @@ import {
   grouped,
   LINE_MAY_BE_MISSING,
   NOTHING_FOUND,
-  plural,
   withDoubts,
 } from "../finding";
 import { firstFindings } from "../first-findings";

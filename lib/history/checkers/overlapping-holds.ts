@@ -1,5 +1,6 @@
+import { plural } from "../../services/number-text";
 import { describeOverlap } from "../describe";
-import { type CheckResult, type Finding, type FindingPart, grouped, NOTHING_FOUND, plural } from "../finding";
+import { type CheckResult, type Finding, type FindingPart, grouped, NOTHING_FOUND } from "../finding";
 import { firstFindings } from "../first-findings";
 import { type History, hasAcceptedWrite } from "../history";
 import { type Hold, holdsOf } from "../holds";

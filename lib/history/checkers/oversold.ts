@@ -1,4 +1,5 @@
-import { type CheckResult, NOTHING_FOUND, plural } from "../finding";
+import { plural } from "../../services/number-text";
+import { type CheckResult, NOTHING_FOUND } from "../finding";
 import { type History, operationsById } from "../history";
 import { clockReading } from "../operation";
 import { balanceOf } from "./conservation";

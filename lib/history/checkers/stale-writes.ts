@@ -1,3 +1,4 @@
+import { durationText } from "../../services/number-text";
 import { actorNames } from "../describe";
 import type { CheckResult, Finding } from "../finding";
 import { firstFindings } from "../first-findings";
@@ -151,5 +152,5 @@ function endOfHoldBefore(op: Operation, beganNs: number): string {
   if (isBefore(op.releasedNs, beganNs)) return `after ${op.node} had released the lock`;
   if (isBefore(op.leaseLostNs, beganNs)) return `after ${op.node} had lost its lease`;
   const lateMs = (beganNs - (op.leaseUntilNs ?? beganNs)) / 1e6;
-  return `${lateMs.toFixed(1)} ms after the lease of ${op.node} had expired`;
+  return `${durationText(lateMs)} after the lease of ${op.node} had expired`;
 }

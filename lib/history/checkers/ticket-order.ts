@@ -1,5 +1,6 @@
+import { plural } from "../../services/number-text";
 import { DemandPrefixSum } from "../demand-prefix-sum";
-import { type CheckResult, type Finding, LINE_MAY_BE_MISSING, plural, withDoubts } from "../finding";
+import { type CheckResult, type Finding, LINE_MAY_BE_MISSING, withDoubts } from "../finding";
 import { firstFindings } from "../first-findings";
 import { type GiveBacks, giveBacksOf, mayGiveBack } from "../give-backs";
 import { type History, type HistoryStage, rowsOf } from "../history";

@@ -87,7 +87,7 @@ describe("a run in which a fault kills a store node", () => {
     assertSafe(document);
     assert.match(
       document.faults[0]?.proof ?? "",
-      /^node-1 was killed while buyer-\d+ \(.+\) held the lock, before the write: process \S+ was killed \(SIGKILL\), and process \S+ answered \d+ ms later\.$/,
+      /^node-1 was killed while buyer-\d+ \(.+\) held the lock, before the write: process \S+ was killed \(SIGKILL\), and process \S+ answered [\d.,]+ m?s later\.$/,
     );
     const { nextGrantMs } = recoveryOf(document);
     assert.ok(nextGrantMs !== null && nextGrantMs > 500 && nextGrantMs < 5_000, `next grant after ${nextGrantMs} ms`);
