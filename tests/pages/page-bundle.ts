@@ -13,6 +13,8 @@ export async function loadPages<Module>(
   // Inside the checkout, so that the bundle finds its packages.
   const folder = path.join(ROOT, ".lab");
   mkdirSync(folder, { recursive: true });
+  // React's production build, which renders several times as fast.
+  Object.assign(process.env, { NODE_ENV: "production" });
   const outDir = mkdtempSync(path.join(folder, "pages-"));
   const remove = () => rmSync(outDir, { recursive: true, force: true });
   try {

@@ -2,12 +2,19 @@ import { text } from "node:stream/consumers";
 import { AppRouterContext, type AppRouterInstance } from "next/dist/shared/lib/app-router-context.shared-runtime";
 import type { ReactNode } from "react";
 import { prerenderToNodeStream } from "react-dom/static";
+import { CompareTable } from "../../app/_components/compare/compare-table";
+import { Comparison } from "../../app/_components/compare/comparison";
+import { LabPage } from "../../app/_components/lab/lab-page";
 import { RunPage } from "../../app/_components/runs/run-page";
 import { RunsTable } from "../../app/_components/runs/runs-table";
 import { LabStatusProvider } from "../../app/_components/site/lab-status";
+import { commonSettings, compareRows } from "../../app/_lib/compare-rows";
+import { NO_SELECTION } from "../../app/_lib/compare-selection";
+import { comparedRuns } from "../../app/_lib/compared-runs";
 import { exportedHtml } from "../../app/_lib/export/run-export";
 import { listedRun } from "../../app/_lib/listed-run";
-import type { Catalogue } from "../../app/_lib/strategy-catalogue";
+import { configOfRun } from "../../app/_lib/run-config";
+import type { Catalogue, CatalogueStrategy } from "../../app/_lib/strategy-catalogue";
 import type { RunDocument } from "../../lib/runs/document";
 
 /** Renders pages as the server does, with every suspended part. */
@@ -69,6 +76,34 @@ export function runsList(documents: readonly RunDocument[]): Promise<string> {
       choices={{ strategies: [], sweeps: [] }}
     />,
   );
+}
+
+/** The Lab with this run as the last one of its strategy. */
+export function labPage(document: RunDocument): Promise<string> {
+  const runs = { latest: [document], samplesOf: document.id, samples: [] };
+  const start = { config: configOfRun(document), active: null, preparing: null, runs };
+  return rendered(<LabPage start={start} />);
+}
+
+/** Compare with each run as the last one of a strategy that has the run's id. */
+export function compareTable(documents: readonly RunDocument[]): Promise<string> {
+  const runs = documents.map((document) => ({ ...document, strategy: document.id }));
+  const strategies = documents.map(({ id }) => ({ id }) as CatalogueStrategy);
+  const { rows } = compareRows(strategies, runs);
+  return rendered(<CompareTable rows={rows} common={commonSettings(rows)} picked={[]} />);
+}
+
+/** Compare with the repeats of each run side by side. */
+export function comparison(documents: readonly RunDocument[], repeats: number): Promise<string> {
+  const runs = documents.flatMap((document) =>
+    Array.from({ length: repeats }, (_, repeat) => ({
+      ...document,
+      id: `${document.id}-${repeat}`,
+      strategy: document.id,
+    })),
+  );
+  const model = { ...comparedRuns(runs), missing: [], sweep: null };
+  return rendered(<Comparison model={model} selection={NO_SELECTION} />);
 }
 
 export function exportedPage(document: RunDocument): Promise<string> {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { type Element, parseHtml, textOf } from "./element-tree";
+import { type Element, find, findAll, has, parseHtml, tagged, textOf } from "./element-tree";
 import { loadPages } from "./page-bundle";
-import { contradictionsIn, listStatements, statementsOf, violatedChecksOf } from "./statements";
+import { compareStatements, contradictionsIn, listStatements, statementsOf, violatedChecksOf } from "./statements";
 
 type Pages = typeof import("./pages");
 type Document = Awaited<ReturnType<Pages["CORPUS"][number]["make"]>>;
@@ -12,6 +12,8 @@ const ALL_CLEAR = /no violation|all clear|every check .*passed/i;
 const FEWEST_RUNS = 60;
 /** Each is stated in two places or more of a safe run's page, and of the exported file. */
 const FACTS = ["stock", "left", "ordered", "oversold", "sold", "requests", "lostUpdates", "peak in flight", "fairness"];
+/** The Lab has no certificate, and its charts are drawn in the browser. */
+const LAB_FACTS = ["oversold", "sold", "requests", "lostUpdates"];
 
 let pages: Pages;
 let remove = () => {};
@@ -22,8 +24,15 @@ before(async () => {
 after(() => remove());
 
 async function htmlOf(document: Document): Promise<Record<string, string>> {
-  return { "run page": await pages.runPage(document), "exported file": await pages.exportedPage(document) };
+  return {
+    "run page": await pages.runPage(document),
+    "exported file": await pages.exportedPage(document),
+    "Lab page": await pages.labPage(document),
+  };
 }
+
+/** Compare ranks no run that broke a promise, or is not shown to keep it. */
+const isRanked = ({ verdict }: Document) => verdict === "safe";
 
 async function runNamed(name: string): Promise<Document> {
   const run = pages.CORPUS.find((one) => one.name === name);
@@ -37,13 +46,24 @@ describe("the pages of a run", () => {
     const found: string[] = [];
     const documents = await Promise.all(pages.CORPUS.map(({ make }) => make()));
     const listed = listStatements(parseHtml(await pages.runsList(documents)));
+    const compared = compareStatements(parseHtml(await pages.compareTable(documents)), "compare-");
+    const finished = documents.filter(({ status }) => status === "finished");
+    const grouped = compareStatements(parseHtml(await pages.comparison(finished, 1)), "group-");
     assert.equal(listed.size, documents.length, "expected each run in the list");
+    assert.equal(compared.size, documents.length, "expected each run on Compare");
+    assert.equal(grouped.size, finished.length, "expected each finished run side by side");
     for (const document of documents) {
       const name = document.id;
       for (const [where, html] of Object.entries(await htmlOf(document))) {
         const page = parseHtml(html);
         const problems = [
-          ...contradictionsIn([...statementsOf(page), ...(listed.get(name) ?? [])]),
+          ...contradictionsIn([
+            ...statementsOf(page),
+            ...(listed.get(name) ?? []),
+            ...(compared.get(name) ?? []),
+            ...(grouped.get(name) ?? []),
+            { fact: "ranked", value: String(isRanked(document)), where: "its verdict" },
+          ]),
           ...wordProblems(page, document),
         ];
         found.push(...problems.map((problem) => `${name}, ${where}: ${problem}`));
@@ -55,11 +75,27 @@ describe("the pages of a run", () => {
   it("state each figure in several places", async () => {
     for (const [where, html] of Object.entries(await htmlOf(await runNamed("safe")))) {
       const statements = statementsOf(parseHtml(html));
-      for (const fact of FACTS) {
+      for (const fact of where === "Lab page" ? LAB_FACTS : FACTS) {
         const places = new Set(statements.filter((one) => one.fact === fact).map((one) => one.where));
         assert.ok(places.size >= 2, `${where}: expected ${fact} in two places, found ${[...places].join(", ")}`);
       }
     }
+  });
+
+  it("rank and compare the speed of safe runs only", async () => {
+    const names = ["safe", "errors", "lost-update", "no-report"];
+    const page = parseHtml(await pages.comparison(await Promise.all(names.map(runNamed)), 3));
+    const rows = names.map((name) => textOf(find(page, has("data-testid", `group-${name}`))));
+    const [safe = "", errors = "", unsafe = "", inconclusive = ""] = rows;
+    assert.match(safe, /baseline of the comparison/);
+    assert.match(errors, /faster|slower|no clear difference/);
+    for (const row of [unsafe, inconclusive]) assert.doesNotMatch(row, /faster|slower|no clear difference|baseline/);
+    assert.match(unsafe, /1 stock update was lost/);
+    const options = findAll(page, tagged("option")).map(textOf);
+    assert.ok(
+      options.includes("errors") && !options.some((option) => option.startsWith("lost-update")),
+      options.join(),
+    );
   });
 
   it("show the time of a violation beside that violation", async () => {

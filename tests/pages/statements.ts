@@ -90,6 +90,9 @@ function tileStatements(page: Element): Statement[] {
         [all(`^${N}`), "peak in flight"],
         [/((?:not )?certified)/g, "contention"],
       ]);
+    if (name === "Deliverable per second") return [{ fact: "deliverable", value: plain(value), where }];
+    if (name === "p50, buyers") return [{ fact: "buyers' p50", value: msOf(value), where }];
+    if (name === "p99, buyers") return [{ fact: "buyers' p99", value: msOf(value), where }];
     if (name === "Requests") return said(where, value, [[all(`^${N}`), "requests"]]);
     if (name === "Fairness of waits (Jain)") return [{ fact: "fairness", value, where }];
     if (name === "Longest wait") return [{ fact: "longest wait", value, where }];
@@ -280,6 +283,50 @@ export function listStatements(page: Element): Map<string, Statement[]> {
       ];
     }),
   );
+}
+
+/** What Compare says about each run, by the id in the rows' `data-testid`. */
+export function compareStatements(page: Element, prefix: string): Map<string, Statement[]> {
+  const rows = findAll(page, (element) => (element.attributes["data-testid"] ?? "").startsWith(prefix));
+  const unranked = find(page, has("data-testid", "unranked"));
+  return new Map(
+    rows.map((row) => {
+      const where = `Compare, ${prefix}`;
+      const cells = new Map(
+        findAll(row, ({ attributes }) => attributes["data-label"] !== undefined).map((cell) => [
+          cell.attributes["data-label"]?.split(" /")[0]?.replace(/ ms$/, "") ?? "",
+          textOf(cell),
+        ]),
+      );
+      const cell = (name: string) => /^(-?[\d,.]+|–)/.exec(cells.get(name) ?? "")?.[1] ?? "";
+      const id = (row.attributes["data-testid"] ?? "").slice(prefix.length);
+      const isUnranked = unranked !== null && findAll(unranked, (element) => element === row).length > 0;
+      const shown = ["oversold", "lost updates"].flatMap((name) =>
+        cells.has(name) ? [{ fact: name === "oversold" ? name : "lostUpdates", value: plain(cell(name)), where }] : [],
+      );
+      return [
+        id,
+        [
+          ...shown,
+          { fact: "verdict", value: (cells.get("verdict") ?? textOf(find(row, isVerdict))).toLowerCase(), where },
+          { fact: "ranked", value: String(!isUnranked), where },
+          { fact: "deliverable", value: plain(cell("deliverable")), where },
+          { fact: "buyers' p50", value: msOf(`${cell("buyers' p50")} ms`), where },
+          { fact: "buyers' p99", value: msOf(`${cell("buyers' p99")} ms`), where },
+          ...said(where, textOf(row), SENTENCES),
+        ],
+      ];
+    }),
+  );
+}
+
+const isVerdict = ({ attributes }: Element) => (attributes.class ?? "").split(" ").includes("verdict");
+
+/** A latency to two significant digits: pages round it to different units. */
+function msOf(text: string): string {
+  const [, number = "", unit = "ms"] = /^([\d.,]+) ?(ms|s)$/.exec(text) ?? [];
+  const ms = Number(plain(number)) * (unit === "s" ? 1_000 : 1);
+  return number === "" ? "–" : String(Number(ms.toPrecision(2)));
 }
 
 /** Facts that two places state differently. */
