@@ -1,12 +1,14 @@
 // @alone: it sets the environment.
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, it } from "node:test";
 import { servers } from "../../servers/all-servers";
 import { failedProcesses } from "./failed-processes";
-import { ServiceWatch } from "./service-state";
+import { isReachable, ServiceWatch } from "./service-state";
 
 const stateFile = path.join(tmpdir(), `state-${process.pid}.json`);
 process.env.LAB_STATE_FILE = stateFile;
@@ -67,5 +69,20 @@ describe("the states of servers", () => {
     world.up.delete(2);
     world.nowMs += 3_000;
     assert.deepEqual(await words(), ["up", "down"]);
+  });
+});
+
+describe("a server", () => {
+  it("is reachable although this process was stalled for longer than the limit", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const answer = isReachable({ host: "127.0.0.1", port }, 20);
+    const untilMs = performance.now() + 60;
+    while (performance.now() < untilMs);
+    assert.equal(await answer, true);
+    server.close();
+    await once(server, "close");
+    assert.equal(await isReachable({ host: "127.0.0.1", port }, 1_000), false);
   });
 });

@@ -100,19 +100,25 @@ function nodeState({ name, reason }: FailedProcess): ServiceState {
 
 /** All servers, and store nodes that failed. Takes at most half a second. */
 export function serviceStates(): Promise<readonly ServiceState[]> {
-  const options = { kinds: serverKinds, isReachable, nowMs: () => performance.now(), failures: failedProcesses };
+  const options = {
+    kinds: serverKinds,
+    isReachable: (endpoint: Endpoint) => isReachable(endpoint),
+    nowMs: () => performance.now(),
+    failures: failedProcesses,
+  };
   return processSingleton("service-watch", () => new ServiceWatch(options)).states();
 }
 
-function isReachable({ host, port }: Endpoint): Promise<boolean> {
+export function isReachable({ host, port }: Endpoint, limitMs = CONNECT_LIMIT_MS): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: CONNECT_LIMIT_MS });
+    const socket = connect({ host, port, timeout: limitMs });
     const end = (isUp: boolean) => {
       socket.destroy();
       resolve(isUp);
     };
     socket.once("connect", () => end(true));
-    socket.once("timeout", () => end(false));
+    // After a stall of this process its timers run before its sockets are read, so look at the socket once more.
+    socket.once("timeout", () => setImmediate(() => end(false)));
     socket.once("error", () => end(false));
   });
 }
