@@ -42,7 +42,7 @@ export function ChartFrame(props: ChartFrameProps) {
   const [asTable, setAsTable] = useState(false);
   return (
     <figure className={styles.frame} data-testid={testId}>
-      <figcaption className={styles.head}>
+      <figcaption className={styles.head} data-controls={controls !== undefined}>
         <h2>{title}</h2>
         {controls}
         <button

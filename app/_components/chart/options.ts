@@ -1,5 +1,5 @@
 import type uPlot from "uplot";
-import { formatCount, formatTicks } from "@/app/_lib/format";
+import { formatTicks } from "@/app/_lib/format";
 import { roundTop } from "@/app/_lib/value-axis";
 import type { Palette, PaletteName } from "./colours";
 import { hatch } from "./colours";
@@ -85,7 +85,7 @@ export function stockOptions(initial: number): BuildOptions {
   });
 }
 
-/** Hatches the area where orders exceed the stock line, and labels that line. */
+/** Hatches the area where orders exceed the stock line. */
 function drawBeyond(plot: uPlot, palette: Palette, initial: number): void {
   const { ctx } = plot;
   const { left, top, width, height } = plot.bbox;
@@ -115,11 +115,6 @@ function drawBeyond(plot: uPlot, palette: Palette, initial: number): void {
   ctx.moveTo(left, limitY);
   ctx.lineTo(left + width, limitY);
   ctx.stroke();
-  ctx.fillStyle = palette.muted;
-  ctx.font = `${11 * devicePixelRatio}px ${FACE}`;
-  ctx.textAlign = "left";
-  ctx.textBaseline = "alphabetic";
-  ctx.fillText(`stock ${formatCount(initial)}`, left + 6 * devicePixelRatio, limitY - 5 * devicePixelRatio);
   ctx.restore();
 }
 

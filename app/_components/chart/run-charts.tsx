@@ -37,7 +37,7 @@ export function StockChart({ initial, series, ...size }: ChartProps & { initial:
   return (
     <TimeChart
       title="Stock left and orders taken"
-      unit="units"
+      unit={`units, line at stock ${formatCount(initial)}`}
       keys={isBeyond ? [...STOCK_KEYS, BEYOND_KEY] : STOCK_KEYS}
       columns={columns}
       drawn={drawn}

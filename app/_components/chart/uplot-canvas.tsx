@@ -39,7 +39,7 @@ export function UplotCanvas({ build, data, axis, height, label, onPoint, bands }
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const latest = useRef({ data, axis, onPoint, bands });
-  latest.current = { data, axis, onPoint, bands };
+  latest.current = { ...latest.current, axis, onPoint };
 
   useEffect(() => {
     const host = box.current;
@@ -83,15 +83,15 @@ export function UplotCanvas({ build, data, axis, height, label, onPoint, bands }
   }, [build, height]);
 
   useEffect(() => {
-    plot.current?.setData(data);
-  }, [data]);
-
-  const names = bands.map(({ label }) => label).join();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new fault needs space for its name above the plot
-  useEffect(() => {
-    const host = box.current;
-    if (host !== null) plot.current?.setSize({ width: host.clientWidth, height });
-  }, [names, height]);
+    latest.current = { ...latest.current, data, bands };
+    const [host, chart] = [box.current, plot.current];
+    if (host === null || chart === null) return;
+    chart.batch(() => {
+      chart.setData(data);
+      // A new fault needs space for its name above the plot.
+      chart.setSize({ width: host.clientWidth, height });
+    });
+  }, [data, bands, height]);
 
   return <div ref={box} className={styles.canvas} style={{ height }} role="img" aria-label={label} />;
 }

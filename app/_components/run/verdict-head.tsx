@@ -63,7 +63,11 @@ export function VerdictHead({ model }: { model: RunModel }) {
           </span>
         </p>
         <StockBar initial={figures.initial} orders={figures.orders} oversold={isJudged ? oversold : null} />
-        {preparation === null ? <Evidence {...model} /> : <Preparation steps={preparation} />}
+        {preparation === null ? (
+          <Evidence evidence={model.evidence} faults={model.faults} />
+        ) : (
+          <Preparation steps={preparation} />
+        )}
       </div>
     </section>
   );

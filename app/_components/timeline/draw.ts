@@ -60,6 +60,8 @@ class Painter {
   private readonly width: number;
   private readonly calm: string;
   private readonly stripes: CanvasPattern | string;
+  /** Drawn last, so that the edge of a fault does not cross a value. */
+  private readonly labels: (() => void)[] = [];
 
   constructor(
     private readonly pen: CanvasRenderingContext2D,
@@ -86,6 +88,7 @@ class Painter {
     else this.drawBars(inView);
     this.drawSelected();
     paintBandNames(pen, faults, onto);
+    for (const drawLabel of this.labels) drawLabel();
     this.drawAxis(overlap);
   }
 
@@ -236,15 +239,19 @@ class Painter {
   }
 
   private drawSelectedBar(index: number, y: number, h: number): void {
-    const { pen, scene, palette } = this;
+    const { pen, scene } = this;
     const at = this.across(scene.spans.fromUs[index] ?? 0, this.endOf(index));
     if (!at) return;
     const w = Math.max(3, at.w);
-    pen.fillStyle = palette.paper;
+    pen.fillStyle = this.palette.paper;
     pen.fillRect(at.x - 1, y - 1, w + 2, h + 2);
-    pen.fillStyle = scene.alarmed.includes(index) ? palette.alarm : palette.accent;
+    pen.fillStyle = this.colourOf(index);
     pen.fillRect(at.x, y, w, h);
-    this.drawValues(index, { x: at.x, w, y, h });
+    this.labels.push(() => this.drawValues(index, { x: at.x, w, y, h }));
+  }
+
+  private colourOf(index: number): string {
+    return this.scene.alarmed.includes(index) ? this.palette.alarm : this.palette.accent;
   }
 
   /** "17→16", inside the bar if it fits, else beside it. */
@@ -257,6 +264,8 @@ class Painter {
     pen.textBaseline = "middle";
     const length = pen.measureText(text).width;
     if (length + 10 <= w) {
+      pen.fillStyle = this.colourOf(index);
+      pen.fillRect(x + 2, y, length + 6, h);
       pen.fillStyle = palette.paper;
       pen.fillText(text, x + 5, y + h / 2 + 1);
       return;
@@ -265,7 +274,7 @@ class Painter {
     const left = isRoomRight ? x + w + 4 : x - length - 4;
     pen.fillStyle = palette.paper;
     pen.fillRect(left - 2, y, length + 4, h);
-    pen.fillStyle = scene.alarmed.includes(index) ? palette.alarm : palette.accent;
+    pen.fillStyle = this.colourOf(index);
     pen.fillText(text, left, y + h / 2 + 1);
   }
 

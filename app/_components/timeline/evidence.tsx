@@ -144,6 +144,7 @@ export function Evidence({ runId, opening, isOwnPage }: EvidenceProps) {
             {...opening}
             timeline={timeline}
             hasMarks={findings.some(({ isViolation }) => isViolation)}
+            hasHarmless={findings.some(({ kind }) => kind === "fencedOverlap")}
             range={range}
             selected={explained?.spans ?? (name === null ? ordinary.spans : [])}
             alarmed={explained === null || name === null ? NONE : alarmedSpans(explained)}

@@ -25,6 +25,8 @@ export interface HolderTimelineProps {
   readonly hasHolds: boolean;
   /** At least one purchase is part of a violation. */
   readonly hasMarks: boolean;
+  /** Fencing made at least one overlap harmless. */
+  readonly hasHarmless: boolean;
   readonly endUs: number;
   readonly range: TimeRange;
   readonly faults: readonly TimelineFault[];
@@ -67,7 +69,11 @@ function Zoom({ range, endUs, onRange }: Pick<HolderTimelineProps, "range" | "en
   );
 }
 
-function Keys({ hasHolds, isAlarm, hasMarks }: { hasHolds: boolean; isAlarm: boolean; hasMarks: boolean }) {
+interface KeysProps extends Pick<HolderTimelineProps, "hasHolds" | "hasMarks" | "hasHarmless"> {
+  readonly isAlarm: boolean;
+}
+
+function Keys({ hasHolds, isAlarm, hasMarks, hasHarmless }: KeysProps) {
   return (
     <ul className={styles.keys}>
       <li>
@@ -78,6 +84,12 @@ function Keys({ hasHolds, isAlarm, hasMarks }: { hasHolds: boolean; isAlarm: boo
         <li>
           <span className={styles.swatch} data-mark="alarm" />
           {hasHolds ? "overlap, stale write or lost update" : "lost update"}
+        </li>
+      ) : null}
+      {hasHarmless ? (
+        <li>
+          <span className={styles.swatch} data-mark="harmless" />
+          overlap without effect
         </li>
       ) : null}
       <li>
@@ -106,7 +118,7 @@ export function EmptyTimeline() {
 
 /** One lane per node, one bar per purchase in the critical section. */
 export function HolderTimeline(props: HolderTimelineProps) {
-  const { timeline, lanes, hasHolds, endUs, range, onRange } = props;
+  const { timeline, lanes, endUs, range, onRange } = props;
   const [hovered, setHovered] = useState<number | null>(null);
   const spans = timeline.phase === "ready" ? timeline.spans : null;
   const inView = spans ? spansInView(spans, range).length : 0;
@@ -125,7 +137,7 @@ export function HolderTimeline(props: HolderTimelineProps) {
       testId="timeline"
       foot={
         <div className={styles.foot}>
-          <Keys hasHolds={hasHolds} isAlarm={props.alarmed.length > 0} hasMarks={props.hasMarks} />
+          <Keys {...props} isAlarm={props.alarmed.length > 0} />
           <p data-print="no">
             drag, or click and use <kbd>←</kbd> <kbd>→</kbd> <kbd>+</kbd> <kbd>−</kbd> <kbd>Home</kbd> or the wheel
           </p>
