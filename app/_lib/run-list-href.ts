@@ -1,4 +1,5 @@
 import type { RunFilter } from "@/lib/runs/run-filter";
+import { formatCount, plural } from "./format";
 
 // Imported by browser code: zod would evaluate text there, which the content security policy reports.
 
@@ -19,8 +20,9 @@ export function runListHref({ filter, page, picked }: RunListQuery): string {
 
 /** "51 to 100 of 132 runs"; the first page of a short list is just "7 runs". */
 export function pageText({ page, size, total }: { page: number; size: number; total: number }): string {
-  const runs = `${total} ${total === 1 ? "run" : "runs"}`;
+  const runs = plural(total, "run");
   if (total <= size && page === 1) return runs;
   const from = (page - 1) * size + 1;
-  return from > total ? `none of ${runs} on page ${page}` : `${from} to ${Math.min(total, page * size)} of ${runs}`;
+  if (from > total) return `none of ${runs} on page ${formatCount(page)}`;
+  return `${formatCount(from)} to ${formatCount(Math.min(total, page * size))} of ${runs}`;
 }

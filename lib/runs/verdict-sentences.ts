@@ -12,7 +12,7 @@ export function violationSentences(document: RunDocument): string[] {
   const sentences: string[] = [];
   if (oversold > 0) {
     sentences.push(
-      `${plural(stock.orders, "unit")} ordered from a stock of ${stock.initial}: ${oversold} cannot be delivered.`,
+      `${plural(stock.orders, "unit")} ordered from a stock of ${formatCount(stock.initial)}: ${formatCount(oversold)} cannot be delivered.`,
     );
   }
   if (lostUpdates > 0) {

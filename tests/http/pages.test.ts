@@ -100,6 +100,35 @@ describe("the pages in a browser", () => {
     await context.close();
   });
 
+  it("turn the pages of the list of runs, and keep filters and selected runs", async () => {
+    const strategy = "zk-mutex";
+    for (let number = 100; number < 160; number += 1)
+      await insertRun(runDocument({ id: `paged-${number}`, strategy }), "closing");
+    const page = await browser.newPage();
+    page.setDefaultTimeout(LIMIT_MS);
+    await page.goto(`${node.url}/runs?strategy=${strategy}`);
+    const pager = page.getByRole("navigation", { name: "Pages of runs" });
+    await pager.getByText("1 to 50 of 60 runs").waitFor();
+    await page.waitForFunction(() =>
+      Object.keys(document.querySelector("main") ?? {}).some((key) => key.startsWith("__react")),
+    );
+    const boxes = page.getByRole("checkbox");
+    const idsOf = () => boxes.evaluateAll((all) => all.map((box) => box.getAttribute("aria-label")));
+    const newer = await idsOf();
+    await boxes.first().check();
+    await page.getByText("1 run selected").waitFor();
+    await pager.getByRole("link", { name: "Older" }).click();
+    await pager.getByText("51 to 60 of 60 runs").waitFor();
+    const older = await idsOf();
+    assert.deepEqual([newer.length, older.length], [50, 10]);
+    assert.equal(new Set([...newer, ...older]).size, 60, "expected each run on one page");
+    assert.match(page.url(), /strategy=zk-mutex&page=2&runs=paged-\d+$/);
+    await pager.getByRole("link", { name: "Newer" }).click();
+    await pager.getByText("1 to 50 of 60 runs").waitFor();
+    assert.equal(await boxes.first().isChecked(), true);
+    await page.close();
+  });
+
   async function insertRun(document: RunDocument, phase: string): Promise<void> {
     const { id, strategy, status, config, verdict } = document;
     await database.pool.query(
