@@ -43,7 +43,7 @@ export function mainFiguresOf(figures: Figures): MainFigure[] {
     },
     {
       ...calm,
-      label: "Deliverable per second",
+      label: "Deliverable /s",
       hint: "Units sold per second that can be delivered: orders beyond the stock do not count. While the sale runs: in the last quarter of a second. Afterwards: average of the whole run",
       text: formatRate(figures.soldPerSecond),
     },

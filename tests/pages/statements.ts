@@ -90,7 +90,7 @@ function tileStatements(page: Element): Statement[] {
         [all(`^${N}`), "peak in flight"],
         [/((?:not )?certified)/g, "contention"],
       ]);
-    if (name === "Deliverable per second") return [{ fact: "deliverable", value: plain(value), where }];
+    if (name === "Deliverable /s") return [{ fact: "deliverable", value: plain(value), where }];
     if (name === "p50, buyers") return [{ fact: "buyers' p50", value: msOf(value), where }];
     if (name === "p99, buyers") return [{ fact: "buyers' p99", value: msOf(value), where }];
     if (name === "Requests") return said(where, value, [[all(`^${N}`), "requests"]]);

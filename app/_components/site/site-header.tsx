@@ -34,9 +34,9 @@ export function SiteHeader({ theme }: { theme: Theme }) {
       </nav>
       <div className={styles.tools} data-print="no">
         <ServerDots />
-        <LogOut />
         <ThemeToggle initial={theme} />
       </div>
+      <LogOut />
     </header>
   );
 }
