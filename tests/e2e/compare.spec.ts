@@ -59,7 +59,7 @@ test("a sweep resumes after SIGKILL and SIGINT and makes each requested run once
 });
 
 test.describe("a complete sweep", () => {
-  const strategies = ["none", "sql-guarded", "sql-decrement"];
+  const strategies = ["none", "sql-guarded", "sql-row-lock"];
   const repeats = 3;
   let sweepId = "";
   let runs: string[] = [];
@@ -77,16 +77,16 @@ test.describe("a complete sweep", () => {
 
   test("repeats are one row with median, interval and comparison with the baseline", async ({ page }) => {
     await page.goto(`/compare?sweep=${sweepId}`);
-    const [guarded, decrement] = [page.getByTestId("group-sql-guarded"), page.getByTestId("group-sql-decrement")];
+    const [guarded, rowLock] = [page.getByTestId("group-sql-guarded"), page.getByTestId("group-sql-row-lock")];
     await expect(guarded.locator("td").first()).toHaveText("3");
-    await expect(decrement).toContainText(COMPARED);
+    await expect(rowLock).toContainText(COMPARED);
     await expect(guarded).not.toContainText(COMPARED);
-    await page.getByLabel("Compared with").selectOption("sql-decrement");
+    await page.getByLabel("Compared with").selectOption("sql-row-lock");
     await expect(guarded).toContainText(COMPARED);
-    await expect(decrement).not.toContainText(COMPARED);
-    await expect(page).toHaveURL(/base=sql-decrement/);
+    await expect(rowLock).not.toContainText(COMPARED);
+    await expect(page).toHaveURL(/base=sql-row-lock/);
     await page.reload();
-    await expect(page.getByLabel("Compared with")).toHaveValue("sql-decrement");
+    await expect(page.getByLabel("Compared with")).toHaveValue("sql-row-lock");
   });
 
   test("an unsafe strategy is listed below with what it broke and its rate, and is not compared", async ({ page }) => {
