@@ -114,7 +114,10 @@ test("a lab with an admin token prompts for it and then runs the sale", async ({
   await lab.open({ strategy: "sql-guarded", ...SMALL_SALE });
   await lab.sale(async () => {
     await lab.run.click();
-    await page.locator("input#admin-token").fill("any value: this lab has no token");
+    await page
+      .getByRole("dialog", { name: "Admin token" })
+      .getByLabel("Admin token")
+      .fill("any value: this lab has no token");
     await page.getByRole("button", { name: "Continue" }).click();
   });
   await expect(lab.verdict).toContainText("Safe.");

@@ -30,6 +30,7 @@ describe("the pages in a browser", () => {
     await database?.[Symbol.asyncDispose]();
   });
 
+  const tokenIn = (page: Page) => page.getByRole("dialog", { name: "Admin token" }).getByLabel("Admin token");
   const logOutIn = (page: Page) => page.getByRole("button", { name: "Log out" });
 
   async function openLab(page: Page): Promise<void> {
@@ -51,7 +52,7 @@ describe("the pages in a browser", () => {
     await openLab(page);
     assert.equal(await logOutIn(page).count(), 0, "expected no way to log out before the login");
     await switchTo(page, "sql-decrement");
-    await page.getByLabel("Admin token").fill(ADMIN_TOKEN);
+    await tokenIn(page).fill(ADMIN_TOKEN);
     await page.getByRole("button", { name: "Continue" }).click();
     await page.getByText("Shop uses sql-decrement").waitFor();
     await logOutIn(page).waitFor();
@@ -67,7 +68,7 @@ describe("the pages in a browser", () => {
 
     await context.addCookies([{ name: "lab_session", value: session.value, url: node.url }]);
     await switchTo(other, "sql-guarded");
-    await other.getByLabel("Admin token").waitFor();
+    await tokenIn(other).waitFor();
     assert.equal(await logOutIn(other).count(), 0, "expected the other tab to notice the end of the session");
     await context.close();
   });

@@ -1,6 +1,6 @@
 "use client";
 
-import { type FormEvent, useEffect, useState } from "react";
+import { type FormEvent, useEffect, useId, useState } from "react";
 import { callApi, problemSentence } from "@/app/_lib/api";
 import { useLabStatus } from "../site/lab-status";
 import button from "../ui/button.module.css";
@@ -19,6 +19,8 @@ export function TokenDialog({ open, onClose, onAccepted }: TokenDialogProps) {
   const [adminToken, setAdminToken] = useState("");
   const [problem, setProblem] = useState<string | null>(null);
   const { setLoggedIn } = useLabStatus();
+  // A page may have several of these dialogs.
+  const [inputId, problemId] = [useId(), useId()];
 
   useEffect(() => {
     // The lab has rejected a request, so an earlier session has ended.
@@ -41,18 +43,18 @@ export function TokenDialog({ open, onClose, onAccepted }: TokenDialogProps) {
         <p className="muted">
           Changing this lab requires the admin token. The person who started the lab set it as LAB_ADMIN_TOKEN.
         </p>
-        <label htmlFor="admin-token">Admin token</label>
+        <label htmlFor={inputId}>Admin token</label>
         <input
-          id="admin-token"
+          id={inputId}
           type="password"
           autoComplete="current-password"
           required
           value={adminToken}
           aria-invalid={problem !== null}
-          aria-describedby="admin-token-problem"
+          aria-describedby={problemId}
           onChange={(event) => setAdminToken(event.target.value)}
         />
-        <p className="alarm" id="admin-token-problem" role="alert">
+        <p className="alarm" id={problemId} role="alert">
           {problem}
         </p>
         <button type="submit" className={button.primary}>
