@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { after, describe, it } from "node:test";
 import { printable } from "../../load-tests/lib/printable.js";
 import { lab, outputOf } from "../../tests/integration/lab/lab-command";
-import { startOf } from "../shared/process-identity.mjs";
+import { self, startOf } from "../shared/process-identity.mjs";
 import { instancePaths } from "../supervisor/paths";
 import { initialState, type LabState, writeState } from "../supervisor/state";
 
@@ -29,6 +29,19 @@ describe("lab status", () => {
     assert.match(stdout, /node-2 +failed +node-2 exited 6 times in 60 s, last with exit code 3\./);
     assert.ok(stdout.includes(`npm run lab -- up --instance ${INSTANCE}`), stdout);
     assert.match(stdout, /\/logs\/node-2\.log/);
+  });
+
+  it("says which recorded process does not run, because a full disk keeps the supervisor from recording it", async () => {
+    const server = spawn(process.execPath, ["-e", ""], { stdio: "ignore" });
+    const { pid = 0 } = server;
+    const start = startOf(pid) ?? "";
+    await once(server, "exit");
+    const running = { name: "redis", ...self(), logFile: "/logs/redis.log", restarts: 0 };
+    const ended = { name: "postgres", pid, start, logFile: "/logs/postgres.log", restarts: 2 };
+    writeState(paths, { ...STATE, processes: [running, ended] });
+    const { stdout } = await lab(["status", "--instance", INSTANCE]);
+    assert.match(stdout, new RegExp(`redis +${self().pid} +0 restarts`));
+    assert.match(stdout, /postgres +not running +2 restarts +\/logs\/postgres\.log/);
   });
 
   it("prints control sequences of a reason, a name and a server's version escaped", async () => {

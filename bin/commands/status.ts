@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { print, writeOut } from "../shared/terminal";
 import { DEFAULT_INSTANCE, instancePaths, upCommand } from "../supervisor/paths";
 import { formatDown, formatUrls } from "../supervisor/print";
-import { readLiveState, readState, unsupervisedProcesses } from "../supervisor/state";
+import { endedProcesses, readLiveState, readState, unsupervisedProcesses } from "../supervisor/state";
 
 /** `npm run lab -- status`: exit 0 if the lab is up, 1 if it is not. */
 export function addStatusCommand(program: Command): void {
@@ -27,8 +27,11 @@ export function addStatusCommand(program: Command): void {
       }
       print(`${state.instance}: ${state.status}, supervisor ${state.supervisor.pid}, commit ${state.commit}`);
       if (state.status === "ready") writeOut(formatUrls(state));
-      for (const { name, pid, restarts, logFile } of state.processes) {
-        print(`  ${name.padEnd(12)} ${String(pid).padStart(7)}  ${restarts} restarts  ${logFile}`);
+      const ended = new Set(endedProcesses(state));
+      for (const process of state.processes) {
+        const { name, pid, restarts, logFile } = process;
+        const place = ended.has(process) ? "not running" : String(pid).padStart(7);
+        print(`  ${name.padEnd(12)} ${place}  ${restarts} restarts  ${logFile}`);
       }
       for (const { name, reason, logFile } of state.failed) {
         print(`  ${name.padEnd(12)} failed   ${reason} To start it now: \`${upCommand(instance)}\`. Log: ${logFile}`);

@@ -10,7 +10,14 @@ import { defaultPort, isPortFree, PORT_NAMES, wantedPort } from "../provision/po
 import { findInstaller, type Installer, installAdvice, isDebian } from "../provision/system-packages";
 import { clientIsCurrent, packagesAreCurrent } from "../shared/ensure-packages.mjs";
 import { DEFAULT_INSTANCE, downCommand, instancePaths, ROOT, upCommand } from "../supervisor/paths";
-import { readLiveState, readState, unsupervisedProcesses } from "../supervisor/state";
+import {
+  endedProcesses,
+  type LabState,
+  type RecordedProcess,
+  readLiveState,
+  readState,
+  unsupervisedProcesses,
+} from "../supervisor/state";
 import { currentCommit } from "../supervisor/version";
 import { findBrowser } from "../testing/browser";
 
@@ -153,17 +160,25 @@ function examineBuild(): Finding {
 }
 
 function examineLab(): Finding {
-  const name = "lab";
   const paths = instancePaths(DEFAULT_INSTANCE);
   const live = readLiveState(paths);
+  return findingOfLab(live, live ? [] : unsupervisedProcesses(readState(paths)));
+}
+
+/** @param unsupervised processes that still run although their supervisor was killed */
+export function findingOfLab(live: LabState | null, unsupervised: readonly RecordedProcess[]): Finding {
+  const name = "lab";
   const fix = `${upCommand(DEFAULT_INSTANCE)}, or ${downCommand(DEFAULT_INSTANCE)} to stop it`;
   if (!live) {
-    const left = unsupervisedProcesses(readState(paths));
-    if (left.length === 0) return { name, status: "ok", detail: "down" };
-    const names = left.map((process) => process.name).join(", ");
+    if (unsupervised.length === 0) return { name, status: "ok", detail: "down" };
+    const names = unsupervised.map((process) => process.name).join(", ");
     return { name, status: "missing", detail: `its supervisor was killed, and nothing restarts ${names}`, fix };
   }
   const detail = `${live.status}, ${live.dashboardUrl ?? "servers only"}`;
-  if (live.failed.length === 0) return { name, status: "ok", detail };
-  return { name, status: "missing", detail: `${detail}. ${live.failed.map(({ reason }) => reason).join(" ")}`, fix };
+  const reasons = [
+    ...live.failed.map(({ reason, logFile }) => `${reason} Log: ${logFile}`),
+    ...endedProcesses(live).map(({ name: ended, logFile }) => `${ended} is not running. Log: ${logFile}`),
+  ];
+  if (reasons.length === 0) return { name, status: "ok", detail };
+  return { name, status: "missing", detail: `${detail}. ${reasons.join(" ")}`, fix };
 }

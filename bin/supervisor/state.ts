@@ -75,6 +75,11 @@ export function initialState(instance: string, commit: string): LabState {
   };
 }
 
+/** Processes of a live lab that do not run now: the supervisor restarts them, or cannot write the state on a full disk. */
+export function endedProcesses({ processes }: LabState): readonly RecordedProcess[] {
+  return processes.filter((process) => !isSameProcess(process));
+}
+
 /** The state on disk; null if there is none or it is unusable. */
 export function readState(paths: InstancePaths): LabState | null {
   if (!existsSync(paths.stateFile)) return null;

@@ -3,10 +3,10 @@
  * come from files and requests.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it replaces
-const UNSAFE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /**
- * Text for a terminal. Unsafe characters become `\uXXXX`, so JSON stays valid. Line breaks are kept.
+ * Text for a terminal. Unsafe characters become `\uXXXX`, so JSON stays valid. Line breaks and tabs are kept.
  * @param {string} text
  */
 export function printable(text) {
