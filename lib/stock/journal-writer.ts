@@ -46,12 +46,12 @@ export class JournalWriter {
     await counter.withTypedErrors(added, "nothing was taken off the counter");
   }
 
-  /** Runs `work`. After a definite failure it removes the entry; after an unknown outcome the entry stays. */
+  /** Runs `work`. After a definite failure it removes the entry. The entry stays if the order or the counter may have changed. */
   async removingOnDefiniteFailure<T>(target: StockTarget, opId: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (!isLockError(error) || error.isDefinite) await this.remove(target, opId);
+      if (!isLockError(error) || (error.isDefinite && !error.mayBeInFlight)) await this.remove(target, opId);
       throw error;
     }
   }

@@ -99,6 +99,25 @@ describe("memcached-cas", () => {
     assert.deepEqual([client.value(KEY), await pending()], ["4", 1]);
   });
 
+  it("keeps the entry when the reply to the cas is lost, because the counter may have changed", async () => {
+    const { client, postgres, strategy, pending } = await setUp();
+    postgres.reply("stock", { stock: 5 });
+    client.after = (command, key) => command === "cas" && key === KEY && unreachable();
+    await assertLockError(strategy.reduceStock(purchaseOf(RUN)), "backend_unavailable", { isDefinite: true });
+    client.after = () => {};
+    assert.deepEqual([client.value(KEY), await pending()], ["4", 1]);
+  });
+
+  it("keeps the entry when the unit of a refused order may not have come back to the counter", async () => {
+    const { client, postgres, strategy, pending } = await setUp({ order: sqlError("22021") });
+    postgres.reply("stock", { stock: 5 });
+    client.before = (command) => {
+      if (command === "increment") unreachable();
+    };
+    await assertLockError(strategy.reduceStock(purchaseOf(RUN)), "backend_unavailable", { isDefinite: true });
+    assert.deepEqual([client.value(KEY), await pending()], ["4", 1]);
+  });
+
   for (const [reason, order] of [
     ["rejects the buyer", sqlError("23505", "orders_idempotency_key")],
     ["refuses the statement", sqlError("22021")],

@@ -64,8 +64,8 @@ export interface MemcachedCasParts {
  * - Guarantees: no unit is taken off the counter twice, and the guarded statement sells no unit that the row does not have.
  *   If a buyer's units are limited, the purchases of that buyer run one at a time (buyer-mutex.ts) and first read the buyer's
  *   units from PostgreSQL, so that duplicate clicks do not change the counter. A rejected order gives its units back.
- * - Breaks under: a crash between counter and order leaves a unit off the counter, undersold until `reconcile` finds that its
- *   journal entry is old. Memcached is a cache: if it is flushed, restarted or evicts the key, the counter is lost. A run
+ * - Breaks under: a crash between counter and order, or a lost reply to a change of the counter, leaves a unit off the
+ *   counter, undersold until `reconcile` finds that its journal entry is old. Memcached is a cache: if it is flushed, restarted or evicts the key, the counter is lost. A run
  *   then fails with `backend_unavailable` and does not recreate the counter; outside runs, `add` recreates it from the row.
  * - Fencing token: the version that cas compares serves as one. Clock: Memcached's, for the expiry of an unused counter.
  * - Units: integer stock units; `holdMs` passes between read and write of every attempt.

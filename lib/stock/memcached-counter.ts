@@ -49,14 +49,14 @@ export class MemcachedCounter {
     const { stock, expirySeconds } = written;
     const item = { key: this.key, value: String(stock), expirySeconds };
     const problem = `the counter may have changed from ${reading.stock} to ${stock} without an order; reconcile repairs it`;
-    const outcome = await this.withTypedErrors(this.client.cas(item, reading.version), problem);
+    const outcome = await this.change(this.client.cas(item, reading.version), problem);
     return outcome === "stored" ? "replaced" : outcome;
   }
 
   /** Adds the units of a rejected order in one step. Does nothing if the counter does not exist. */
   async giveBack(quantity: number): Promise<void> {
     const problem = `${quantity} units could not be returned to the counter; reconcile repairs it`;
-    await this.withTypedErrors(this.client.increment(this.key, quantity), problem);
+    await this.change(this.client.increment(this.key, quantity), problem);
   }
 
   /** Creates the counter if it does not exist. */
@@ -83,17 +83,30 @@ export class MemcachedCounter {
 
   /** @throws {LockError} when the command fails with a MemcachedError */
   async withTypedErrors<T>(command: Promise<T>, problem: string): Promise<T> {
-    try {
-      return await command;
-    } catch (error) {
-      if (!isMemcachedError(error)) throw error;
-      const code = error.kind === "refused" ? "config_invalid" : "backend_unavailable";
-      throw this.failure(code, `Memcached: ${error.message}; ${problem}`, error);
-    }
+    return command.catch((error: unknown) => {
+      throw this.typed(error, problem, false);
+    });
   }
 
-  private failure(code: "backend_unavailable" | "config_invalid", message: string, cause?: unknown): LockError {
+  /** The same for a command that changes the counter. Without a reply, the change may have happened or may still happen. */
+  private async change<T>(command: Promise<T>, problem: string): Promise<T> {
+    return command.catch((error: unknown) => {
+      throw this.typed(error, problem, isMemcachedError(error) && error.kind === "unreachable");
+    });
+  }
+
+  private typed(error: unknown, problem: string, mayBeInFlight: boolean): unknown {
+    if (!isMemcachedError(error)) return error;
+    const code = error.kind === "refused" ? "config_invalid" : "backend_unavailable";
+    return this.failure(code, `Memcached: ${error.message}; ${problem}`, { mayBeInFlight, cause: error });
+  }
+
+  private failure(
+    code: "backend_unavailable" | "config_invalid",
+    message: string,
+    details: { readonly mayBeInFlight?: boolean; readonly cause?: unknown } = {},
+  ): LockError {
     const { strategyId, resource } = this;
-    return new LockError({ code, strategyId, resource, message, isDefinite: true, cause });
+    return new LockError({ code, strategyId, resource, message, isDefinite: true, ...details });
   }
 }
