@@ -30,10 +30,11 @@ function makeNode(historyCapacity = 10) {
   const proxied: unknown[] = [];
   const createProxied = (id: string, ports: ProxyPorts) => {
     proxied.push(ports);
-    return {
-      strategy: { id: `${id} through proxies` } as StockStrategy,
-      close: async () => void disposed.push(`${id} proxied`),
-    };
+    const strategy = {
+      id: `${id} through proxies`,
+      drift: async () => ({ ...NO_DRIFT, counter: 4 }),
+    } as unknown as StockStrategy;
+    return { strategy, close: async () => void disposed.push(`${id} proxied`) };
   };
   const node = new StoreNode({
     name: "node-1",
@@ -68,7 +69,11 @@ describe("StoreNode", () => {
     assert.deepEqual(proxied, [{ postgres: [26_001] }]);
     assert.equal(node.plan(TARGET).strategy.id, "of-run through proxies");
     assert.equal(node.plan({ kind: "product", id: 2 }).strategy.id, "of-shop");
-    assert.equal((await node.drift("run-1"))?.drift, 0, "expected the count from the servers themselves");
+    assert.deepEqual(
+      await node.drift("run-1"),
+      { ...NO_DRIFT, counter: 4 },
+      "expected the drift from the strategy that sold",
+    );
     assert.deepEqual(created, ["of-run", "of-shop"]);
     node.close("run-1");
     assert.deepEqual(disposed, []);

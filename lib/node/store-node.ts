@@ -103,8 +103,8 @@ export class StoreNode {
 
   /** Ends the preparation of a run's stock. Called once for all nodes, after the run's counter was read. */
   async handBack(runId: string): Promise<void> {
-    const assignment = this.runs.get(runId)?.assignment;
-    if (assignment) await this.strategy(assignment.strategy).handBack?.(assignment.target);
+    const run = this.runs.get(runId);
+    await run?.strategy.handBack?.(run.assignment.target);
   }
 
   /**
@@ -223,8 +223,8 @@ export class StoreNode {
 
   /** Compares the stock count that a run's strategy keeps elsewhere with PostgreSQL's row; null if it keeps none. */
   async drift(runId: string): Promise<StockDrift | null> {
-    const assignment = this.runs.get(runId)?.assignment;
-    return (assignment && (await this.strategy(assignment.strategy).drift?.(assignment.target))) ?? null;
+    const run = this.runs.get(runId);
+    return (await run?.strategy.drift?.(run.assignment.target)) ?? null;
   }
 
   /** Call once per purchase, after parsing: every later step takes the plan as an argument. */
