@@ -1,4 +1,4 @@
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { OpenApiDocument, Operation } from "../../lib/http/openapi";
 import type { RawAnswer } from "./raw-request";
 
