@@ -79,8 +79,10 @@ describe("the verdict on a run", () => {
     const unexplained = verdictOn({ report });
     assert.deepEqual([unexplained.verdict, unexplained.sentences], ["inconclusive", ["3 requests got no answer."]]);
     const recovered = [{ nextGrantMs: 1_040, unserved: 0, watchedMs: 2_000 }];
-    const { verdict, sentences } = verdictOn({ report, run: { faults: [kill], recovery: recovered } });
+    const counts = { ...cleanRun().counts, requests: 500, sold: 100, soldOut: 398, unknown: 2 };
+    const { verdict, sentences } = verdictOn({ report, run: { faults: [kill], recovery: recovered, counts } });
     assert.equal(verdict, "safe");
+    assert.doesNotMatch(sentences.join(" "), /the answers said so/, "expected no answer from a killed node");
     assert.deepEqual(sentences.slice(-2), [
       "After kill-holder began, the next purchase got the lock in 1.04 s.",
       "3 requests got no answer, because node-1 was killed.",

@@ -107,7 +107,7 @@ export function safeSentences(document: RunDocument): string[] {
       `Fencing refused ${plural(refusedStaleWrites, "stale write")}: a holder wrote after its lease had ended and a newer holder had written.`,
     );
   }
-  const failed = counts.errors + counts.unknown - refusedStaleWrites;
+  const failed = counts.errors + counts.unknown - refusedStaleWrites - unansweredOf(document);
   if (failed > 0) sentences.push(`${plural(failed, "purchase")} failed, and the answers said so.`);
   if (stock.final > 0 && counts.contended > 0) {
     sentences.push(
@@ -115,6 +115,12 @@ export function safeSentences(document: RunDocument): string[] {
     );
   }
   return [...sentences, ...recoverySentences(document)];
+}
+
+/** Purchases that ended with their process, so that no answer said so. */
+function unansweredOf({ faults, counts, client }: RunDocument): number {
+  const isKilled = faults.some(({ killedNode }) => killedNode !== undefined);
+  return isKilled ? Math.min(counts.unknown, client?.failedRequests ?? 0) : 0;
 }
 
 /** How the lock went on after each fault. */

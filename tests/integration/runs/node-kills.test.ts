@@ -83,14 +83,18 @@ describe("a run in which a fault kills a store node", () => {
   }
 
   it("grants redis-lock to the next buyer when the killed holder's lease has expired, and oversells nothing", async () => {
-    const document = await sell("redis-lock", KILL);
+    // A busy machine can stop a node for longer than a short lease.
+    const document = await sell("redis-lock", KILL, { ttlMs: 3_000 });
     assertSafe(document);
     assert.match(
       document.faults[0]?.proof ?? "",
       /^node-1 was killed while buyer-\d+ \(.+\) held the lock, before the write: process \S+ was killed \(SIGKILL\), and process \S+ answered [\d.,]+ m?s later\.$/,
     );
     const { nextGrantMs } = recoveryOf(document);
-    assert.ok(nextGrantMs !== null && nextGrantMs > 500 && nextGrantMs < 5_000, `next grant after ${nextGrantMs} ms`);
+    assert.ok(
+      nextGrantMs !== null && nextGrantMs > 1_500 && nextGrantMs < 10_000,
+      `next grant after ${nextGrantMs} ms`,
+    );
     assert.ok(document.counts.unknown > 0, "expected the purchases that the kill ended");
     assert.match(verdictText(document), /got no answer, because node-1 was killed/);
     const { verdict, violations } = await checkHistory(historyLines(document));
