@@ -87,7 +87,7 @@ export class Coordinator {
       this.deadlines.set(id, limitMs, () => this.fail(id, NOT_FINISHED));
       this.stages.set(id, stage);
       this.startSampler(document);
-      this.faults.start(document, claimed.faults, proxies);
+      await this.faults.start(document, claimed.faults, proxies);
       return document;
     } catch (error) {
       await this.discard(id);

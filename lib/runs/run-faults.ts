@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { type FaultEvent, FaultMissed } from "../faults/fault";
 import { RunProxies } from "../faults/run-proxies";
@@ -13,6 +14,8 @@ import type { LiveFault } from "./run-sample";
 /** How long a fault may take to end and to be proven after the load is over. */
 const SETTLE_LIMIT_MS = LONGEST_PAUSE_MS + 15_000;
 const ARRIVALS_POLL_MS = 50;
+/** How long the opening of a run waits for its faults to be armed. */
+const ARM_LIMIT_MS = 5_000;
 
 type Outcome = Pick<RunDocument, "faults" | "missedFaults">;
 
@@ -21,6 +24,8 @@ interface OpenFault {
   readonly planned: PlannedFault;
   /** It has reached its moment. Of a fault that stops its node, the silence of the node shows it. */
   isDue: boolean;
+  /** The load may start: the fault waits for its moment, or has ended. */
+  readonly isArmed: AbortController;
 }
 
 interface RunningFaults {
@@ -43,18 +48,28 @@ export class RunFaults {
     return servers.length === 0 ? null : RunProxies.open(nodes, servers);
   }
 
-  start(document: RunDocument, planned: readonly PlannedFault[], proxies: RunProxies | null = null): void {
+  /** Resolves when every fault waits for its moment, so that the load does not start before. */
+  async start(
+    document: RunDocument,
+    planned: readonly PlannedFault[],
+    proxies: RunProxies | null = null,
+  ): Promise<void> {
     if (planned.length === 0) return;
     const closing = new AbortController();
     const open = new Set<OpenFault>();
     const outcomes = Promise.all(
       planned.map((fault) => {
-        const entry = { planned: fault, isDue: false };
+        const entry = { planned: fault, isDue: false, isArmed: new AbortController() };
         open.add(entry);
-        return this.inject(document, entry, { closing: closing.signal, proxies }).finally(() => open.delete(entry));
+        return this.inject(document, entry, { closing: closing.signal, proxies }).finally(() => {
+          entry.isArmed.abort();
+          open.delete(entry);
+        });
       }),
     );
+    const armed = Promise.all([...open].map(({ isArmed: { signal } }) => signal.aborted || once(signal, "abort")));
     this.running.set(document.id, { open, closing, outcomes, proxies });
+    await within<unknown>(ARM_LIMIT_MS, armed, null);
   }
 
   /** The faults of a run that have not ended. @param lateNodes nodes that do not answer */
@@ -119,12 +134,13 @@ export class RunFaults {
         durationMs,
         node: {
           name: nodeName,
-          armStop: (stop) => node.armStop(runId, stop),
+          armStop: (stop) => node.armStop(runId, stop).finally(() => open.isArmed.abort()),
           stops: () => node.stops(runId),
           disarmStops: () => node.disarmStops(runId),
         },
         proxies: proxies?.between(nodeNames, servers) ?? [],
         untilDue: async () => {
+          open.isArmed.abort();
           await this.untilDue(runId, atMs, closing);
           open.isDue = true;
         },

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Fault, Injection } from "../faults/fault";
+import type { RunDocument } from "./document";
+import type { NodeClient } from "./node-client";
+import type { PlannedFault } from "./plan-faults";
+import { RunFaults } from "./run-faults";
+
+const DOCUMENT = { id: "run-1", strategy: "redis-lock", config: { ttlMs: 1_000, nodes: 1 } } as unknown as RunDocument;
+const NODE = {
+  address: { name: "node-1", url: "" },
+  stats: async () => ({ counts: { requests: 0 } }),
+} as unknown as NodeClient;
+
+/** A fault that first waits for `prepared`, then for its moment. */
+function planned(prepared: Promise<void>): PlannedFault {
+  const inject = async ({ untilDue }: Injection) => {
+    await prepared;
+    await untilDue();
+    throw new Error("the load is over");
+  };
+  const fault = { id: "pause-holder", inject } as unknown as Fault;
+  return { fault, atMs: 0, durationMs: 0, nodeName: "node-1", nodeNames: [], servers: [] } as PlannedFault;
+}
+
+describe("the faults of a run", () => {
+  it("are armed before the load may start", async () => {
+    const faults = new RunFaults([NODE]);
+    let prepare = () => {};
+    const prepared = new Promise<void>((resolve) => {
+      prepare = resolve;
+    });
+    let isStarted = false;
+    const started = faults.start(DOCUMENT, [planned(Promise.resolve()), planned(prepared)]).then(() => {
+      isStarted = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(isStarted, false, "expected the run to wait for the second fault");
+    prepare();
+    await started;
+    await faults.stop();
+  });
+
+  it("do not keep a run waiting that fails to prepare them", async () => {
+    const faults = new RunFaults([NODE]);
+    await faults.start(DOCUMENT, [planned(Promise.reject(new Error("no server")))]);
+    await faults.stop();
+  });
+});
