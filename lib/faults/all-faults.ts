@@ -10,6 +10,7 @@ import { memcachedFlush } from "./memcached-flush";
 import { pauseHolder } from "./pause-holder";
 import { pgDisconnect } from "./pg-disconnect";
 import { redisRestart } from "./redis-restart";
+import { redlockNodeRestart } from "./redlock-node-restart";
 import { resetPeer } from "./reset-peer";
 import { slicer } from "./slicer";
 import { slowWork } from "./slow-work";
@@ -25,6 +26,7 @@ export const faultsById: Readonly<Record<FaultId, Fault>> = {
   "kill-between-setnx-expire": killBetweenSetnxExpire,
   "memcached-flush": memcachedFlush,
   "redis-restart": redisRestart,
+  "redlock-node-restart": redlockNodeRestart,
   "pg-disconnect": pgDisconnect,
   latency,
   bandwidth,

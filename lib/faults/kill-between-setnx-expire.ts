@@ -1,4 +1,5 @@
 import { ownerlessKey } from "../locks/redis/ownerless";
+import { env } from "../services/current-env";
 import { resourceOf } from "../stock/types";
 import { type Fault, FaultMissed, type Injection } from "./fault";
 import { killHolder } from "./kill-holder";
@@ -40,7 +41,7 @@ export const killBetweenSetnxExpire: Fault = {
 /** @throws FaultMissed if the lock's key has an expiry or is gone */
 async function keyWithoutExpiry({ traits, target }: Injection): Promise<string> {
   const key = ownerlessKey(traits.id, resourceOf(target));
-  const pttl = Number(await withRedis((redis) => redis.call("PTTL", key)));
+  const pttl = Number(await withRedis(env().REDIS_URL ?? "", (redis) => redis.call("PTTL", key)));
   if (pttl !== NO_EXPIRY) throw new FaultMissed(`PTTL ${key} was ${pttl}, so the lock is free or expires`);
   return key;
 }

@@ -7,6 +7,7 @@ import { elapsedMs, nowNs } from "../services/monotonic";
 import { counterKey } from "../stock/memcached-counter";
 import { resourceOf } from "../stock/types";
 import { type Fault, FaultMissed, type Injection } from "./fault";
+import { restartEffect } from "./server-restart";
 
 /** Short compared with a hold, so that one of the flushes comes soon after a hold has begun. */
 const FLUSH_EVERY_MS = 10;
@@ -30,10 +31,7 @@ export const memcachedFlush: Fault = {
     return "the lab did not start this Memcached; start the lab with FAULTS_MAY_EMPTY=memcached to let it empty this one";
   },
 
-  expectedEffectOf({ traits }) {
-    const effects = { breaks: "unsafe", blocks: "blocked", survives: "safe", "not-applicable": "safe" } as const;
-    return effects[traits.survives.serverRestart];
-  },
+  expectedEffectOf: ({ traits }) => restartEffect(traits),
 
   async inject(injection) {
     const url = env().MEMCACHED_URL ?? "";

@@ -1,11 +1,16 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { RedisSession } from "../locks/redis/redis-port";
 import { openRedisSession } from "../locks/redis/redis-session";
-import { env } from "../services/current-env";
+import { elapsedMs, nowNs } from "../services/monotonic";
 import { FaultMissed } from "./fault";
 
-/** Runs commands on one connection to the lab's Redis. @throws FaultMissed if Redis does not answer */
-export async function withRedis<T>(work: (redis: RedisSession) => Promise<T>): Promise<T> {
-  const redis = openRedisSession(env().REDIS_URL ?? "");
+const POLL_MS = 5;
+/** How long a server's supervisor may take to start it again. */
+const RESTART_LIMIT_MS = 20_000;
+
+/** Runs commands on one connection to a Redis of the lab. @throws FaultMissed if Redis does not answer */
+export async function withRedis<T>(url: string, work: (redis: RedisSession) => Promise<T>): Promise<T> {
+  const redis = openRedisSession(url);
   try {
     return await work(redis);
   } catch (error) {
@@ -39,6 +44,25 @@ export async function shutDownRedis(redis: RedisSession): Promise<void> {
     (error: Error) => (redis.isLost ? null : error),
   );
   if (refusal) throw new FaultMissed(`Redis did not shut down: ${refusal.message}`);
+}
+
+/**
+ * Waits until the server's supervisor has started it again, without its keys. @returns the new process
+ * @throws FaultMissed if no other process answers, or if it loaded keys
+ */
+export async function untilRestartedEmpty(url: string, { runId }: RedisProcess): Promise<RedisProcess> {
+  const beganNs = nowNs();
+  while (elapsedMs(beganNs) < RESTART_LIMIT_MS) {
+    const found = await withRedis(url, redisProcess).catch(() => null);
+    if (found && found.runId !== runId) return emptyProcess(found);
+    await delay(POLL_MS);
+  }
+  throw new FaultMissed(`Redis did not answer within ${RESTART_LIMIT_MS / 1_000} s; nothing started it again`);
+}
+
+function emptyProcess(process: RedisProcess): RedisProcess {
+  if (process.loadedKeys === 0) return process;
+  throw new FaultMissed(`Redis loaded ${process.loadedKeys} keys from its disk when it started`);
 }
 
 function fieldOf(info: string, name: string): string {

@@ -1,6 +1,4 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { holdsOf } from "../history/holds";
-import { byHost } from "../history/intervals";
 import { ownerlessKey } from "../locks/redis/ownerless";
 import type { RedisSession } from "../locks/redis/redis-port";
 import { env } from "../services/current-env";
@@ -8,11 +6,10 @@ import { elapsedMs, nowNs } from "../services/monotonic";
 import { counterKeys } from "../stock/redis-counter";
 import { resourceOf } from "../stock/types";
 import { type Fault, FaultMissed, type Injection } from "./fault";
-import { type RedisProcess, redisProcess, shutDownRedis, withRedis } from "./redis-admin";
+import { type RedisProcess, redisProcess, shutDownRedis, untilRestartedEmpty, withRedis } from "./redis-admin";
+import { restartEffect, whyNoHoldCovers } from "./server-restart";
 
 const POLL_MS = 5;
-/** How long the server's supervisor may take to start it again. */
-const RESTART_LIMIT_MS = 20_000;
 /** Holds writes back while the key is looked at. Redis ends this pause itself if the lab dies. */
 const WRITE_PAUSE_MS = 1_000;
 
@@ -33,36 +30,22 @@ export const redisRestart: Fault = {
     return "the lab did not start this Redis; start the lab with FAULTS_MAY_EMPTY=redis to let it empty this one";
   },
 
-  expectedEffectOf({ traits }) {
-    const effects = { breaks: "unsafe", blocks: "blocked", survives: "safe", "not-applicable": "safe" } as const;
-    return effects[traits.survives.serverRestart];
-  },
+  expectedEffectOf: ({ traits }) => restartEffect(traits),
 
   async inject(injection) {
     await injection.untilDue();
     const key = keyOf(injection);
-    const before = await endWhileHeld(injection, key);
+    const url = env().REDIS_URL ?? "";
+    const before = await withRedis(url, (redis) => endWhileHeld(redis, injection, key));
     const fromNs = nowNs();
-    const after = await untilAnotherProcess(before);
+    const after = await untilRestartedEmpty(url, before);
     const toNs = nowNs();
-    if (after.loadedKeys !== 0)
-      throw new FaultMissed(`Redis loaded ${after.loadedKeys} keys from its disk when it started`);
     const downMs = Math.round(elapsedMs(fromNs, toNs));
     const proof = `Redis process ${before.runId} ended while the key ${key} existed; process ${after.runId} answered ${downMs} ms later, without keys.`;
     return { fromNs, toNs, proof };
   },
 
-  whyUnproven({ ops }, { fromNs, toNs }) {
-    const covers = [...byHost(ops).values()]
-      .flatMap((onHost) => holdsOf(onHost))
-      .some(({ op, ...hold }) => {
-        const at = (reading: bigint) => Number(reading - op.clock.originNs);
-        return hold.fromNs < at(fromNs) && hold.toNs > at(toNs);
-      });
-    const isLocked = ops.some(({ grantedNs }) => grantedNs !== undefined);
-    if (covers || !isLocked) return null;
-    return "no holder worked from before the end of Redis until after its start; choose longer work (--hold-ms 1500)";
-  },
+  whyUnproven: whyNoHoldCovers,
 };
 
 /** The key that the strategy depends on. */
@@ -72,33 +55,16 @@ function keyOf({ traits, target }: Injection): string {
 }
 
 /** Ends Redis at a moment at which the key exists. @throws FaultMissed if the load ends before */
-async function endWhileHeld({ closing }: Injection, key: string): Promise<RedisProcess> {
-  return withRedis(async (redis) => {
-    while (!closing.aborted) {
-      const process = await redisProcess(redis);
-      await redis.call("CLIENT", "PAUSE", WRITE_PAUSE_MS, "WRITE");
-      if (await exists(redis, key)) {
-        await shutDownRedis(redis);
-        return process;
-      }
-      await redis.call("CLIENT", "UNPAUSE");
-      await delay(POLL_MS);
+async function endWhileHeld(redis: RedisSession, { closing }: Injection, key: string): Promise<RedisProcess> {
+  while (!closing.aborted) {
+    const process = await redisProcess(redis);
+    await redis.call("CLIENT", "PAUSE", WRITE_PAUSE_MS, "WRITE");
+    if (Number(await redis.call("EXISTS", key)) === 1) {
+      await shutDownRedis(redis);
+      return process;
     }
-    throw new FaultMissed(`the load ended before Redis had the key ${key}`);
-  });
-}
-
-async function exists(redis: RedisSession, key: string): Promise<boolean> {
-  return Number(await redis.call("EXISTS", key)) === 1;
-}
-
-/** @throws FaultMissed if no other process answers */
-async function untilAnotherProcess({ runId }: RedisProcess): Promise<RedisProcess> {
-  const beganNs = nowNs();
-  while (elapsedMs(beganNs) < RESTART_LIMIT_MS) {
-    const found = await withRedis(redisProcess).catch(() => null);
-    if (found && found.runId !== runId) return found;
+    await redis.call("CLIENT", "UNPAUSE");
     await delay(POLL_MS);
   }
-  throw new FaultMissed(`Redis did not answer within ${RESTART_LIMIT_MS / 1_000} s; nothing started it again`);
+  throw new FaultMissed(`the load ended before Redis had the key ${key}`);
 }

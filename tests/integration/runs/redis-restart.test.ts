@@ -14,20 +14,22 @@ import { clientReport } from "../../support/run-lab";
 import { buyAt, type ShopNode, startShopNodes } from "../../support/shop-node";
 
 requireEnv("DATABASE_URL");
-setEnv({ FAULTS_MAY_EMPTY: "redis", STORE_NODE: "redis-restart-lab" });
+setEnv({ FAULTS_MAY_EMPTY: "redis,redlock", STORE_NODE: "redis-restart-lab" });
 
 /** Work that lasts longer than Redis takes to restart and a waiter to find it. The lease outlasts the work. */
-const LONG = { stock: 3, vus: 3, holdMs: 2_500, ttlMs: 10_000, waitTimeoutMs: 20_000 };
+const LONG = { stock: 3, vus: 3, holdMs: 3_000, ttlMs: 10_000, waitTimeoutMs: 20_000 };
 const RESTART: FaultRequest = { id: "redis-restart", atMs: 100 };
 
 describe("a run in which Redis restarts empty", () => {
   let nodes: readonly ShopNode[] = [];
   let redis: OwnRedis;
+  let redlock: readonly OwnRedis[] = [];
   let lab: Coordinator;
 
   before(async () => {
     redis = await startOwnRedis({ isSupervised: true });
-    setEnv({ REDIS_URL: redis.url });
+    redlock = await Promise.all(Array.from({ length: 5 }, () => startOwnRedis({ isSupervised: true })));
+    setEnv({ REDIS_URL: redis.url, REDLOCK_URLS: redlock.map(({ url }) => url).join(",") });
     nodes = await startShopNodes(["node-1", "node-2"], "sql-guarded");
     lab = new Coordinator({
       nodes: nodes.map(({ url }, index) => new NodeClient({ name: `node-${index + 1}`, url }, undefined)),
@@ -39,7 +41,7 @@ describe("a run in which Redis restarts empty", () => {
   after(async () => {
     await lab?.stop();
     await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
-    await redis?.[Symbol.asyncDispose]();
+    await Promise.all([redis, ...redlock].map((server) => server?.[Symbol.asyncDispose]()));
     await postgresPool().end();
   });
 
@@ -79,6 +81,19 @@ describe("a run in which Redis restarts empty", () => {
       const document = await sell(strategy, [RESTART]);
       assert.deepEqual([document.verdict, document.expected], ["unsafe", "unsafe"], verdictText(document));
     }
+  });
+
+  it("gives redlock to a second holder: one of the three servers that the first holder has forgets it", async () => {
+    const control = await sell("redlock", []);
+    assert.deepEqual([control.verdict, control.expected], ["safe", "safe"], verdictText(control));
+    const document = await sell("redlock", [{ id: "redlock-node-restart", atMs: 0 }]);
+    assert.match(
+      document.faults[0]?.proof ?? "",
+      /^Servers 1 to 3 had the lock of [0-9a-z.-]+ while the others were cut off; server 3 ended \([0-9a-f]{40}\) and answered \d+ ms later/,
+      verdictText(document),
+    );
+    assert.deepEqual([document.verdict, document.expected], ["unsafe", "unsafe"], verdictText(document));
+    assert.ok(document.violations.overlappingHolds > 0, verdictText(document));
   });
 
   it("makes the run inconclusive if no holder worked for longer than the restart took", async () => {
