@@ -102,7 +102,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     for (const chart of await charts(page).all()) {
       const label = await chart.getByRole("img").getAttribute("aria-label");
       expect(label).toContain("Fault kill-holder from 60 ms to 61 ms.");
-      expect(label).toContain("Fault session-expiry from 2000 ms to 2500 ms.");
+      expect(label).toContain("Fault session-expiry from 2,000 ms to 2,500 ms.");
       const canvas = chart.locator("canvas");
       for (const ms of HATCHED_MS) {
         await expect
