@@ -88,7 +88,7 @@ export function formatMs(ms) {
 
 /** @param {[string, string][]} rows */
 function block(rows) {
-  return rows.map(([label, text]) => `  ${label.padEnd(16)}${text}`);
+  return rows.map(([label, text]) => `  ${`${label} `.padEnd(16)}${text}`);
 }
 
 /** @param {Percentiles} latencyMs */

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { CURVE_PERCENTILES as CURVE_OF_LAB } from "../../lib/node/curve-percentiles";
 import { clientReportSchema } from "../../lib/runs/client-report";
-import { CURVE_PERCENTILES, clientReportOf, failedThresholdsOf, formatMs, TREND_STATS } from "./report.js";
+import { runDocument } from "../../lib/runs/testing/run-fixture";
+import { CURVE_PERCENTILES, clientReportOf, failedThresholdsOf, formatMs, reportText, TREND_STATS } from "./report.js";
 
 const trend = (values: Record<string, number>) => ({ values });
 
@@ -50,6 +51,14 @@ describe("the buyers' report", () => {
 
   it("lists the crossed thresholds", () => {
     assert.deepEqual(failedThresholdsOf(metrics), ["unanswered: count==0"]);
+  });
+
+  it("separates the name of a fault from its proof, also if the name is long", () => {
+    const fault = { fromNs: "0", toNs: "1", proof: "Proof." };
+    const faults = ["down", "kill-between-setnx-expire"].map((faultId) => ({ ...fault, faultId }));
+    const text = reportText(runDocument({ faults }), { pageUrl: "/runs/r" });
+    assert.match(text, /^ {2}down {12}Proof\.$/m);
+    assert.match(text, /^ {2}kill-between-setnx-expire Proof\.$/m);
   });
 
   it("prints milliseconds with two or three significant digits", () => {
