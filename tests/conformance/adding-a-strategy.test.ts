@@ -39,6 +39,7 @@ const COPIED_PARTS = [
   "lib",
   "bin",
   "servers",
+  "load-tests",
   "simulator",
   "generated",
   "prisma",

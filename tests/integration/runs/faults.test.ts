@@ -146,7 +146,7 @@ describe("a run with a fault", () => {
       assert.equal(document.verdict, "inconclusive", verdictText(document));
       assert.match(
         verdictText(document),
-        /stopped for \d+ ms, and a lock whose holder stops can stay taken for 1000 ms/,
+        /stopped for \d+ ms, and a lock whose holder stops can stay taken for 1\.00 s/,
       );
     });
 

@@ -50,7 +50,7 @@ describe("a run whose node dies between its counter and the order", () => {
       assert.equal(document.verdict, "inconclusive", document.sentences.join(" "));
       assert.match(
         document.sentences.join(" "),
-        /not compared with the row: 1 unit was taken off it without an order 0.5 s after the load \(counter 6, row 7\)/,
+        /not compared with the row: 1 unit was taken off it without an order 500 ms after the load \(counter 6, row 7\)/,
       );
       assert.deepEqual(document.stock, { initial: STOCK, final: STOCK - SOLD, orders: SOLD });
 
