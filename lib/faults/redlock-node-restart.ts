@@ -9,8 +9,9 @@ import { type RedisProcess, redisProcess, shutDownRedis, untilRestartedEmpty, wi
 import { restartEffect, whyNoHoldCovers } from "./server-restart";
 
 const POLL_MS = 5;
-/** A lease that was granted or renewed at most this long ago: the holder does not look at it again soon. */
-const FRESH_MS = 250;
+/** Age of a lease, since its grant or its last renewal: the holder has received it, and does not look at it again soon. */
+const SETTLED_MS = 100;
+const FRESH_MS = 500;
 /** Beyond the lease: time for a buyer to get the lock. The servers end the cut themselves, also if the lab dies. */
 const CUT_MARGIN_MS = 20_000;
 
@@ -124,9 +125,9 @@ async function untilHeldBy(
   const key = resourceOf(target);
   while (!closing.aborted) {
     const [first, ...others] = await Promise.all(majority.map((server) => server.call("GET", key)));
-    const isFresh = Number(await majority[0]?.call("PTTL", key)) > ttlMs - FRESH_MS;
+    const ageMs = ttlMs - Number(await majority[0]?.call("PTTL", key));
     const isHeld = typeof first === "string" && others.every((value) => value === first);
-    if (isHeld && isFresh && (await isFree(cut, key))) return first;
+    if (isHeld && ageMs > SETTLED_MS && ageMs < FRESH_MS && (await isFree(cut, key))) return first;
     await delay(POLL_MS);
   }
   throw new FaultMissed("the load ended before a buyer held the lock on a bare majority of the servers");
