@@ -19,8 +19,8 @@ import { requireEnv, setEnv } from "../../support/lab-env";
 requireEnv(...serverKinds.map(({ variable }) => variable));
 setEnv({ STORE_NODE: "node-1", LOCK_STRATEGY: "sql-guarded" });
 
-const BUYERS = 40;
-const STOCK = 15;
+const BUYERS = 16;
+const STOCK = 6;
 /** A busy machine needs longer than the default to serve all buyers one after the other. */
 const WAIT_TIMEOUT_MS = 30_000;
 

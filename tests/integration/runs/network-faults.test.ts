@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import type { FaultRequest } from "../../../lib/faults/request";
 import { Coordinator } from "../../../lib/runs/coordinator";
 import type { RunDocument } from "../../../lib/runs/document";
@@ -19,6 +20,8 @@ requireEnv("DATABASE_URL", "REDIS_URL", "REDLOCK_URLS", "MEMCACHED_URL", "ZOOKEE
 
 const NAMES = ["node-1", "node-2"];
 const BUYERS = 8;
+/** Between two purchases of a buyer: leaves the processors time to serve the purchases. */
+const THINK_MS = 20;
 /** One after the other, so that a run shows each of them. */
 const FAULTS: readonly FaultRequest[] = [
   { id: "latency", atMs: 0, durationMs: 400 },
@@ -59,6 +62,7 @@ describe("a sale under faults of the network", () => {
         purchases += 1;
         await buyAt(url, { productId: target.id }, { userId: `buyer-${purchases}` });
         firstAnswerMs ??= performance.now();
+        await delay(THINK_MS);
       }
     };
     await Promise.all(Array.from({ length: BUYERS }, (_, number) => buyer(number)));
