@@ -27,6 +27,7 @@ const faults: fc.Arbitrary<FaultRequest> = fc.record(
     atMs: fc.integer({ min: 0, max: 600_000 }),
     durationMs: fc.integer({ min: 100, max: 15_000 }),
     node: fc.constantFrom("node-1", "node-2"),
+    server: fc.constantFrom("postgres", "redis"),
   },
   { requiredKeys: ["id"], noNullPrototype: true },
 );

@@ -5,7 +5,7 @@ import { down } from "./down";
 import type { Fault, Injection } from "./fault";
 import { latency } from "./latency";
 import type { NetworkEffect } from "./network-fault";
-import { networkFault, serversOf } from "./network-fault";
+import { networkFault, serversOf, whyNoProxies } from "./network-fault";
 import { resetPeer } from "./reset-peer";
 import type { ServerProxy } from "./run-proxies";
 
@@ -25,6 +25,13 @@ describe("a fault of the network", () => {
     assert.equal(reasonAgainst(latency, "sql-row-lock", 100), null);
     assert.equal(reasonAgainst(latency, "sql-guarded", 100), null);
     assert.equal(reasonAgainst(down, "redis-lock", 100), null);
+  });
+
+  it("is not available if a store node runs on another host", () => {
+    const here = ["http://127.0.0.1:3001", "http://localhost:3002", "http://[::1]:3003"];
+    const nodesAt = (urls: readonly string[]) => urls.map((url, index) => ({ name: `node-${index + 1}`, url }));
+    assert.equal(whyNoProxies(nodesAt(here)), null);
+    assert.match(whyNoProxies(nodesAt([...here, "http://store-4:3000"])) ?? "", /^node-4 \(.*\) runs on another host/);
   });
 
   it("blocks a lock that never expires if it can lose the release, and leaves the others safe", () => {

@@ -70,7 +70,7 @@ export function networkFault(network: NetworkFault): Fault {
     defaultDurationMs: () => durationMs,
     proxiedServers: ({ traits }) => network.servers ?? serversOf(traits),
     whyNotApplicable: (run) => (delayMs === undefined ? null : whyLeaseTooShort(run, delayMs)),
-    whyUnavailable: whyNoProxies,
+    whyUnavailable: () => whyNoProxies(env().STORE_NODES),
     // A release that is lost leaves a lock that never expires taken.
     expectedEffectOf: ({ traits }) =>
       delayMs === undefined && traits.survives.holderCrash === "blocks" ? "blocked" : "safe",
@@ -91,8 +91,8 @@ function whyLeaseTooShort({ traits, ttlMs }: FaultContext, delayMs: number): str
 }
 
 /** The nodes reach the proxies over the loopback address of this host. */
-function whyNoProxies(): string | null {
-  const remote = env().STORE_NODES.find(({ url }) => !LOOPBACK.test(new URL(url).hostname));
+export function whyNoProxies(nodes: readonly { readonly name: string; readonly url: string }[]): string | null {
+  const remote = nodes.find(({ url }) => !LOOPBACK.test(new URL(url).hostname));
   if (!remote) return null;
   return `${remote.name} (${remote.url}) runs on another host, and the lab's proxies listen on this one only`;
 }

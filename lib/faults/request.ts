@@ -11,6 +11,8 @@ export const faultRequestSchema = z.strictObject({
   durationMs: z.int().min(100).max(LONGEST_PAUSE_MS).optional(),
   /** The store node to act on, for faults of one node; absent: the first. For network faults, absent: all nodes. */
   node: z.string().min(1).max(64).optional(),
+  /** For network faults: the server to act on, by its id; absent: all servers of the strategy. */
+  server: z.string().min(1).max(20).optional(),
 });
 export type FaultRequest = z.infer<typeof faultRequestSchema>;
 

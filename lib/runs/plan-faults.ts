@@ -46,13 +46,20 @@ export function planFaults(request: RunRequest, nodeNames: readonly string[]): P
       throw invalidFault(`faults.${index}.node`, `"${nodeName}" must be one of ${nodeNames.join(", ")}.`);
     }
     const atMs = requested.atMs ?? DEFAULT_AT_MS;
+    const reachable = fault.proxiedServers?.(run) ?? [];
+    const servers = reachable.filter((server) => (requested.server ?? server) === server);
+    if (requested.server !== undefined && servers.length === 0) {
+      const valid =
+        reachable.length === 0 ? `${fault.id} acts on no server` : `it must be one of ${reachable.join(", ")}`;
+      throw invalidFault(`faults.${index}.server`, `"${requested.server}": ${valid}.`);
+    }
     return {
       fault,
       atMs,
       durationMs: requested.durationMs ?? durationMs ?? 0,
       nodeName,
       nodeNames: requested.node === undefined ? nodeNames : [requested.node],
-      servers: fault.proxiedServers?.(run) ?? [],
+      servers,
     };
   });
 }

@@ -119,6 +119,12 @@ describe("a sale under faults of the network", () => {
     assert.ok(first === 0 && Number(second) > 0, `expected failures on node-2 only, found ${first} and ${second}`);
   });
 
+  it("acts on the named server only", async () => {
+    const document = await sell("redis-lock", [{ id: "latency", atMs: 100, durationMs: 300, server: "redis" }], 600);
+    assert.equal(document.verdict, "safe", text(document));
+    assert.match(document.faults[0]?.proof ?? "", /^latency acted on \d+ connections? to Redis \(\d+ bytes\) of node-/);
+  });
+
   it("is missed, and the run is inconclusive, if the load ends before the fault begins", async () => {
     const document = await sell("sql-guarded", [{ id: "latency", atMs: 60_000 }], 200);
     assert.equal(document.verdict, "inconclusive", text(document));
