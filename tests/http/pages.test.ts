@@ -59,6 +59,16 @@ describe("the pages in a browser", () => {
     const [session] = await context.cookies();
     assert.equal(session?.name, "lab_session");
 
+    const desktop = page.viewportSize();
+    await page.setViewportSize({ width: 390, height: 844 });
+    const [pages, button] = [
+      await page.getByRole("navigation", { name: "Pages" }).boundingBox(),
+      await logOutIn(page).boundingBox(),
+    ];
+    assert.ok(pages && button, "expected the pages and the button on a phone");
+    assert.ok(button.y < pages.y + pages.height, "expected Log out beside the pages, found it on a line of its own");
+    if (desktop) await page.setViewportSize(desktop);
+
     const other = await context.newPage();
     await openLab(other);
     await logOutIn(other).waitFor();
