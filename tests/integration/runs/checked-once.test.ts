@@ -9,12 +9,14 @@ import { NodeClient } from "../../../lib/runs/node-client";
 import { readRun } from "../../../lib/runs/queries";
 import { runRequestSchema } from "../../../lib/runs/run-request";
 import { postgresPool, prisma } from "../../../lib/services/postgres";
-import { requireEnv } from "../../support/lab-env";
+import { requireEnv, setEnv } from "../../support/lab-env";
 import { clientReport } from "../../support/run-lab";
 import { buyAt, type ShopNode, startShopNodes } from "../../support/shop-node";
 import { waitUntil } from "../../support/wait-until";
 
 requireEnv("DATABASE_URL");
+// Not the name of a store node: a node that starts ends the run of an earlier process with its own name.
+setEnv({ STORE_NODE: "checked-once-lab" });
 
 const BUYERS = 12;
 const NODES = ["node-1", "node-2"];

@@ -24,7 +24,8 @@ import { makeProduct } from "../../support/rows";
 import { buyAt, type ShopAnswer, type ShopNode, startShopNodes } from "../../support/shop-node";
 
 requireEnv("DATABASE_URL", "REDIS_URL");
-setEnv({ FAULTS_MAY_EMPTY: "memcached" });
+// Not the name of a store node: a node that starts ends the run of an earlier process with its own name.
+setEnv({ STORE_NODE: "faults-lab", FAULTS_MAY_EMPTY: "memcached" });
 
 /** A connection as if of a store node's pool. */
 async function openAs(node: string): Promise<pg.Client> {

@@ -9,7 +9,7 @@ import { NodeClient } from "../../../lib/runs/node-client";
 import { runRequestSchema } from "../../../lib/runs/run-request";
 import { postgresPool, prisma } from "../../../lib/services/postgres";
 import { traitsOf } from "../../../lib/stock/stock-strategies";
-import { requireEnv } from "../../support/lab-env";
+import { requireEnv, setEnv } from "../../support/lab-env";
 import { makeProduct } from "../../support/rows";
 import { clientReport } from "../../support/run-lab";
 import { buyAt, type ShopNode, startShopNodes } from "../../support/shop-node";
@@ -17,6 +17,8 @@ import { post, startStoreLab } from "../../support/store-lab";
 import { waitUntil } from "../../support/wait-until";
 
 requireEnv("DATABASE_URL", "REDIS_URL", "REDLOCK_URLS", "MEMCACHED_URL", "ZOOKEEPER_HOSTS", "ETCD_URL");
+// Not the name of a store node: a node that starts ends the run of an earlier process with its own name.
+setEnv({ STORE_NODE: "network-faults-lab" });
 
 const NAMES = ["node-1", "node-2"];
 const BUYERS = 8;
