@@ -24,6 +24,8 @@ requireEnv("DATABASE_URL", "REDIS_URL", "ZOOKEEPER_HOSTS");
 setEnv({ STORE_NODE: "node-kills-lab" });
 
 const BUYERS = 60;
+/** Buyers who arrive at the same moment. */
+const GROUP = 4;
 const SETTINGS = { stock: 40, vus: BUYERS, holdMs: 10, ttlMs: 1_000, waitTimeoutMs: 20_000 };
 const KILL: FaultRequest = { id: "kill-holder", atMs: 50 };
 const CRASH: FaultRequest = { id: "store-node-crash", atMs: 0 };
@@ -54,12 +56,13 @@ describe("a run in which a fault kills a store node", () => {
 
   /** Buyers alternate between the nodes. A request to a killed node gets no answer. */
   async function sell(strategy: string, fault: FaultRequest, changes: object = {}): Promise<RunDocument> {
-    // Waiters of a lock start together. A crash in mid-sale needs buyers before and after it, also on a slow machine.
-    const gapMs = fault === CRASH ? 50 : 0;
+    // Waiters of a lock start together. A crash in mid-sale needs buyers before and after it, also on a slow machine, and
+    // groups that contend, also on a fast one.
+    const gapMs = fault === CRASH ? 200 : 0;
     const opened = await lab.open(runRequestSchema.parse({ strategy, ...SETTINGS, ...changes, faults: [fault] }));
     const answers = await Promise.allSettled(
       Array.from({ length: BUYERS }, async (_, buyer) => {
-        await delay(buyer * gapMs);
+        await delay(Math.floor(buyer / GROUP) * gapMs);
         const node = nodes[buyer % nodes.length] as ShopNode;
         return buyAt(node.url, { productId: opened.target.id }, { userId: `buyer-${buyer}` });
       }),
