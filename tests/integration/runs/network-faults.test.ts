@@ -24,14 +24,14 @@ const NAMES = ["node-1", "node-2"];
 const BUYERS = 8;
 /** Between two purchases of a buyer: leaves the processors time to serve the purchases. */
 const THINK_MS = 20;
-/** One after the other, so that a run shows each of them. */
+/** One after the other, so that a run shows each of them. Longer than a busy machine stops a node. */
 const FAULTS: readonly FaultRequest[] = [
-  { id: "latency", atMs: 0, durationMs: 400 },
-  { id: "slicer", atMs: 500, durationMs: 400 },
-  { id: "reset_peer", atMs: 1_000, durationMs: 150 },
-  { id: "down", atMs: 1_300, durationMs: 300 },
+  { id: "latency", atMs: 0, durationMs: 600 },
+  { id: "slicer", atMs: 700, durationMs: 600 },
+  { id: "reset_peer", atMs: 1_400, durationMs: 600 },
+  { id: "down", atMs: 2_100, durationMs: 500 },
 ];
-const LOAD_MS = 2_000;
+const LOAD_MS = 3_000;
 
 describe("a sale under faults of the network", () => {
   let nodes: readonly ShopNode[] = [];
@@ -54,7 +54,7 @@ describe("a sale under faults of the network", () => {
 
   /** Buyers who buy again and again, on both nodes, for `loadMs` after the first answer, from which the faults count. */
   async function sell(strategy: string, faults: readonly FaultRequest[], loadMs = LOAD_MS): Promise<RunDocument> {
-    const settings = { stock: 400, vus: BUYERS, holdMs: 5, ttlMs: 1_000, waitTimeoutMs: 10_000 };
+    const settings = { stock: 2_000, vus: BUYERS, holdMs: 5, ttlMs: 1_000, waitTimeoutMs: 10_000 };
     const { id, target } = await lab.open(runRequestSchema.parse({ strategy, ...settings, faults }));
     let firstAnswerMs: number | null = null;
     let purchases = 0;
@@ -100,9 +100,9 @@ describe("a sale under faults of the network", () => {
 
   for (const strategy of ["redis-lock", "sql-row-lock"]) {
     it(`leaves ${strategy} safe on slow links and when packets are swallowed`, async () => {
-      const slow: FaultRequest = { id: "bandwidth", atMs: 0, durationMs: 400 };
-      const swallowed: FaultRequest = { id: "timeout", atMs: 500, durationMs: 400 };
-      const document = await sell(strategy, [slow, swallowed], 1_200);
+      const slow: FaultRequest = { id: "bandwidth", atMs: 0, durationMs: 600 };
+      const swallowed: FaultRequest = { id: "timeout", atMs: 700, durationMs: 600 };
+      const document = await sell(strategy, [slow, swallowed], 1_700);
       assert.deepEqual([document.verdict, document.missedFaults], ["safe", []], text(document));
       const bytesOf = (proof = "") => [...proof.matchAll(/\((\d+) bytes\)/g)].map(([, bytes]) => Number(bytes));
       for (const { proof } of document.faults) assert.ok(Math.max(0, ...bytesOf(proof)) > 0, text(document));
