@@ -66,7 +66,7 @@ describe("the pages in a browser", () => {
       await logOutIn(page).boundingBox(),
     ];
     assert.ok(pages && button, "expected the pages and the button on a phone");
-    assert.ok(button.y < pages.y + pages.height, "expected Log out beside the pages, found it on a line of its own");
+    assert.ok(button.y < pages.y + pages.height, "expected Log out in the line of the page links, found it below");
     if (desktop) await page.setViewportSize(desktop);
 
     const other = await context.newPage();

@@ -7,24 +7,22 @@ import { checkHistory } from "../../../lib/history/check-history";
 import { overlapsIn } from "../../../lib/history/checkers/overlapping-holds";
 import { parseHistory } from "../../../lib/history/parse";
 import { emptyPercentiles } from "../../../lib/node/figures";
-import { Coordinator } from "../../../lib/runs/coordinator";
+import type { Coordinator } from "../../../lib/runs/coordinator";
 import { type RunDocument, runDocumentSchema } from "../../../lib/runs/document";
-import { expectedVerdict } from "../../../lib/runs/expected";
 import { historyLines } from "../../../lib/runs/history-export";
 import { isLabError } from "../../../lib/runs/lab-error";
-import { NodeClient } from "../../../lib/runs/node-client";
 import { readSamples } from "../../../lib/runs/queries";
 import { runRequestSchema } from "../../../lib/runs/run-request";
 import { elapsedMs } from "../../../lib/services/monotonic";
-import { postgresPool, prisma } from "../../../lib/services/postgres";
+import { postgresPool } from "../../../lib/services/postgres";
 import { traitsOf } from "../../../lib/stock/stock-strategies";
+import { openFaultLab } from "../../support/fault-lab";
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { type OwnMemcached, startOwnMemcached } from "../../support/own-memcached";
 import { makeProduct } from "../../support/rows";
 import { buyAt, type ShopAnswer, type ShopNode, startShopNodes } from "../../support/shop-node";
 
 requireEnv("DATABASE_URL", "REDIS_URL");
-// Not the name of a store node: a node that starts ends the run of an earlier process with its own name.
 setEnv({ STORE_NODE: "faults-lab", FAULTS_MAY_EMPTY: "memcached" });
 
 /** A connection as if of a store node's pool. */
@@ -47,12 +45,7 @@ describe("a run with a fault", () => {
     memcached = await startOwnMemcached();
     setEnv({ MEMCACHED_URL: memcached.url });
     nodes = await startShopNodes(["node-1", "node-2"], "sql-guarded");
-    lab = new Coordinator({
-      nodes: nodes.map(({ url }, index) => new NodeClient({ name: `node-${index + 1}`, url }, undefined)),
-      expectedOf: (request, count) => expectedVerdict(traitsOf(request.strategy), { ...request, nodes: count }),
-      versions: async () => ({ lab: "test" }),
-    });
-    await prisma().run.updateMany({ where: { status: "running" }, data: { status: "failed" } });
+    lab = await openFaultLab(nodes);
   });
   after(async () => {
     await lab?.stop();

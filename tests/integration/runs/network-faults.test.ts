@@ -2,13 +2,11 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { FaultRequest } from "../../../lib/faults/request";
-import { Coordinator } from "../../../lib/runs/coordinator";
+import type { Coordinator } from "../../../lib/runs/coordinator";
 import type { RunDocument } from "../../../lib/runs/document";
-import { expectedVerdict } from "../../../lib/runs/expected";
-import { NodeClient } from "../../../lib/runs/node-client";
 import { runRequestSchema } from "../../../lib/runs/run-request";
 import { postgresPool, prisma } from "../../../lib/services/postgres";
-import { traitsOf } from "../../../lib/stock/stock-strategies";
+import { openFaultLab } from "../../support/fault-lab";
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { makeProduct } from "../../support/rows";
 import { clientReport } from "../../support/run-lab";
@@ -17,7 +15,6 @@ import { post, startStoreLab } from "../../support/store-lab";
 import { waitUntil } from "../../support/wait-until";
 
 requireEnv("DATABASE_URL", "REDIS_URL", "REDLOCK_URLS", "MEMCACHED_URL", "ZOOKEEPER_HOSTS", "ETCD_URL");
-// Not the name of a store node: a node that starts ends the run of an earlier process with its own name.
 setEnv({ STORE_NODE: "network-faults-lab" });
 
 const NAMES = ["node-1", "node-2"];
@@ -42,12 +39,7 @@ describe("a sale under faults of the network", () => {
 
   before(async () => {
     nodes = await startShopNodes(NAMES, "sql-guarded");
-    lab = new Coordinator({
-      nodes: nodes.map(({ url }, index) => new NodeClient({ name: `node-${index + 1}`, url }, undefined)),
-      expectedOf: (request, count) => expectedVerdict(traitsOf(request.strategy), { ...request, nodes: count }),
-      versions: async () => ({ lab: "test" }),
-    });
-    await prisma().run.updateMany({ where: { status: "running" }, data: { status: "failed" } });
+    lab = await openFaultLab(nodes);
   });
   after(async () => {
     await lab?.stop();

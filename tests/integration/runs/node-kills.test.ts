@@ -6,21 +6,18 @@ import { after, before, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { FaultRequest } from "../../../lib/faults/request";
 import { checkHistory } from "../../../lib/history/check-history";
-import { Coordinator } from "../../../lib/runs/coordinator";
+import type { Coordinator } from "../../../lib/runs/coordinator";
 import { type RunDocument, runDocumentSchema } from "../../../lib/runs/document";
-import { expectedVerdict } from "../../../lib/runs/expected";
 import { historyLines } from "../../../lib/runs/history-export";
-import { NodeClient } from "../../../lib/runs/node-client";
 import { readSamples } from "../../../lib/runs/queries";
 import { runRequestSchema } from "../../../lib/runs/run-request";
-import { postgresPool, prisma } from "../../../lib/services/postgres";
-import { traitsOf } from "../../../lib/stock/stock-strategies";
+import { postgresPool } from "../../../lib/services/postgres";
+import { openFaultLab } from "../../support/fault-lab";
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { clientReport } from "../../support/run-lab";
 import { buyAt, type ShopNode, startShopNodes } from "../../support/shop-node";
 
 requireEnv("DATABASE_URL", "REDIS_URL", "ZOOKEEPER_HOSTS");
-// Not a node's name: a process that restarts ends the run that its earlier instance opened.
 setEnv({ STORE_NODE: "node-kills-lab" });
 
 const BUYERS = 60;
@@ -40,12 +37,7 @@ describe("a run in which a fault kills a store node", () => {
       env: { SPOOL_DIR: spoolDir },
       isSupervised: true,
     });
-    lab = new Coordinator({
-      nodes: nodes.map(({ url }, index) => new NodeClient({ name: `node-${index + 1}`, url }, undefined)),
-      expectedOf: (request, count) => expectedVerdict(traitsOf(request.strategy), { ...request, nodes: count }),
-      versions: async () => ({ lab: "test" }),
-    });
-    await prisma().run.updateMany({ where: { status: "running" }, data: { status: "failed" } });
+    lab = await openFaultLab(nodes);
   });
   after(async () => {
     await lab?.stop();

@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { FaultRequest } from "../../../lib/faults/request";
-import { Coordinator } from "../../../lib/runs/coordinator";
+import type { Coordinator } from "../../../lib/runs/coordinator";
 import type { RunDocument } from "../../../lib/runs/document";
-import { expectedVerdict } from "../../../lib/runs/expected";
-import { NodeClient } from "../../../lib/runs/node-client";
 import { runRequestSchema } from "../../../lib/runs/run-request";
-import { postgresPool, prisma } from "../../../lib/services/postgres";
-import { traitsOf } from "../../../lib/stock/stock-strategies";
+import { postgresPool } from "../../../lib/services/postgres";
+import { openFaultLab } from "../../support/fault-lab";
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { type OwnRedis, startOwnRedis } from "../../support/own-redis";
 import { clientReport } from "../../support/run-lab";
@@ -31,12 +29,7 @@ describe("a run in which Redis restarts empty", () => {
     redlock = await Promise.all(Array.from({ length: 5 }, () => startOwnRedis({ isSupervised: true })));
     setEnv({ REDIS_URL: redis.url, REDLOCK_URLS: redlock.map(({ url }) => url).join(",") });
     nodes = await startShopNodes(["node-1", "node-2"], "sql-guarded");
-    lab = new Coordinator({
-      nodes: nodes.map(({ url }, index) => new NodeClient({ name: `node-${index + 1}`, url }, undefined)),
-      expectedOf: (request, count) => expectedVerdict(traitsOf(request.strategy), { ...request, nodes: count }),
-      versions: async () => ({ lab: "test" }),
-    });
-    await prisma().run.updateMany({ where: { status: "running" }, data: { status: "failed" } });
+    lab = await openFaultLab(nodes);
   });
   after(async () => {
     await lab?.stop();
