@@ -13,18 +13,31 @@ export interface Ended {
 
 const LIMIT_MS = 90_000;
 
+export interface LabUser {
+  readonly uid?: number;
+  readonly gid?: number;
+  /** A program with arguments that starts the lab command. */
+  readonly through?: readonly string[];
+}
+
 /** Runs `npm run lab -- …` as a user does. Removes this process's server URLs from the environment, so that it starts servers. */
 export function lab(
   args: readonly string[],
   env: Record<string, string> = {},
-  user: { readonly uid?: number; readonly gid?: number } = {},
+  { through = [], ...user }: LabUser = {},
 ): Promise<Ended> {
   const inherited: Record<string, string | undefined> = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(.*_URLS?|ZOOKEEPER_HOSTS|NODE_TEST_CONTEXT|LAB_.*)$/.test(name)),
   );
   const childEnv: Record<string, string | undefined> = { ...inherited, LAB_INSTALL: "never", ...env };
+  const [program = process.execPath, ...rest] = [
+    ...through,
+    process.execPath,
+    path.join(ROOT, "bin", "bootstrap.mjs"),
+    ...args,
+  ];
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [path.join(ROOT, "bin", "bootstrap.mjs"), ...args], {
+    const child = spawn(program, rest, {
       ...user,
       cwd: ROOT,
       env: childEnv as NodeJS.ProcessEnv,
