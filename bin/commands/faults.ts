@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { ExpectedEffect } from "../../lib/faults/fault";
-import { effectOf, type FaultEffects, faultEffects } from "../../lib/faults/fault-effects";
+import { expectedResult, type FaultEffects, faultEffects } from "../../lib/faults/fault-effects";
 import { FAULT_SYNTAX } from "../../lib/faults/fault-text";
 import { traitsOf } from "../../lib/stock/stock-strategies";
 import { strategyId } from "../runs/options";
@@ -26,7 +26,7 @@ function json({ strategy }: FaultsFlags): string {
   if (strategy === undefined) return JSON.stringify(faults, null, 2);
   const traits = traitsOf(strategy);
   return JSON.stringify(
-    faults.map(({ id, does }) => ({ id, does, ...effectOf(id, traits) })),
+    faults.map(({ id, does }) => ({ id, does, ...expectedResult(id, traits) })),
     null,
     2,
   );
@@ -56,11 +56,11 @@ function allEffects({ id, does, proof, strategies, notApplicable }: FaultEffects
 }
 
 function effectOn(strategy: string, { id, does }: FaultEffects): string {
-  const result = effectOf(id, traitsOf(strategy));
+  const { expected, reason } = expectedResult(id, traitsOf(strategy));
   const sentence =
-    "reason" in result
-      ? `does not apply to ${strategy}: ${result.reason}`
-      : `${strategy} is expected to ${EFFECT_WORDS[result.effect]}`;
+    expected === "not applicable"
+      ? `does not apply to ${strategy}: ${reason}`
+      : `${strategy} is expected to ${EFFECT_WORDS[expected]}. ${reason}`;
   return [`  ${id}`, `    ${does}`, `    ${sentence}`, ""].join("\n");
 }
 

@@ -3,6 +3,7 @@ import type { History } from "../history/history";
 import type { StrategyTraits } from "../locks/types";
 import type { ArmedStop, StopOutcome } from "../node/node-stops";
 import type { StockTarget } from "../stock/types";
+import type { MatrixSale } from "./matrix-sale";
 import type { ServerProxy } from "./run-proxies";
 
 /** The settings of a run that decide whether a fault applies to it and what the fault does. */
@@ -50,6 +51,12 @@ export interface StopReport {
  */
 export type ExpectedEffect = "unsafe" | "blocked" | "safe";
 
+export interface Expectation {
+  readonly effect: ExpectedEffect;
+  /** Why, as a sentence for people. */
+  readonly reason: string;
+}
+
 /** A fault in one run. */
 export interface Injection {
   readonly target: StockTarget;
@@ -85,8 +92,10 @@ export interface Fault {
   whyNotApplicable(run: FaultContext): string | null;
   /** Why this lab cannot inject it into any run; absent or null if it can. */
   whyUnavailable?(): string | null;
-  /** The effect that the strategy's traits predict. */
-  expectedEffectOf(run: FaultContext, durationMs: number): ExpectedEffect;
+  /** What the strategy's traits predict. */
+  expectationOf(run: FaultContext, durationMs: number): Expectation;
+  /** A sale that shows the fault's effect on the strategy within seconds. */
+  matrixSale(traits: StrategyTraits): MatrixSale;
   /** @throws FaultMissed if it did not take effect, or there is no proof that it did */
   inject(injection: Injection): Promise<FaultEvent>;
   /** Why the run's history does not show that the fault could have an effect; null if it does. Absent: the event proves it. */

@@ -4,6 +4,7 @@ import { resourceOf } from "../stock/types";
 import { type Fault, FaultMissed, type Injection } from "./fault";
 import { killHolder } from "./kill-holder";
 import { untilRestarted } from "./killed-node";
+import { crowd } from "./matrix-sale";
 import { withRedis } from "./redis-admin";
 
 /** PTTL of a key that has no expiry. */
@@ -24,7 +25,12 @@ export const killBetweenSetnxExpire: Fault = {
     return killHolder.whyNotApplicable(run);
   },
 
-  expectedEffectOf: () => "blocked",
+  expectationOf: () => ({
+    effect: "blocked",
+    reason: "The lock of the killed holder has no expiry yet and stays taken until an operator breaks it.",
+  }),
+
+  matrixSale: (traits) => crowd(traits, { stock: 20 }),
 
   async inject(injection) {
     const { node, atMs } = injection;

@@ -1,6 +1,7 @@
 import type { Fault } from "./fault";
 import { untilRestarted } from "./killed-node";
-import { crashedLockMs } from "./orphaned-lock";
+import { crowd } from "./matrix-sale";
+import { crashedLockMs, crashedLockReason } from "./orphaned-lock";
 import { waitedBetween } from "./waited-for-lock";
 
 /**
@@ -23,7 +24,12 @@ export const killHolder: Fault = {
     return null;
   },
 
-  expectedEffectOf: ({ traits, ttlMs }) => (crashedLockMs(traits, ttlMs) === Infinity ? "blocked" : "safe"),
+  expectationOf: ({ traits, ttlMs }) => ({
+    effect: crashedLockMs(traits, ttlMs) === Infinity ? "blocked" : "safe",
+    reason: crashedLockReason(traits, ttlMs),
+  }),
+
+  matrixSale: (traits) => crowd(traits, { stock: 20 }),
 
   async inject(injection) {
     const { node, atMs } = injection;

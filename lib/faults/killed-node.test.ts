@@ -57,14 +57,14 @@ describe("the proof of a killed holder", () => {
 
 describe("the expected effect of a killed holder", () => {
   const effects = (strategy: string) =>
-    [killHolder, storeNodeCrash].map((fault) => fault.expectedEffectOf(runOf(strategy), 0));
+    [killHolder, storeNodeCrash].map((fault) => fault.expectationOf(runOf(strategy), 0).effect);
 
   it("is a blocked sale if the lock never expires, and none if it expires or ends with the process", () => {
     for (const id of ["redis-setnx", "redis-getset"]) assert.deepEqual(effects(id), ["blocked", "blocked"], id);
     for (const id of ["redis-lock", "redis-setnx-expire", "sql-row-lock", "sql-advisory", "zk-mutex", "etcd-lock"]) {
       assert.deepEqual(effects(id), ["safe", "safe"], id);
     }
-    assert.equal(storeNodeCrash.expectedEffectOf(runOf("sql-guarded"), 0), "safe");
+    assert.equal(storeNodeCrash.expectationOf(runOf("sql-guarded"), 0).effect, "safe");
   });
 
   it("is a blocked sale for the one lock that sets its expiry in a second command", () => {
@@ -72,7 +72,7 @@ describe("the expected effect of a killed holder", () => {
       (id) => killBetweenSetnxExpire.whyNotApplicable(runOf(id)) === null,
     );
     assert.deepEqual(applicable, ["redis-setnx-expire"]);
-    assert.equal(killBetweenSetnxExpire.expectedEffectOf(runOf("redis-setnx-expire"), 0), "blocked");
+    assert.equal(killBetweenSetnxExpire.expectationOf(runOf("redis-setnx-expire"), 0).effect, "blocked");
   });
 
   it("needs a holder and a second node", () => {

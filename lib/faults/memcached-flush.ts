@@ -7,7 +7,8 @@ import { elapsedMs, nowNs } from "../services/monotonic";
 import { counterKey } from "../stock/memcached-counter";
 import { resourceOf } from "../stock/types";
 import { type Fault, FaultMissed, type Injection } from "./fault";
-import { restartEffect } from "./server-restart";
+import { arrivals, crowd } from "./matrix-sale";
+import { restartExpectation } from "./server-restart";
 
 /** Short compared with a hold, so that one of the flushes comes soon after a hold has begun. */
 const FLUSH_EVERY_MS = 10;
@@ -31,7 +32,13 @@ export const memcachedFlush: Fault = {
     return "the lab did not start this Memcached; start the lab with FAULTS_MAY_EMPTY=memcached to let it empty this one";
   },
 
-  expectedEffectOf: ({ traits }) => restartEffect(traits),
+  expectationOf: ({ traits }) => restartExpectation(traits),
+
+  // A lock: the buyer beside the holder needs time to read the stock. A counter: it is gone while buyers still arrive.
+  matrixSale: (traits) =>
+    traits.kind === "lock"
+      ? crowd(traits, { stock: 20, vus: 40, holdMs: 80 })
+      : arrivals(traits, { faultAtMs: 200, durationMs: 1_000 }),
 
   async inject(injection) {
     const url = env().MEMCACHED_URL ?? "";

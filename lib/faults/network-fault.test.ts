@@ -35,7 +35,7 @@ describe("a fault of the network", () => {
   });
 
   it("blocks a lock that never expires if it can lose the release, and leaves the others safe", () => {
-    const effect = (fault: Fault, id: string) => fault.expectedEffectOf({ ...RUN, traits: traitsOf(id) }, 1_000);
+    const effect = (fault: Fault, id: string) => fault.expectationOf({ ...RUN, traits: traitsOf(id) }, 1_000).effect;
     assert.deepEqual([effect(resetPeer, "redis-setnx"), effect(latency, "redis-setnx")], ["blocked", "safe"]);
     assert.deepEqual([effect(resetPeer, "redis-lock"), effect(down, "sql-advisory")], ["safe", "safe"]);
   });

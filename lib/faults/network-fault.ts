@@ -3,8 +3,9 @@ import { type ServerId, serverKinds, servers } from "../../servers/all-servers";
 import type { StrategyTraits } from "../locks/types";
 import { env } from "../services/current-env";
 import { nowNs } from "../services/monotonic";
-import { type Fault, type FaultContext, FaultMissed, type Injection } from "./fault";
+import { type Expectation, type Fault, type FaultContext, FaultMissed, type Injection } from "./fault";
 import type { FaultId } from "./ids";
+import { arrivals } from "./matrix-sale";
 import { toxicKinds } from "./proxy/all-toxics";
 import type { Attributes, Stream } from "./proxy/toxic";
 import type { ServerProxy } from "./run-proxies";
@@ -71,11 +72,27 @@ export function networkFault(network: NetworkFault): Fault {
     proxiedServers: ({ traits }) => network.servers ?? serversOf(traits),
     whyNotApplicable: (run) => (delayMs === undefined ? null : whyLeaseTooShort(run, delayMs)),
     whyUnavailable: () => whyNoProxies(env().STORE_NODES),
-    // A release that is lost leaves a lock that never expires taken.
-    expectedEffectOf: ({ traits }) =>
-      delayMs === undefined && traits.survives.holderCrash === "blocks" ? "blocked" : "safe",
+    expectationOf: ({ traits }) => expectationOf(network, traits),
+    matrixSale: (traits) => arrivals(traits, { faultMs: Math.min(durationMs, MATRIX_FAULT_MS) }),
     inject: (injection) => inject(network, injection),
   };
+}
+
+const MATRIX_FAULT_MS = 1_000;
+
+function expectationOf({ delayMs }: NetworkFault, { survives, kind }: StrategyTraits): Expectation {
+  if (delayMs !== undefined) return { effect: "safe", reason: "It only makes purchases slower: no message is lost." };
+  if (survives.holderCrash === "blocks") {
+    return {
+      effect: "blocked",
+      reason: "If a message of a holder is lost, its lock stays taken for ever: nothing else frees it.",
+    };
+  }
+  const reason =
+    kind === "lock"
+      ? "A holder that cannot reach its lock in time does not write, and a lock without a holder becomes free again."
+      : "The write is stored as a whole or not at all, and its buyer gets an error or no outcome.";
+  return { effect: "safe", reason };
 }
 
 /** All strategies sell through PostgreSQL. */

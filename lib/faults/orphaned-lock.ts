@@ -1,5 +1,6 @@
 import type { StrategyTraits } from "../locks/types";
 import { DEFAULT_SESSION_TIMEOUT_MS } from "../locks/zookeeper/zk-port";
+import { durationText } from "../services/number-text";
 
 /** How long a lock stays taken after its holder's process ended, at most; Infinity if it never expires. Milliseconds. */
 export function crashedLockMs(traits: StrategyTraits, ttlMs: number): number {
@@ -22,4 +23,15 @@ export function orphanedLockMs(traits: StrategyTraits, ttlMs: number): number {
   // etcd grants no lease shorter than its election timeout, and notices an expired lease up to a second late.
   if (family === "etcd") return Math.max(2_000, wholeSeconds) + 1_000;
   return ttlMs;
+}
+
+/** Why a lock is free again after its holder's process ended, or why it never is. */
+export function crashedLockReason(traits: StrategyTraits, ttlMs: number): string {
+  if (traits.kind === "atomic") return "No lock stays taken, because it changes the stock in one operation.";
+  const takenMs = crashedLockMs(traits, ttlMs);
+  if (takenMs === 0) return "PostgreSQL frees the lock when the connections of the killed process end.";
+  if (takenMs !== Infinity) return `The lock of the killed holder expires within ${durationText(takenMs)}.`;
+  return traits.expiryClock === "none"
+    ? "The lock of the killed holder has no expiry and stays taken until an operator breaks it."
+    : "Each poll of a waiter extends the lock of the killed holder, so it never expires.";
 }

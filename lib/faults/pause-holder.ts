@@ -1,8 +1,10 @@
 import { once } from "node:events";
+import type { StrategyTraits } from "../locks/types";
 import { LONGEST_PAUSE_MS, type StopOutcome } from "../node/node-stops";
 import { elapsedMs } from "../services/monotonic";
 import { durationText, settingText } from "../services/number-text";
 import { type Fault, type FaultEvent, FaultMissed, type Injection } from "./fault";
+import { crowd } from "./matrix-sale";
 import { orphanedLockMs } from "./orphaned-lock";
 import { waitedBetween } from "./waited-for-lock";
 
@@ -40,11 +42,33 @@ export const pauseHolder: Fault = {
     return null;
   },
 
-  expectedEffectOf({ traits, ttlMs, fencing }, durationMs) {
-    const isSafeByFencing = traits.fencingSource !== null && traits.survives.holderPause === "survives";
-    const acceptsStaleWrites = traits.survives.holderPause === "breaks" || (isSafeByFencing && !fencing);
-    return acceptsStaleWrites && durationMs > orphanedLockMs(traits, ttlMs) ? "unsafe" : "safe";
+  expectationOf({ traits, ttlMs, fencing }, durationMs) {
+    const takenMs = orphanedLockMs(traits, ttlMs);
+    if (takenMs === Infinity) return { effect: "safe", reason: `${whyNeverFree(traits)}, so no other buyer gets it.` };
+    if (durationMs <= takenMs) {
+      return {
+        effect: "safe",
+        reason: `The lock stays taken for up to ${durationText(takenMs)}, longer than the pause.`,
+      };
+    }
+    const isFenced = traits.fencingSource !== null && traits.survives.holderPause === "survives";
+    if (isFenced && fencing) {
+      return {
+        effect: "safe",
+        reason: "The late write of the paused holder is rejected, because its fencing token is too old.",
+      };
+    }
+    const acceptsLateWrites = isFenced || traits.survives.holderPause === "breaks";
+    if (!acceptsLateWrites)
+      return { effect: "safe", reason: "The paused holder finds that it lost the lock, and does not write." };
+    const why = isFenced ? "fencing tokens are not checked" : "no fencing token rejects it";
+    return {
+      effect: "unsafe",
+      reason: `The lock expires during the pause, and the late write of the paused holder is accepted: ${why}.`,
+    };
   },
+
+  matrixSale: (traits) => crowd(traits),
 
   async inject(injection) {
     const { node, atMs, durationMs, closing } = injection;
@@ -59,6 +83,13 @@ export const pauseHolder: Fault = {
     return "no other purchase waited for the lock during the fault";
   },
 };
+
+function whyNeverFree({ family, expiryClock }: StrategyTraits): string {
+  if (family === "sql")
+    return "PostgreSQL keeps the lock while its connection is open, and a stopped process keeps it open";
+  if (expiryClock === "none") return "The lock has no expiry";
+  return "Each poll of a waiter extends the lock";
+}
 
 function eventOf(outcome: StopOutcome | undefined, injection: Injection): FaultEvent {
   const { node, atMs, durationMs, traits, ttlMs } = injection;

@@ -5,6 +5,7 @@ import { postgresPool } from "../services/postgres";
 import { stockTables } from "../stock/stock-sql";
 import { resourceOf } from "../stock/types";
 import { type Fault, type FaultEvent, FaultMissed, type Injection } from "./fault";
+import { crowd } from "./matrix-sale";
 
 /** A statement without contention takes a millisecond or two. */
 const POLL_MS = 3;
@@ -23,7 +24,14 @@ export const pgDisconnect: Fault = {
   defaultDurationMs: () => null,
   // All strategies sell through PostgreSQL.
   whyNotApplicable: () => null,
-  expectedEffectOf: () => "safe",
+  expectationOf: ({ traits }) => ({
+    effect: "safe",
+    reason:
+      traits.family === "sql" && traits.kind === "lock"
+        ? "The lock and the write belong to one connection, so both end with it."
+        : "The write is stored as a whole or not at all, and its buyer gets an error or no outcome.",
+  }),
+  matrixSale: (traits) => crowd(traits, { faultAtMs: 50 }),
 
   async inject(injection) {
     await injection.untilDue();

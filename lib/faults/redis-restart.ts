@@ -6,8 +6,9 @@ import { elapsedMs, nowNs } from "../services/monotonic";
 import { counterKeys } from "../stock/redis-counter";
 import { resourceOf } from "../stock/types";
 import { type Fault, FaultMissed, type Injection } from "./fault";
+import { arrivals, longHolds } from "./matrix-sale";
 import { type RedisProcess, redisProcess, shutDownRedis, untilRestartedEmpty, withRedis } from "./redis-admin";
-import { restartEffect, whyNoHoldCovers } from "./server-restart";
+import { restartExpectation, whyNoHoldCovers } from "./server-restart";
 
 const POLL_MS = 5;
 /** Holds writes back while the key is looked at. Redis ends this pause itself if the lab dies. */
@@ -30,7 +31,8 @@ export const redisRestart: Fault = {
     return "the lab did not start this Redis; start the lab with FAULTS_MAY_EMPTY=redis to let it empty this one";
   },
 
-  expectedEffectOf: ({ traits }) => restartEffect(traits),
+  expectationOf: ({ traits }) => restartExpectation(traits),
+  matrixSale: (traits) => (traits.kind === "lock" ? longHolds() : arrivals(traits)),
 
   async inject(injection) {
     await injection.untilDue();

@@ -5,8 +5,9 @@ import { env } from "../services/current-env";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import { resourceOf } from "../stock/types";
 import { type Fault, FaultMissed, type Injection } from "./fault";
+import { longHolds } from "./matrix-sale";
 import { type RedisProcess, redisProcess, shutDownRedis, untilRestartedEmpty, withRedis } from "./redis-admin";
-import { restartEffect, whyNoHoldCovers } from "./server-restart";
+import { restartExpectation, whyNoHoldCovers } from "./server-restart";
 
 const POLL_MS = 5;
 /** Age of a lease, since its grant or its last renewal: the holder has received it, and does not look at it again soon. */
@@ -35,7 +36,8 @@ export const redlockNodeRestart: Fault = {
     return "the lab did not start these Redlock servers; start the lab with FAULTS_MAY_EMPTY=redlock to let it empty one";
   },
 
-  expectedEffectOf: ({ traits }) => restartEffect(traits),
+  expectationOf: ({ traits }) => restartExpectation(traits),
+  matrixSale: () => longHolds({ holdMs: 3_000, faultAtMs: 0 }),
 
   async inject(injection) {
     const urls = (env().REDLOCK_URLS ?? "").split(",").map((url) => url.trim());

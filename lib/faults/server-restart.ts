@@ -2,13 +2,22 @@ import type { History } from "../history/history";
 import { holdsOf } from "../history/holds";
 import { byHost } from "../history/intervals";
 import type { StrategyTraits } from "../locks/types";
-import type { ExpectedEffect, FaultEvent } from "./fault";
+import type { Expectation, FaultEvent } from "./fault";
 
 /** What the faults have in common that take a server's data away. */
 
-export function restartEffect({ survives }: StrategyTraits): ExpectedEffect {
-  const effects = { breaks: "unsafe", blocks: "blocked", survives: "safe", "not-applicable": "safe" } as const;
-  return effects[survives.serverRestart];
+const EXPECTATIONS: Readonly<Record<StrategyTraits["survives"]["serverRestart"], Expectation>> = {
+  breaks: {
+    effect: "unsafe",
+    reason: "The lock is lost with the server's data, so the next buyer gets it beside the holder.",
+  },
+  blocks: { effect: "blocked", reason: "The stock counter is lost with the server's data, so no more units are sold." },
+  survives: { effect: "safe", reason: "Its counter is built again from PostgreSQL, which has every order." },
+  "not-applicable": { effect: "safe", reason: "It keeps nothing in the server." },
+};
+
+export function restartExpectation({ survives }: StrategyTraits): Expectation {
+  return EXPECTATIONS[survives.serverRestart];
 }
 
 /** Why a history does not show what a lock lost; null if a holder worked for the whole interval, or there is no lock. */

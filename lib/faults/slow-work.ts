@@ -1,6 +1,8 @@
 import { once } from "node:events";
 import { elapsedMs } from "../services/monotonic";
+import { durationText } from "../services/number-text";
 import { type Fault, FaultMissed } from "./fault";
+import { crowd } from "./matrix-sale";
 import { orphanedLockMs } from "./orphaned-lock";
 import { pauseHolder } from "./pause-holder";
 
@@ -22,9 +24,35 @@ export const slowWork: Fault = {
     return pauseHolder.whyNotApplicable(run);
   },
 
-  expectedEffectOf({ traits, ttlMs }, durationMs) {
-    return traits.ownerless && durationMs > orphanedLockMs(traits, ttlMs) ? "unsafe" : "safe";
+  expectationOf({ traits, ttlMs }, durationMs) {
+    if (traits.family === "sql") {
+      return { effect: "safe", reason: "PostgreSQL keeps the lock while its connection is open." };
+    }
+    if (!traits.ownerless) {
+      return {
+        effect: "safe",
+        reason: "The slow holder checks its lease before its write, and finds that it has ended.",
+      };
+    }
+    const takenMs = orphanedLockMs(traits, ttlMs);
+    if (takenMs === Infinity) {
+      const why = traits.expiryClock === "none" ? "The lock has no expiry" : "Each poll of a waiter extends the lock";
+      return { effect: "safe", reason: `${why}, so no other buyer gets it.` };
+    }
+    if (durationMs <= takenMs) {
+      return {
+        effect: "safe",
+        reason: `The lock stays taken for up to ${durationText(takenMs)}, longer than the work.`,
+      };
+    }
+    return {
+      effect: "unsafe",
+      reason: "The slow holder does not check its lease: it writes, and its DEL deletes the next holder's lock.",
+    };
   },
+
+  // Long enough for the next holder to be at work when the slow one deletes its lock.
+  matrixSale: (traits) => crowd(traits, { holdMs: 60, vus: 50, stock: 30 }),
 
   async inject({ node, atMs, durationMs, ttlMs, closing }) {
     const index = await node.armStop({ point: "in-work", atMs, durationMs });

@@ -1,6 +1,7 @@
 import type { Fault } from "./fault";
 import { untilRestarted } from "./killed-node";
-import { crashedLockMs } from "./orphaned-lock";
+import { arrivals } from "./matrix-sale";
+import { crashedLockMs, crashedLockReason } from "./orphaned-lock";
 
 /** Long enough for the answer to the call that arms the kill. */
 const KILL_AFTER_MS = 100;
@@ -19,8 +20,13 @@ export const storeNodeCrash: Fault = {
   },
 
   // The node may hold the lock when it ends.
-  expectedEffectOf: ({ traits, ttlMs }) =>
-    traits.kind === "lock" && crashedLockMs(traits, ttlMs) === Infinity ? "blocked" : "safe",
+  expectationOf: ({ traits, ttlMs }) => ({
+    effect: traits.kind === "lock" && crashedLockMs(traits, ttlMs) === Infinity ? "blocked" : "safe",
+    reason: crashedLockReason(traits, ttlMs),
+  }),
+
+  // More buyers than the lock can serve: one of the node's purchases holds the lock at most times.
+  matrixSale: (traits) => arrivals(traits, { rate: 120, durationMs: 1_500, holdMs: 20 }),
 
   async inject(injection) {
     const { node } = injection;

@@ -21,7 +21,7 @@ export function expectedVerdict(traits: StrategyTraits, terms: ExpectationTerms)
   const run = { traits, ttlMs, nodes, fencing };
   const isBroken = faults.some(({ id, durationMs }) => {
     const fault = faultsById[id];
-    return fault.expectedEffectOf(run, durationMs ?? fault.defaultDurationMs(run) ?? 0) === "unsafe";
+    return fault.expectationOf(run, durationMs ?? fault.defaultDurationMs(run) ?? 0).effect === "unsafe";
   });
   return isBroken ? "unsafe" : "safe";
 }

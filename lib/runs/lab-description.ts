@@ -1,7 +1,7 @@
 import { serverKind } from "../../servers/all-servers";
 import { familyLabel } from "../../servers/families";
 import { faultsById } from "../faults/all-faults";
-import { effectOf } from "../faults/fault-effects";
+import { expectedResult } from "../faults/fault-effects";
 import { FAULT_IDS, type FaultId } from "../faults/ids";
 import type { StrategyTraits } from "../locks/types";
 import { env } from "../services/current-env";
@@ -85,9 +85,9 @@ function describeFaults(): DescribedFault[] {
   return FAULT_IDS.map((id) => {
     const unavailable = faultsById[id].whyUnavailable?.() ?? null;
     const reasons = strategies.flatMap(({ traits }) => {
-      const effect = effectOf(id, traits);
-      const reason = "reason" in effect ? effect.reason : unavailable;
-      return reason === null ? [] : [[traits.id, reason] as const];
+      const { expected, reason } = expectedResult(id, traits);
+      const against = expected === "not applicable" ? reason : unavailable;
+      return against === null ? [] : [[traits.id, against] as const];
     });
     return { id, does: faultsById[id].does, reasonsAgainst: Object.fromEntries(reasons) };
   });

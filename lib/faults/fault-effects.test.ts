@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { stockStrategies, traitsOf } from "../stock/stock-strategies";
+import { faultsById } from "./all-faults";
+import { type ExpectedResult, expectedInMatrix, expectedResult } from "./fault-effects";
+import { FAULT_IDS, type FaultId } from "./ids";
+
+const cells = FAULT_IDS.flatMap((fault) =>
+  [...stockStrategies.values()].map(({ traits }) => ({ fault, traits, ...expectedInMatrix(fault, traits) })),
+);
+const name = ({ fault, traits }: (typeof cells)[number]) => `${traits.id} under ${fault}`;
+const expected = (fault: FaultId, strategy: string): ExpectedResult["expected"] =>
+  expectedInMatrix(fault, traitsOf(strategy)).expected;
+
+describe("the expected result of a cell of the fault matrix", () => {
+  it("has a reason for people: a sentence, or a clause if the fault does not apply", () => {
+    for (const cell of cells) {
+      const form = cell.expected === "not applicable" ? /^[a-z][^.]+$/ : /^[A-Z].+\.$/;
+      assert.match(cell.reason, form, name(cell));
+    }
+  });
+
+  it("is the same in the matrix as in a sale with the default lease", () => {
+    for (const cell of cells.filter(({ traits }) => traits.expected.threeNodes === "safe")) {
+      assert.equal(cell.expected, expectedResult(cell.fault, cell.traits).expected, name(cell));
+    }
+  });
+
+  it("is not applicable to a strategy that is unsafe without a fault", () => {
+    for (const id of ["none", "local-mutex", "sql-decrement"]) {
+      const { expected: found, reason } = expectedInMatrix("latency", traitsOf(id));
+      assert.deepEqual([found, reason], ["not applicable", "it is unsafe on three nodes without a fault"]);
+    }
+  });
+
+  it("follows from the traits of the strategy", () => {
+    assert.equal(expected("pause-holder", "redis-lock"), "unsafe");
+    assert.equal(expected("pause-holder", "redis-fenced"), "safe");
+    assert.equal(expected("slow-work", "redis-set-px"), "unsafe");
+    assert.equal(expected("kill-holder", "redis-setnx"), "blocked");
+    assert.equal(expected("redis-restart", "redis-decrement"), "safe");
+    assert.equal(expected("memcached-flush", "memcached-cas"), "blocked");
+    assert.equal(expected("redlock-node-restart", "redlock"), "unsafe");
+  });
+
+  it("has a sale with a lease that outlasts its work and a fault within its load", () => {
+    for (const { fault, traits } of cells) {
+      const sale = faultsById[fault].matrixSale(traits);
+      assert.ok(sale.holdMs < sale.ttlMs, `${fault}: holds of ${sale.holdMs} ms, a lease of ${sale.ttlMs} ms`);
+      assert.ok(sale.faultAtMs < (sale.durationMs ?? Infinity), `${fault} begins after the load`);
+      assert.ok((sale.vus === undefined) !== (sale.rate === undefined), `${fault} needs vus or rate`);
+    }
+  });
+});
