@@ -12,6 +12,7 @@ import { pgDisconnect } from "./pg-disconnect";
 import { redisRestart } from "./redis-restart";
 import { redlockNodeRestart } from "./redlock-node-restart";
 import { resetPeer } from "./reset-peer";
+import { sessionExpiry } from "./session-expiry";
 import { slicer } from "./slicer";
 import { slowWork } from "./slow-work";
 import { storeNodeCrash } from "./store-node-crash";
@@ -27,6 +28,7 @@ export const faultsById: Readonly<Record<FaultId, Fault>> = {
   "memcached-flush": memcachedFlush,
   "redis-restart": redisRestart,
   "redlock-node-restart": redlockNodeRestart,
+  "session-expiry": sessionExpiry,
   "pg-disconnect": pgDisconnect,
   latency,
   bandwidth,

@@ -55,10 +55,11 @@ export const slowWork: Fault = {
   matrixSale: (traits) => crowd(traits, { holdMs: 60, vus: 50, stock: 30 }),
 
   async inject({ node, atMs, durationMs, ttlMs, closing }) {
-    const index = await node.armStop({ point: "in-work", atMs, durationMs });
+    const index = await node.armStop({ point: "in-work", atMs, durationMs, renewsLease: false });
     if (!closing.aborted) await once(closing, "abort");
     const outcome = (await node.disarmStops()).outcomes[index];
     if (outcome?.status === "failed") throw new FaultMissed(`${node.name} could not delay a holder: ${outcome.reason}`);
+    if (outcome?.status === "delaying") throw new FaultMissed("the work was not over when the load ended");
     if (outcome?.status !== "delayed") {
       throw new FaultMissed(`no buyer worked on ${node.name} later than ${atMs} ms after its first purchase`);
     }

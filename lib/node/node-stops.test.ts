@@ -115,17 +115,31 @@ describe("NodeStops", () => {
   it("delays the work of one holder only, and renews no lease of its resource until that is over", async () => {
     const { stops } = makeStops();
     assert.equal(stops.renewsLease("product:1"), true);
-    stops.arm(RUN, { point: "in-work", atMs: 0, durationMs: 20 });
+    stops.arm(RUN, { point: "in-work", atMs: 0, durationMs: 20, renewsLease: false });
     assert.equal(stops.inWork(makeHolder("run-2")), null);
     assert.deepEqual([stops.renewsLease("product:1"), stops.renewsLease("product:2")], [false, true]);
     const delay = stops.inWork(makeHolder("run-1", { buyerId: "buyer-7" }));
     assert.equal(stops.inWork(makeHolder("run-1", { buyerId: "buyer-8" })), null, "expected one delay");
     assert.equal(stops.renewsLease("product:1"), false);
-    assert.equal(stops.outcomes("run-1")[0]?.status, "failed", "expected no proof before the delay is over");
+    const [pending] = stops.outcomes("run-1");
+    assert.equal(pending?.status === "delaying" && pending.buyerId, "buyer-7");
+    const next = makeStops().stops;
+    next.restore(RUN, stops.outcomes("run-1"));
+    assert.deepEqual(next.outcomes("run-1"), [{ status: "disarmed" }], "expected the next process to delay no holder");
     await delay;
     const [outcome] = stops.disarm("run-1");
     assert.equal(outcome?.status === "delayed" && outcome.buyerId, "buyer-7");
     assert.equal(stops.renewsLease("product:1"), true);
+  });
+
+  it("delays the work of one holder and renews its lease, unless the stop says otherwise", async () => {
+    const { stops } = makeStops();
+    stops.arm(RUN, { point: "in-work", atMs: 0, durationMs: 20 });
+    assert.equal(stops.renewsLease("product:1"), true);
+    const delay = stops.inWork(makeHolder("run-1"));
+    assert.equal(stops.renewsLease("product:1"), true);
+    await delay;
+    assert.equal(stops.disarm("run-1")[0]?.status, "delayed");
   });
 
   it("stops at a moment that no purchase decides, unless it is disarmed first", async (context) => {

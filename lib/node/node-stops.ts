@@ -10,7 +10,7 @@ export const LONGEST_PAUSE_MS = 15_000;
 
 /**
  * Where a stop happens: right before a holder's write, between SETNX and PEXPIRE of a holder, at a moment in time, or in a
- * holder's work. The last one delays only the holder, and no lease of the resource is renewed on this node until it is over.
+ * holder's work. The last one delays only the holder.
  */
 export const STOP_POINTS = ["before-write", "before-expiry", "any-time", "in-work"] as const;
 export type StopPoint = (typeof STOP_POINTS)[number];
@@ -22,6 +22,8 @@ export const armedStopSchema = z.strictObject({
   atMs: z.int().min(0),
   /** Length of the pause or delay; null: the process is killed. */
   durationMs: z.int().min(1).max(LONGEST_PAUSE_MS).nullable(),
+  /** For `in-work`: false if this node renews no lease of the resource until the delay is over. Absent: it does. */
+  renewsLease: z.boolean().optional(),
 });
 export type ArmedStop = z.infer<typeof armedStopSchema>;
 
@@ -35,6 +37,8 @@ export const stopOutcomeSchema = z.discriminatedUnion("status", [
   z.object({ status: z.literal("disarmed") }),
   z.object({ status: z.literal("failed"), reason: z.string() }),
   z.object({ status: z.literal("paused"), fromNs: z.string(), toNs: z.string(), ...holder }),
+  /** A holder's work is being delayed. */
+  z.object({ status: z.literal("delaying"), fromNs: z.string(), ...holder }),
   /** Only the holder's work was delayed. */
   z.object({ status: z.literal("delayed"), fromNs: z.string(), toNs: z.string(), ...holder }),
   /** Reported by a later process instance of the node. */
@@ -54,8 +58,6 @@ interface ArmedRun {
   readonly firstArrivalNs: Map<StopPoint, bigint>;
   readonly stops: Stop[];
 }
-
-const NOT_OVER: StopOutcome = { status: "failed", reason: "the delay was not over when the load ended" };
 
 interface Holder {
   readonly holderId: string | null;
@@ -79,8 +81,8 @@ export class NodeStops {
   private readonly runs = new Map<string, ArmedRun>();
   /** Armed stops of all runs: every purchase checks it, so the check must be cheap. */
   private armedCount = 0;
-  /** Resources with a holder whose work is delayed. */
-  private readonly delayed = new Set<string>();
+  /** Resources with a holder whose work is delayed, and whose lease is not renewed. */
+  private readonly unrenewed = new Set<string>();
   /** Keeps what a killed process cannot report for the next instance of the node. @throws Error if it cannot */
   keep: (runId: string, outcomes: readonly StopOutcome[]) => void = () => {
     throw new Error("the node cannot keep its operations for its next process");
@@ -101,8 +103,8 @@ export class NodeStops {
   /** Takes over the outcomes that an earlier process instance of this node kept. Its armed stops did not happen. */
   restore(run: { readonly runId: string; readonly resource: string }, outcomes: readonly StopOutcome[]): void {
     const stops = outcomes.map((outcome): Stop => {
-      const isArmed = outcome.status === "armed";
-      return { point: "any-time", atMs: 0, durationMs: null, outcome: isArmed ? { status: "disarmed" } : outcome };
+      const isOver = outcome.status !== "armed" && outcome.status !== "delaying";
+      return { point: "any-time", atMs: 0, durationMs: null, outcome: isOver ? outcome : { status: "disarmed" } };
     });
     this.runs.set(run.runId, { ...run, firstArrivalNs: new Map(), stops });
   }
@@ -149,12 +151,12 @@ export class NodeStops {
     return null;
   };
 
-  /** False while a stop of the resource in a holder's work is armed or happens. */
+  /** False while a stop without renewals in a holder's work on the resource is armed or happens. */
   readonly renewsLease = (resource: string): boolean => {
-    if (this.armedCount === 0 && this.delayed.size === 0) return true;
-    if (this.delayed.has(resource)) return false;
+    if (this.armedCount === 0 && this.unrenewed.size === 0) return true;
+    if (this.unrenewed.has(resource)) return false;
     const run = [...this.runs.values()].find((each) => each.resource === resource);
-    return !run?.stops.some(({ point, outcome }) => point === "in-work" && outcome.status === "armed");
+    return !run?.stops.some(({ renewsLease, outcome }) => renewsLease === false && outcome.status === "armed");
   };
 
   private async delay(
@@ -163,10 +165,10 @@ export class NodeStops {
     { durationMs, ...at }: Holder & { durationMs: number },
   ): Promise<void> {
     const fromNs = nowNs();
-    this.delayed.add(run.resource);
-    this.settle(stop, NOT_OVER);
+    if (stop.renewsLease === false) this.unrenewed.add(run.resource);
+    this.settle(stop, { status: "delaying", fromNs: String(fromNs), ...at });
     await sleep(durationMs);
-    this.delayed.delete(run.resource);
+    this.unrenewed.delete(run.resource);
     this.settle(stop, { status: "delayed", fromNs: String(fromNs), toNs: String(nowNs()), ...at });
   }
 

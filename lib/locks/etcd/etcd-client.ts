@@ -37,7 +37,12 @@ interface WatchAnswer {
  * @throws {LockError} `config_invalid` if the address is not valid
  */
 export function openEtcd(url: string, { clock = systemClock }: EtcdOptions = {}): EtcdCommands {
-  return etcdOver(new EtcdGateway(baseOf(url), clock));
+  return etcdOver(openEtcdGateway(url, clock));
+}
+
+/** @throws {LockError} `config_invalid` if the address is not valid */
+export function openEtcdGateway(url: string, clock: Clock = systemClock): EtcdGateway {
+  return new EtcdGateway(baseOf(url), clock);
 }
 
 /** How the requests reach etcd. The simulator has another gateway. */

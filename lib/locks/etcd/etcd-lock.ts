@@ -27,6 +27,9 @@ export interface EtcdLockOptions extends RunnerOptions {
   readonly root: string;
 }
 
+/** Key prefix of all locks unless an option changes it. */
+export const ETCD_ROOT = "locks";
+
 /**
  * etcd's lock recipe.
  *
@@ -54,7 +57,7 @@ export function createEtcdLock(
   dependencies: RunnerDependencies,
   options: Partial<EtcdLockOptions> = {},
 ): LockStrategy {
-  const { root = "locks", ...runnerOptions } = options;
+  const { root = ETCD_ROOT, ...runnerOptions } = options;
   const shared = new EtcdLockShared({ etcd, root, strategyId: etcdLockTraits.id });
   const backend: LeaseBackend = {
     traits: etcdLockTraits,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { positionOf, queueNodePrefix } from "./lock-queue";
+import { firstOf, positionOf, queueNodePrefix } from "./lock-queue";
 
 const uuid = (digit: number) => `${String(digit).repeat(8)}-0000-4000-8000-000000000000`;
 const node = (owner: number, sequence: number) => queueNodePrefix(uuid(owner)) + String(sequence).padStart(10, "0");
@@ -34,5 +34,7 @@ describe("the lock queue", () => {
     const kazoo = "0123456789abcdef0123456789abcdef__lock__0000000003";
     const children = [node(1, 5), kazoo, "config", "leases", "x-lock-123"];
     assert.equal(positionOf(node(1, 5), children).predecessor, kazoo);
+    assert.equal(firstOf(children), kazoo);
+    assert.equal(firstOf(["config"]), null);
   });
 });

@@ -1,3 +1,6 @@
+/** Path of all queues unless an option changes it. */
+export const QUEUE_ROOT = "/locks";
+
 /**
  * The queue of nodes under a lock's path, in Curator's layout: `_c_<uuid>-lock-<10 digits>`. kazoo's names (`<32
  * hex>__lock__<10 digits>`) also count, so a kazoo client that is configured to see our nodes shares the queue.
@@ -32,6 +35,15 @@ export function positionOf(own: string, children: readonly string[]): QueuePosit
     }
   }
   return { isQueued: isQueued && ownSequence !== null, predecessor };
+}
+
+/** @returns the node that holds the lock; null if the queue is empty */
+export function firstOf(children: readonly string[]): string | null {
+  const isFirst = (child: string) => {
+    const { isQueued, predecessor } = positionOf(child, children);
+    return isQueued && predecessor === null;
+  };
+  return children.find(isFirst) ?? null;
 }
 
 /** Null if the node is not part of the queue. */

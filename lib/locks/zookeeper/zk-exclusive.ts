@@ -22,6 +22,9 @@ export const zkExclusiveTraits: StrategyTraits = {
   survives: { holderCrash: "survives", holderPause: "breaks", serverRestart: "survives" },
 };
 
+/** Path of all locks unless an option changes it. */
+export const EXCLUSIVE_ROOT = "/exclusive-locks";
+
 /** The node at `<root>/<resource>`. Its data names the holder, because all handles of a process share one session. */
 class ExclusiveNode implements ZkLockNode {
   readonly #root: string;
@@ -116,7 +119,7 @@ export function createZkExclusive(
   dependencies: ZkLockDependencies,
   options: Partial<ZkLockOptions> = {},
 ): LockStrategy {
-  const { root = "/exclusive-locks", ...runnerOptions } = options;
+  const { root = EXCLUSIVE_ROOT, ...runnerOptions } = options;
   const setup = { traits: zkExclusiveTraits, session, dependencies, options: runnerOptions };
   return createZkLock(setup, (context) => new ExclusiveNode(context, root));
 }

@@ -1,5 +1,6 @@
 import type { LockEntry } from "../lock-entry";
 import type { LockStrategy, StrategyTraits } from "../types";
+import { QUEUE_ROOT } from "./lock-queue";
 import { QueueNode } from "./queue-node";
 import { createZkLock, type ZkLockDependencies, type ZkLockOptions } from "./zk-lock";
 import type { ZkSession } from "./zk-port";
@@ -40,7 +41,7 @@ export function createZkMutex(
   dependencies: ZkLockDependencies,
   options: Partial<ZkLockOptions> = {},
 ): LockStrategy {
-  const { root = "/locks", ...runnerOptions } = options;
+  const { root = QUEUE_ROOT, ...runnerOptions } = options;
   const setup = { traits: zkMutexTraits, session, dependencies, options: runnerOptions };
   return createZkLock(setup, (context) => new QueueNode(context, { root, isFenced: false }));
 }
