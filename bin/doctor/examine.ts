@@ -3,6 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { serverKinds } from "../../servers/all-servers";
 import { loadProvisioner } from "../../servers/provisioning";
+import { whyNoMovableClock } from "../../servers/redlock/movable-clock";
 import type { ServerKind } from "../../servers/server-kind";
 import { hashOfInputs } from "../build/build";
 import { describeK6, findK6 } from "../k6/find";
@@ -40,9 +41,17 @@ export async function examine(): Promise<Finding[]> {
     ...(await examineMachine()),
     ...servers,
     ...(await Promise.all([examinePorts(), examineK6(), examineBrowser(installer)])),
+    examineCompiler(),
     examineBuild(),
     examineLab(),
   ];
+}
+
+function examineCompiler(): Finding {
+  const name = "C compiler";
+  const reason = whyNoMovableClock();
+  if (reason === null) return { name, status: "ok", detail: "for the fault clock-jump" };
+  return { name, status: "missing", detail: "the fault clock-jump is not available", fix: reason };
 }
 
 async function examineMachine(): Promise<Finding[]> {

@@ -1,4 +1,5 @@
 import { bandwidth } from "./bandwidth";
+import { clockJump } from "./clock-jump";
 import { commitReplyLost } from "./commit-reply-lost";
 import { down } from "./down";
 import type { Fault } from "./fault";
@@ -28,6 +29,7 @@ export const faultsById: Readonly<Record<FaultId, Fault>> = {
   "memcached-flush": memcachedFlush,
   "redis-restart": redisRestart,
   "redlock-node-restart": redlockNodeRestart,
+  "clock-jump": clockJump,
   "session-expiry": sessionExpiry,
   "pg-disconnect": pgDisconnect,
   latency,

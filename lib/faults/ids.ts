@@ -8,6 +8,7 @@ export const FAULT_IDS = [
   "memcached-flush",
   "redis-restart",
   "redlock-node-restart",
+  "clock-jump",
   "session-expiry",
   "pg-disconnect",
   "latency",

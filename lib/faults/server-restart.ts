@@ -31,5 +31,5 @@ export function whyNoHoldCovers(
     return hold.fromNs < at(fromNs) && hold.toNs > at(toNs);
   });
   if (covers || holds.length === 0) return null;
-  return "no holder worked from before the end of Redis until after its start; choose longer work (--hold-ms 3000)";
+  return "no holder worked for the whole fault; choose longer work (--hold-ms 3000)";
 }

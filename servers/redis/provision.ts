@@ -26,9 +26,9 @@ export async function findRedis(): Promise<FoundServer | null> {
 /** Starts one Redis. @returns its URL */
 export async function startRedis(
   context: StartContext,
-  server: { readonly name: string; readonly binary: string },
+  server: { readonly name: string; readonly binary: string; readonly env?: Readonly<Record<string, string>> },
 ): Promise<string> {
-  const { name, binary } = server;
+  const { name, binary, env = {} } = server;
   const port = context.port(name);
   const settings = {
     port: String(port),
@@ -43,7 +43,7 @@ export async function startRedis(
     command: binary,
     args: Object.entries(settings).flatMap(([key, value]) => [`--${key}`, value]),
     cwd: context.dataDir,
-    env: serverEnv(),
+    env: serverEnv(env),
     logFile: path.join(context.logsDir, `${name}.log`),
     readyTimeoutMs: READY_TIMEOUT_MS,
     isReady: () => answersPing(port),

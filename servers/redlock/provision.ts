@@ -4,6 +4,10 @@ import type { Provisioner } from "../provisioning";
 import { findRedis, probeRedis, startRedis } from "../redis/provision";
 
 const SERVERS = ["redlock-1", "redlock-2", "redlock-3", "redlock-4", "redlock-5"] as const;
+/** The last one of the first majority: the fault `clock-jump` moves its clock. */
+const MOVABLE_CLOCK = "redlock-3";
+
+import { movableClock } from "./movable-clock";
 
 /** Five independent Redis servers, for Redlock. */
 export const provisioner: Provisioner = {
@@ -15,10 +19,11 @@ export const provisioner: Provisioner = {
   },
   async start(context, found) {
     const urls = await Promise.all(
-      SERVERS.map((name) => {
+      SERVERS.map(async (name) => {
         const dataDir = path.join(context.dataDir, name);
         mkdirSync(dataDir, { recursive: true });
-        return startRedis({ ...context, dataDir }, { name, binary: found.binary });
+        const env = name === MOVABLE_CLOCK ? await movableClock(dataDir) : {};
+        return startRedis({ ...context, dataDir }, { name, binary: found.binary, env });
       }),
     );
     return urls.join(",");

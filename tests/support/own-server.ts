@@ -15,16 +15,23 @@ export interface OwnServer extends AsyncDisposable {
 export interface OwnServerPlan {
   readonly command: string;
   readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
   readonly isReady: () => Promise<boolean>;
   /** True: it starts again when it ends without a call of `kill`, as under the lab's supervisor. */
   readonly isSupervised?: boolean;
 }
 
-export async function startOwnServer({ command, args, isReady, isSupervised }: OwnServerPlan): Promise<OwnServer> {
+export async function startOwnServer({
+  command,
+  args,
+  env = {},
+  isReady,
+  isSupervised,
+}: OwnServerPlan): Promise<OwnServer> {
   let child: ChildProcess | null = null;
 
   function spawnChild(): void {
-    const own = spawn(command, args, { stdio: "ignore" });
+    const own = spawn(command, args, { stdio: "ignore", env: { ...process.env, ...env } });
     child = own;
     own.on("error", (error) => {
       throw new Error(`these tests need ${command}; install it and add it to the PATH`, { cause: error });

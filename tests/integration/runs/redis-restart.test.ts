@@ -18,7 +18,7 @@ setEnv({ FAULTS_MAY_EMPTY: "redis,redlock", STORE_NODE: "redis-restart-lab" });
 const LONG = { stock: 3, vus: 3, holdMs: 3_000, ttlMs: 10_000, waitTimeoutMs: 20_000 };
 const RESTART: FaultRequest = { id: "redis-restart", atMs: 100 };
 
-describe("a run in which Redis restarts empty", () => {
+describe("a run in which Redis loses a lock", () => {
   let nodes: readonly ShopNode[] = [];
   let redis: OwnRedis;
   let redlock: readonly OwnRedis[] = [];
@@ -26,7 +26,9 @@ describe("a run in which Redis restarts empty", () => {
 
   before(async () => {
     redis = await startOwnRedis({ isSupervised: true });
-    redlock = await Promise.all(Array.from({ length: 5 }, () => startOwnRedis({ isSupervised: true })));
+    redlock = await Promise.all(
+      Array.from({ length: 5 }, (_, index) => startOwnRedis({ isSupervised: true, hasMovableClock: index === 2 })),
+    );
     setEnv({ REDIS_URL: redis.url, REDLOCK_URLS: redlock.map(({ url }) => url).join(",") });
     nodes = await startShopNodes(["node-1", "node-2"], "sql-guarded");
     lab = await openFaultLab(nodes);
@@ -89,9 +91,23 @@ describe("a run in which Redis restarts empty", () => {
     assert.ok(document.violations.overlappingHolds > 0, verdictText(document));
   });
 
+  it("gives redlock to a second holder when the clock of one server jumps past the lease of the first", async () => {
+    const [, , third] = redlock;
+    const clockMs = async () => Number((await third?.probe.time())?.[0]) * 1_000;
+    const document = await sell("redlock", [{ id: "clock-jump", atMs: 0 }]);
+    const [, jumped] =
+      /^Servers 1 to 3 had the lock of [0-9a-z.-]+ while .*; the clock of server 3 went ([\d.]+) s forward/.exec(
+        document.faults[0]?.proof ?? "",
+      ) ?? assert.fail(verdictText(document));
+    assert.ok(Number(jumped) * 1_000 > LONG.ttlMs, document.faults[0]?.proof);
+    assert.deepEqual([document.verdict, document.expected], ["unsafe", "unsafe"], verdictText(document));
+    assert.ok(document.violations.overlappingHolds > 0, verdictText(document));
+    assert.ok(Math.abs((await clockMs()) - Date.now()) < LONG.ttlMs / 2, "expected the clock to be right again");
+  });
+
   it("makes the run inconclusive if no holder worked for longer than the restart took", async () => {
     const document = await sell("redis-lock", [RESTART], { holdMs: 5, vus: 40, stock: 1_000_000 });
     assert.equal(document.verdict, "inconclusive", verdictText(document));
-    assert.match(verdictText(document), /no holder worked from before the end of Redis|the load ended before Redis/);
+    assert.match(verdictText(document), /no holder worked for the whole fault|the load ended before Redis/);
   });
 });
