@@ -20,7 +20,9 @@ const MIN_TTL_MS = 10;
  * abort, release, and cleanup after late answers.
  *
  * A call lasts at most `waitTimeoutMs`, plus the critical section, plus one second (`overrunLimitMs` and a tenth for late
- * timers), even if the server does not answer.
+ * timers), even if the server does not answer. Closing lasts at most that second after the last section, plus
+ * `releaseLimitMs`, plus one second in which the clients end their sessions. If a section left an operation in flight, closing also
+ * waits until its lease has ended.
  */
 export class LeaseRunner implements LockStrategy {
   readonly id: string;

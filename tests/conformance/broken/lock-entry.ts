@@ -23,6 +23,8 @@ interface Defect {
   readonly acquire?: AcquireCommand;
   readonly handle?: (own: LockHandle, work: { calls: RedisCalls; context: HandleContext }) => Partial<LockHandle>;
   readonly strategy?: (own: LockStrategy, dependencies: LockDependencies) => LockStrategy["runGuarded"];
+  /** Runs before the lock is closed. */
+  readonly beforeClose?: (dependencies: LockDependencies) => Promise<unknown>;
   readonly traits?: Partial<StrategyTraits>;
 }
 
@@ -121,6 +123,18 @@ export const DEFECTS: Readonly<Record<string, Defect>> = {
       }
     },
   },
+  "a close that waits for a silent server": {
+    caughtBy: "closes within",
+    beforeClose: async (dependencies) => {
+      const { clock } = dependencies;
+      const answers = async () => {
+        const [settled] = await Promise.allSettled([dependencies.redis().call("PING")]);
+        return settled.status === "fulfilled";
+      };
+      const giveUpMs = clock.nowMs() + 6_000;
+      while (clock.nowMs() < giveUpMs && !(await answers()));
+    },
+  },
   "a leaked timer": {
     caughtBy: "leaves no timer behind after a call",
     strategy:
@@ -155,6 +169,9 @@ function createBroken(dependencies: LockDependencies): LockStrategy {
     id: runner.id,
     traits,
     runGuarded: defect?.strategy?.(runner, dependencies) ?? ((request, section) => runner.runGuarded(request, section)),
-    [Symbol.asyncDispose]: () => runner[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => {
+      await defect?.beforeClose?.(dependencies);
+      await runner[Symbol.asyncDispose]();
+    },
   };
 }

@@ -7,6 +7,7 @@ import { relayService } from "../../support/relayed-servers";
 import type { TcpRelay } from "../../support/tcp-relay";
 import { waitUntil } from "../../support/wait-until";
 import { type LockUnderTest, type OpenedLock, untilGranted } from "./strategy-under-test";
+import { watchStalls } from "./watch-stalls";
 
 /** When the server becomes silent: before a call, in its wait, in its section, or while a renewal is in flight. */
 export type CallKind = keyof typeof CALLS;
@@ -32,7 +33,7 @@ interface Probe {
 }
 
 /** Which packets disappear: Toxiproxy's toxic `timeout` on both streams, or on one. */
-const STREAMS: Readonly<Record<string, (relay: TcpRelay) => void>> = {
+export const STREAMS: Readonly<Record<string, (relay: TcpRelay) => void>> = {
   "all packets": (relay) => relay.freeze(),
   requests: (relay) => relay.swallowRequests(),
   replies: (relay) => relay.swallowReplies(),
@@ -40,9 +41,6 @@ const STREAMS: Readonly<Record<string, (relay: TcpRelay) => void>> = {
 const WAIT_MS = 300;
 /** The first renewal is sent after a third of it. */
 const RENEWED_TTL_MS = 1_500;
-const STALL_CHECK_MS = 10;
-/** Shorter delays are the timers of a process that runs. */
-const STALL_MS = 10;
 
 /** Calls a lock whose server accepts connections and swallows packets, and calls it again when the server is back. */
 export async function measureBlackHole(
@@ -168,21 +166,4 @@ async function recover({ tested, opened, relays }: Probe): Promise<number> {
   const healedMs = systemClock.nowMs();
   await untilGranted(opened.lock, tested.fresh());
   return systemClock.nowMs() - healedMs;
-}
-
-/** Sums the time in which this process could not run: a call cannot end meanwhile. */
-function watchStalls(): Disposable & { totalMs(): number } {
-  let stalledMs = 0;
-  let seenMs = systemClock.nowMs();
-  const look = () => {
-    const lateMs = systemClock.nowMs() - seenMs - STALL_CHECK_MS;
-    if (lateMs > STALL_MS) stalledMs += lateMs;
-    seenMs = systemClock.nowMs();
-  };
-  const timer = setInterval(look, STALL_CHECK_MS);
-  const totalMs = () => {
-    look();
-    return stalledMs;
-  };
-  return { totalMs, [Symbol.dispose]: () => clearInterval(timer) };
 }

@@ -10,7 +10,7 @@ const RECOVERY_LIMIT_MS = 5_000;
 
 const isRenewed = ({ expiryClock, ownerless }: StrategyTraits) => expiryClock === "server" && !ownerless;
 
-/** The only case with a bound in milliseconds, because callers rely on it. Time in which this process stood still does not count. */
+/** A bound in milliseconds, because callers rely on it. Time in which this process stood still does not count. */
 export const blackHole: LockCase = {
   name: () =>
     "ends each call within a second of its wait and section although its server swallows packets, and recovers",

@@ -1,5 +1,6 @@
 import type { LockCase } from "../case";
 import { blackHole } from "./black-hole";
+import { closeInBlackHole } from "./close";
 import { exclusionInProcess, exclusionOverProcesses } from "./exclusion";
 import { holderKilled, holderPaused } from "./expiry";
 import { risingTokens, staleWrite } from "./fencing";
@@ -29,6 +30,7 @@ export const lockCases: readonly LockCase[] = [
   staleWrite,
   serverRestart,
   blackHole,
+  closeInBlackHole,
   noTimerAfterACall,
 ];
 
