@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { systemClock } from "../locks/clock";
 import { MemcachedError } from "../locks/memcached/memcached-port";
+import { systemRandom } from "../locks/random";
+import { keyOf } from "./buyer-mutex";
 import { CounterQueries } from "./counter-queries";
 import { MemcachedCas } from "./memcached-cas";
 import { StockStore } from "./stock-store";
@@ -23,7 +26,7 @@ async function setUp({ counter = 5 as number | null, random = 0, order = SOLD as
     store: new StockStore(postgres.pool, "node-1"),
     queries: new CounterQueries(postgres.pool, "memcached-cas"),
     client,
-    random: () => random,
+    dependencies: { clock: systemClock, random: { ...systemRandom, fraction: () => random } },
   });
   if (counter !== null) await strategy.prepare(PRODUCT, counter);
   events.length = 0;
@@ -182,16 +185,17 @@ describe("a limited buyer under memcached-cas", () => {
     const request = purchaseOf({ ...RUN, limitPerBuyer: 2 });
     assert.deepEqual(await strategy.reduceStock(request), { status: "limit_reached" });
     assert.ok(!events.some((event) => event.includes("stock")), events.join(", "));
-    assert.equal(client.value("claim:product:7:buyer-1"), null, "expected the buyer's key to be released");
+    assert.equal(client.value(keyOf(purchaseOf())), null, "expected the buyer's key to be released");
   });
 
   it("is contended while another purchase of the same buyer is in progress", async () => {
     const { client, postgres, strategy } = await setUp();
-    client.store({ key: "claim:coupon:8:buyer-1", value: "op-0", expirySeconds: 5 });
-    const outcome = await strategy.reduceStock(purchaseOf({ target: COUPON }));
+    const request = purchaseOf({ target: COUPON });
+    client.store({ key: keyOf(request), value: "op-0", expirySeconds: 5 });
+    const outcome = await strategy.reduceStock(request);
     assert.equal(outcome.status, "contended");
     assert.equal(postgres.sent.length, 0);
-    assert.equal(client.value("claim:coupon:8:buyer-1"), "op-0", "expected the key of the other purchase to stay");
+    assert.equal(client.value(keyOf(request)), "op-0", "expected the key of the other purchase to stay");
   });
 });
 

@@ -1,5 +1,6 @@
 import { isLockError } from "../locks/errors";
 import type { MemcachedCommands } from "../locks/memcached/memcached-port";
+import type { RunnerDependencies } from "../locks/runner-context";
 import type { StrategyTraits } from "../locks/types";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import { BuyerMutex } from "./buyer-mutex";
@@ -53,8 +54,7 @@ export interface MemcachedCasParts {
   readonly store: StockStore;
   readonly queries: CounterQueries;
   readonly client: MemcachedCommands;
-  /** Uniform in [0, 1): backoff jitter. */
-  readonly random: () => number;
+  readonly dependencies: RunnerDependencies;
 }
 
 /**
@@ -81,9 +81,9 @@ export class MemcachedCas implements StockStrategy {
   private readonly buyerMutex: BuyerMutex;
 
   constructor(private readonly parts: MemcachedCasParts) {
-    const { client, store, random } = parts;
+    const { client, store, dependencies } = parts;
     this.journalWriter = new JournalWriter({ client, strategyId: this.id, node: store.node });
-    this.buyerMutex = new BuyerMutex(client, (attempt) => retryDelayMs(attempt, random));
+    this.buyerMutex = new BuyerMutex(client, dependencies);
   }
 
   async prepare(target: StockTarget, stock: number): Promise<void> {
@@ -94,14 +94,11 @@ export class MemcachedCas implements StockStrategy {
     const limit = limitPerBuyerOf(request);
     if (limit === 0) return this.takeAndWrite(request);
     const { target, buyerId, quantity } = request;
-    return this.counterOf(target).withTypedErrors(
-      this.buyerMutex.run(request, async (): Promise<StockOutcome> => {
-        const { units } = await this.parts.queries.bought(target, buyerId);
-        if (units + quantity <= limit) return this.takeAndWrite(request);
-        return { status: target.kind === "coupon" ? "already_claimed" : "limit_reached" };
-      }),
-      "the buyer's key could not be added, and nothing was taken",
-    );
+    return this.buyerMutex.run(request, async () => {
+      const { units } = await this.parts.queries.bought(target, buyerId);
+      if (units + quantity <= limit) return this.takeAndWrite(request);
+      return { status: target.kind === "coupon" ? "already_claimed" : "limit_reached" };
+    });
   }
 
   /** Returns units in PostgreSQL first, where each unit comes back once, then in the counter if it exists. */
@@ -146,7 +143,7 @@ export class MemcachedCas implements StockStrategy {
       if (taken === "sold_out") return { status: "sold_out" };
       if (taken === "taken") return this.writeOrder(request, counter);
       const waitedMs = elapsedMs(startedNs);
-      const delayMs = retryDelayMs(attempt, this.parts.random);
+      const delayMs = retryDelayMs(attempt, () => this.parts.dependencies.random.fraction());
       if (waitedMs + delayMs >= request.waitTimeoutMs || request.signal?.aborted) {
         return { status: "contended", waitedMs, attempts: attempt };
       }
@@ -281,7 +278,8 @@ export class MemcachedCas implements StockStrategy {
     return new MemcachedCounter(this.parts.client, this.id, target);
   }
 
+  /** Pool and client belong to the process, not to the strategy. */
   async [Symbol.asyncDispose](): Promise<void> {
-    // Pool and client belong to the process, not to the strategy.
+    await this.buyerMutex[Symbol.asyncDispose]();
   }
 }

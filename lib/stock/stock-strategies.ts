@@ -55,7 +55,7 @@ const atomicEntries: readonly StockEntry[] = [
         store,
         queries: new CounterQueries(pool, memcachedCasTraits.id),
         client: locks.memcached(),
-        random: () => locks.random.fraction(),
+        dependencies: locks,
       }),
   },
 ];

@@ -71,7 +71,12 @@ const LOSERS: Readonly<Record<string, Loser>> = {
   "lost-update-beside-a-loser-of-memcached-cas": async () => {
     const { store, queries } = servers();
     const client = new FakeMemcached();
-    const strategy = new MemcachedCas({ store, queries, client, random: () => 0 });
+    const strategy = new MemcachedCas({
+      store,
+      queries,
+      client,
+      dependencies: { clock: systemClock, random: { ...systemRandom, fraction: () => 0 } },
+    });
     await strategy.prepare(PRODUCT, 17);
     const key = "stock:product:7";
     client.before = (command, changed) => {

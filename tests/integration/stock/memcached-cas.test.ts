@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
+import { systemClock } from "../../../lib/locks/clock";
 import { isLockError } from "../../../lib/locks/errors";
 import { openMemcached } from "../../../lib/locks/memcached/memcached-client";
 import type { MemcachedCommands } from "../../../lib/locks/memcached/memcached-port";
@@ -22,6 +23,8 @@ setEnv({ STORE_NODE: "stock-test" });
 
 const isGone = (error: unknown) =>
   isLockError(error) && error.code === "backend_unavailable" && /vanished/.test(error.message);
+
+const dependencies = { clock: systemClock, random: systemRandom };
 
 describe("memcached-cas", () => {
   let server: OwnMemcached;
@@ -47,7 +50,7 @@ describe("memcached-cas", () => {
       store: new StockStore(postgresPool(), "stock-test"),
       queries: new CounterQueries(postgresPool(), "memcached-cas"),
       client: commands,
-      random: systemRandom.fraction,
+      dependencies,
     });
   const counter = async () => (await client.gets(`stock:${target.kind}:${target.id}`))?.value ?? null;
   const newTrace = (): OperationTrace => ({ opId: `test-${randomUUID()}`, invokedNs: nowNs() });
@@ -267,7 +270,7 @@ describe("memcached-cas", () => {
       let isSlow = false;
       const queries = new CounterQueries(postgresPool(), "memcached-cas");
       const store = new SlowStore(postgresPool(), "slow-node");
-      const node = new MemcachedCas({ store, queries, client: commands, random: systemRandom.fraction });
+      const node = new MemcachedCas({ store, queries, client: commands, dependencies });
       const slowDown = () => {
         isSlow = true;
       };
