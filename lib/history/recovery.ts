@@ -10,6 +10,13 @@ export interface Recovery {
   readonly unserved: number;
   /** From the start of the fault to the end of the last wait. */
   readonly watchedMs: number;
+  /** From the start of the fault to the last grant; null if there was none. */
+  readonly lastGrantMs: number | null;
+  /**
+   * From the next grant to the moment at which the slowest holder detected that it lost the lock; negative if all detected
+   * it before. Null if no holder lost it, or no other purchase got it.
+   */
+  readonly lossSignalMs: number | null;
 }
 
 /**
@@ -22,15 +29,30 @@ export function recoveryOf({ ops }: History, fault: Pick<Fault, "fromNs">): Reco
   const fromNs = Number(fault.fromNs - clock.originNs);
   let nextNs = Infinity;
   let lastNs = -Infinity;
+  let lastGrantNs = -Infinity;
+  let lossNs = -Infinity;
   let unserved = 0;
   for (const op of ops) {
+    if ((op.grantedNs ?? Infinity) <= fromNs && (op.leaseLostNs ?? 0) > fromNs) {
+      lossNs = Math.max(lossNs, op.leaseLostNs ?? 0);
+    }
     const endNs = servedNs(op) ?? lastSeenNs(op);
     if (op.waitNs === undefined || endNs <= fromNs) continue;
     lastNs = Math.max(lastNs, endNs);
     if (servedNs(op) === undefined) unserved += 1;
-    else nextNs = Math.min(nextNs, endNs);
+    else {
+      nextNs = Math.min(nextNs, endNs);
+      lastGrantNs = Math.max(lastGrantNs, endNs);
+    }
   }
   if (lastNs === -Infinity) return null;
   const millisSince = (ns: number) => (ns - fromNs) / 1e6;
-  return { nextGrantMs: nextNs === Infinity ? null : millisSince(nextNs), unserved, watchedMs: millisSince(lastNs) };
+  const watched = { unserved, watchedMs: millisSince(lastNs) };
+  if (nextNs === Infinity) return { nextGrantMs: null, ...watched, lastGrantMs: null, lossSignalMs: null };
+  return {
+    nextGrantMs: millisSince(nextNs),
+    ...watched,
+    lastGrantMs: millisSince(lastGrantNs),
+    lossSignalMs: lossNs === -Infinity ? null : (lossNs - nextNs) / 1e6,
+  };
 }

@@ -197,6 +197,10 @@ export const runDocumentSchema = z.object({
           unserved: count,
           /** From the start of the fault to the end of the last wait. */
           watchedMs: z.number().min(0),
+          /** From the start of the fault to the last grant; null if there was none. Absent, like the next: an older run. */
+          lastGrantMs: millis.optional(),
+          /** From the next grant to the slowest detection of the loss by its holder; negative: detected before. Null: no loss. */
+          lossSignalMs: z.number().nullable().optional(),
         })
         .nullable(),
     )

@@ -84,8 +84,14 @@ function recoveryFigures({ faults }: RunDocument, history: History): Pick<RunDoc
   const recovery = faults.map(({ fromNs }) => {
     const found = recoveryOf(history, { fromNs: BigInt(fromNs) });
     if (found === null) return null;
-    const { nextGrantMs, unserved, watchedMs } = found;
-    return { nextGrantMs: roundedOrNull(nextGrantMs, 1), unserved, watchedMs: rounded(watchedMs, 1) };
+    const { nextGrantMs, unserved, watchedMs, lastGrantMs, lossSignalMs } = found;
+    return {
+      nextGrantMs: roundedOrNull(nextGrantMs, 1),
+      unserved,
+      watchedMs: rounded(watchedMs, 1),
+      lastGrantMs: roundedOrNull(lastGrantMs, 1),
+      lossSignalMs: roundedOrNull(lossSignalMs, 1),
+    };
   });
   return { recovery };
 }
