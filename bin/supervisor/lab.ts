@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { applyMigrations } from "../../lib/services/migrations";
+import { forgetOrderedEnds, takeOrderedEnd } from "../../lib/services/ordered-end";
 import { seed } from "../../prisma/seed";
 import { serverKinds } from "../../servers/all-servers";
 import type { ProcessSpec } from "../../servers/provisioning";
@@ -87,6 +88,7 @@ export class Lab {
       if (ended.length > 0)
         options.onNote?.(`Stopped processes that a crashed lab had left running: ${ended.join(", ")}`);
       pruneLogs(path.join(ROOT, ".lab", "logs"));
+      forgetOrderedEnds(paths.stateFile);
       const state = initialState(paths.instance, await currentCommit());
       writeState(paths, state);
       return new Lab(options, state);
@@ -188,6 +190,7 @@ export class Lab {
     this.aborter.signal.throwIfAborted();
     const owned = new OwnedProcess(spec, {
       onChange: () => this.save(),
+      wasOrdered: (pid) => takeOrderedEnd(pid, this.options.paths.stateFile),
       onNote: (sentence) => this.options.onNote?.(sentence),
     });
     list.push(owned);

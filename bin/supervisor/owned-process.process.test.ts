@@ -27,6 +27,7 @@ describe("a process of the lab that keeps exiting", () => {
   async function startProcess(name: string, retryMs: number) {
     const [full, ready] = [path.join(folder, `${name}-full`), path.join(folder, `${name}-ready`)];
     const notes: string[] = [];
+    const ordered = new Set<number>();
     const spec = {
       name,
       command: process.execPath,
@@ -37,7 +38,8 @@ describe("a process of the lab that keeps exiting", () => {
       readyTimeoutMs: 20_000,
       isReady: async () => existsSync(ready),
     };
-    const events = { onChange: () => undefined, onNote: (note: string) => void notes.push(note) };
+    const wasOrdered = (pid: number) => ordered.delete(pid);
+    const events = { onChange: () => undefined, wasOrdered, onNote: (note: string) => void notes.push(note) };
     const owned = new OwnedProcess(spec, events, { restartMs: 1, retryMs });
     await owned.startAndWait();
     const breakIt = async () => {
@@ -46,7 +48,7 @@ describe("a process of the lab that keeps exiting", () => {
       process.kill(owned.recorded?.pid ?? 0, "SIGKILL");
       await waitFor(() => owned.failed, { what: `${name} to be given up`, ...BOUNDS });
     };
-    return { owned, notes, breakIt, repair: () => rmSync(full) };
+    return { owned, notes, ordered, breakIt, repair: () => rmSync(full) };
   }
 
   const isRunning = (owned: OwnedProcess) => () => owned.failed === null && owned.recorded !== null;
@@ -60,6 +62,22 @@ describe("a process of the lab that keeps exiting", () => {
     await waitFor(isRunning(owned), { what: "the process to recover", ...BOUNDS });
     assert.equal(notes.filter((note) => note.includes("6 times")).length, 1, "expected one note about the failure");
     assert.match(notes.at(-1) ?? "", /node-2 is running again/);
+    await owned.stop();
+  });
+
+  it("is not given up if the lab ends it on purpose, however often", async () => {
+    const { owned, notes, ordered, breakIt, repair } = await startProcess("node-4", 3_600_000);
+    for (let end = 1; end <= 8; end += 1) {
+      const pid = owned.recorded?.pid ?? 0;
+      ordered.add(pid);
+      process.kill(pid, "SIGKILL");
+      await waitFor(() => owned.recorded !== null && owned.recorded.pid !== pid, { what: "a restart", ...BOUNDS });
+    }
+    assert.ok(isRunning(owned)(), "expected the process to run");
+    assert.deepEqual([...new Set(notes)], ["node-4 exited (SIGKILL); restarting in 1 ms"]);
+    await breakIt();
+    assert.match(owned.failed?.reason ?? "", /exited 6 times in 60 s/, "expected crashes to count as before");
+    repair();
     await owned.stop();
   });
 

@@ -11,6 +11,8 @@ import { waitFor } from "./wait-for";
 export interface ProcessEvents {
   /** The pid changed: the process started, restarted or exited. */
   readonly onChange: () => void;
+  /** True if a fault of the lab ended the process on purpose: such an end is no crash. Absent: never. */
+  readonly wasOrdered?: (pid: number) => boolean;
   /** A line for the log, such as a restart. */
   readonly onNote: (sentence: string) => void;
 }
@@ -128,7 +130,9 @@ export class OwnedProcess {
     this.lastExit = how;
     if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL"); // Descendants must not outlive the process.
     this.events.onChange();
-    if (!this.isStopping && this.restartsItself) this.scheduleRestart();
+    if (this.isStopping || !this.restartsItself) return;
+    if (child.pid !== undefined && this.events.wasOrdered?.(child.pid)) this.restartAfter(this.delays.restartMs);
+    else this.scheduleRestart();
   }
 
   private scheduleRestart(): void {
@@ -140,6 +144,10 @@ export class OwnedProcess {
     }
     const delayMs = this.delays.restartMs * 2 ** this.restartTimes.length;
     this.restartTimes.push(nowMs);
+    this.restartAfter(delayMs);
+  }
+
+  private restartAfter(delayMs: number): void {
     this.events.onNote(`${this.spec.name} exited (${this.lastExit}); restarting in ${delayMs} ms`);
     this.restartTimer = setTimeout(() => this.restart(), delayMs);
   }

@@ -1,6 +1,6 @@
 import type { StrategyTraits } from "../locks/types";
 import { DEFAULT_SESSION_TIMEOUT_MS } from "../locks/zookeeper/zk-port";
-import { durationText } from "../services/number-text";
+import { settingText } from "../services/number-text";
 
 /** How long a lock stays taken after its holder's process ended, at most; Infinity if it never expires. Milliseconds. */
 export function crashedLockMs(traits: StrategyTraits, ttlMs: number): number {
@@ -30,7 +30,7 @@ export function crashedLockReason(traits: StrategyTraits, ttlMs: number): string
   if (traits.kind === "atomic") return "No lock stays taken, because it changes the stock in one operation.";
   const takenMs = crashedLockMs(traits, ttlMs);
   if (takenMs === 0) return "PostgreSQL frees the lock when the connections of the killed process end.";
-  if (takenMs !== Infinity) return `The lock of the killed holder expires within ${durationText(takenMs)}.`;
+  if (takenMs !== Infinity) return `The lock of the killed holder expires within ${settingText(takenMs)}.`;
   return traits.expiryClock === "none"
     ? "The lock of the killed holder has no expiry and stays taken until an operator breaks it."
     : "Each poll of a waiter extends the lock of the killed holder, so it never expires.";

@@ -48,7 +48,7 @@ export const pauseHolder: Fault = {
     if (durationMs <= takenMs) {
       return {
         effect: "safe",
-        reason: `The lock stays taken for up to ${durationText(takenMs)}, longer than the pause.`,
+        reason: `The lock stays taken for up to ${settingText(takenMs)}, longer than the pause.`,
       };
     }
     const isFenced = traits.fencingSource !== null && traits.survives.holderPause === "survives";

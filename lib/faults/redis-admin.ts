@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { RedisSession } from "../locks/redis/redis-port";
 import { openRedisSession } from "../locks/redis/redis-session";
 import { elapsedMs, nowNs } from "../services/monotonic";
+import { noteOrderedEnd } from "../services/ordered-end";
 import { FaultMissed } from "./fault";
 
 const POLL_MS = 5;
@@ -24,6 +25,7 @@ export async function withRedis<T>(url: string, work: (redis: RedisSession) => P
 export interface RedisProcess {
   /** Random for each process. */
   readonly runId: string;
+  readonly pid: number;
   /** Keys that it loaded from its disk when it started. */
   readonly loadedKeys: number;
 }
@@ -34,11 +36,13 @@ export async function redisProcess(redis: RedisSession): Promise<RedisProcess> {
   const runId = fieldOf(server, "run_id");
   // An append-only file restores every key, and INFO does not count them.
   if (fieldOf(persistence, "aof_enabled") === "1") throw new FaultMissed("Redis keeps its data in an append-only file");
-  return { runId, loadedKeys: Number(fieldOf(persistence, "rdb_last_load_keys_loaded")) };
+  const pid = Number(fieldOf(server, "process_id"));
+  return { runId, pid, loadedKeys: Number(fieldOf(persistence, "rdb_last_load_keys_loaded")) };
 }
 
-/** Ends the server without saving. It answers only if it refuses. */
-export async function shutDownRedis(redis: RedisSession): Promise<void> {
+/** Ends the server's process without saving. It answers only if it refuses. */
+export async function shutDownRedis(redis: RedisSession, { pid }: Pick<RedisProcess, "pid">): Promise<void> {
+  noteOrderedEnd(pid);
   const refusal = await redis.call("SHUTDOWN", "NOSAVE").then(
     () => null,
     (error: Error) => (redis.isLost ? null : error),

@@ -62,7 +62,7 @@ async function endWhileHeld(redis: RedisSession, { closing }: Injection, key: st
     const process = await redisProcess(redis);
     await redis.call("CLIENT", "PAUSE", WRITE_PAUSE_MS, "WRITE");
     if (Number(await redis.call("EXISTS", key)) === 1) {
-      await shutDownRedis(redis);
+      await shutDownRedis(redis, process);
       return process;
     }
     await redis.call("CLIENT", "UNPAUSE");

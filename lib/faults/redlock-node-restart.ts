@@ -33,7 +33,7 @@ export const redlockNodeRestart: Fault = {
     const { url, number, value, before, fromNs } = await onBareMajority(injection, async (last) => {
       const process = await redisProcess(last.server);
       const endNs = nowNs();
-      await shutDownRedis(last.server);
+      await shutDownRedis(last.server, process);
       return { ...last, before: process, fromNs: endNs };
     });
     const after = await untilRestartedEmpty(url, before);

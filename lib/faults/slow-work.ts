@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { elapsedMs } from "../services/monotonic";
-import { durationText } from "../services/number-text";
+import { settingText } from "../services/number-text";
 import { type Fault, FaultMissed } from "./fault";
 import { crowd } from "./matrix-sale";
 import { orphanedLockMs } from "./orphaned-lock";
@@ -42,7 +42,7 @@ export const slowWork: Fault = {
     if (durationMs <= takenMs) {
       return {
         effect: "safe",
-        reason: `The lock stays taken for up to ${durationText(takenMs)}, longer than the work.`,
+        reason: `The lock stays taken for up to ${settingText(takenMs)}, longer than the work.`,
       };
     }
     return {

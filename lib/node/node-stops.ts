@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { elapsedMs, nowNs } from "../services/monotonic";
+import { noteOrderedEnd } from "../services/ordered-end";
 import type { Failpoint } from "../stock/failpoint";
 import { PROCESS_INSTANCE_ID } from "./process-instance";
 import { startResumeTimer } from "./resume-timer";
@@ -224,6 +225,7 @@ const thisProcess: StopActions = {
   },
   kill() {
     assertStoppable();
+    noteOrderedEnd(process.pid);
     process.kill(process.pid, "SIGKILL");
   },
 };
