@@ -13,6 +13,7 @@ const COMMANDS = {
   stop: "stop a run and its load before it is complete",
   results: "measure every strategy and write docs/results.md",
   faults: "list the faults that a run can inject, and the strategies that each breaks",
+  topology: "start or stop a group of servers: Redis with Sentinels, for example",
   proxy: "serve the lab's TCP proxy with the HTTP API of Toxiproxy",
   sweep: "run a grid of sales",
   export: "write a run as a file: JSON, CSV, .hgrm, or HTML that opens offline",

@@ -14,6 +14,8 @@ export interface ProcessSpec {
   readonly stopSignal?: NodeJS.Signals;
   /** Time for an orderly end before SIGKILL. */
   readonly stopTimeoutMs?: number;
+  /** True: it is not restarted when it exits. */
+  readonly staysDown?: true;
   readonly readyTimeoutMs: number;
   /** True once the process serves requests. */
   readonly isReady: () => Promise<boolean>;

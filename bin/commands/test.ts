@@ -147,7 +147,7 @@ class TestSession {
     delete env.NODE_TEST_CONTEXT;
     if (!this.lab || stage.needs === "nothing") return env;
     const { dashboardUrl, nodes } = this.lab.state;
-    Object.assign(env, this.lab.state.env);
+    Object.assign(env, this.lab.state.env, { LAB_CONTROL_FILE: this.paths.controlFile });
     if (stage.needs === "app" && dashboardUrl) {
       env.LAB_URL = dashboardUrl;
       env.NEXT_DIST_DIR = this.lab.distDir ?? undefined;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { describe, it } from "node:test";
-import { defaultPort, describePort, isPortFree, PORT_NAMES, planPorts, wantedPort } from "./ports";
+import { defaultPort, describePort, isPortFree, PORT_NAMES, planPorts, TOPOLOGY_PORT_NAMES, wantedPort } from "./ports";
 
 /** Every port is free except these. */
 const allBut =
@@ -35,9 +35,10 @@ describe("the plan of ports", () => {
     assert.deepEqual([plan.dashboard?.port, plan["node-1"]?.port], [3002, 3003]);
   });
 
-  it("moves the whole lab into a block of 100 ports", async () => {
-    const plan = await planPorts(PORT_NAMES, { base: 24_000, env: {}, isFree: allBut() });
-    const ports = PORT_NAMES.map((name) => plan[name]?.port ?? 0);
+  it("moves the whole lab, with its topologies, into a block of 100 ports", async () => {
+    const names = [...PORT_NAMES, ...TOPOLOGY_PORT_NAMES];
+    const plan = await planPorts(names, { base: 24_000, env: {}, isFree: allBut() });
+    const ports = names.map((name) => plan[name]?.port ?? 0);
     assert.ok(ports.every((port) => port >= 24_000 && port < 24_100));
     assert.equal(new Set(ports).size, ports.length);
   });

@@ -1,4 +1,5 @@
 import { connect, createServer } from "node:net";
+import { topologiesById } from "../../lib/faults/topologies/all-topologies";
 import { serverKinds } from "../../servers/all-servers";
 import type { ServerPort } from "../../servers/server-kind";
 
@@ -13,13 +14,23 @@ const NODE_PORTS: Readonly<Record<string, ServerPort>> = {
  * Every port, by name. The defaults are below 32768: the kernel hands higher ports to outgoing connections, which makes a server's port
  * busy at random. With `--port-base`, the offsets place a whole lab into a block of 100.
  */
-const PORTS: Readonly<Record<string, ServerPort>> = Object.assign(
+const START_PORTS: Readonly<Record<string, ServerPort>> = Object.assign(
   {},
   NODE_PORTS,
   ...serverKinds.map(({ ports }) => ports),
 );
 
-export const PORT_NAMES = Object.keys(PORTS);
+/** Ports of processes that the lab starts on demand. */
+const TOPOLOGY_PORTS: Readonly<Record<string, ServerPort>> = Object.assign(
+  {},
+  ...Object.values(topologiesById).map(({ ports }) => ports),
+);
+
+const PORTS: Readonly<Record<string, ServerPort>> = { ...START_PORTS, ...TOPOLOGY_PORTS };
+
+/** The ports that a start of the lab plans. */
+export const PORT_NAMES = Object.keys(START_PORTS);
+export const TOPOLOGY_PORT_NAMES = Object.keys(TOPOLOGY_PORTS);
 
 const LAST_PORT = 32_767;
 const MAX_STEPS = 200;

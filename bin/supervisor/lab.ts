@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import path from "node:path";
+import { topologiesById } from "../../lib/faults/topologies/all-topologies";
 import { applyMigrations } from "../../lib/services/migrations";
 import { forgetOrderedEnds, takeOrderedEnd } from "../../lib/services/ordered-end";
 import { seed } from "../../prisma/seed";
@@ -11,14 +12,16 @@ import { cachedK6, describeK6, findK6 } from "../k6/find";
 import { PORT_NAMES, type PortPlan, planPorts } from "../provision/ports";
 import { provisionServers } from "../provision/servers";
 import { withFileLock } from "../shared/file-lock.mjs";
+import { ControlSocket } from "./control-socket";
 import { keepLogsSmall, pruneLogs } from "./log-files";
-import { OwnedProcess } from "./owned-process";
+import { OwnedProcess, type ProcessEvents } from "./owned-process";
 import { type InstancePaths, ROOT } from "./paths";
 import { reapOrphans } from "./reaper";
 import { initialState, type LabState, readLiveState, readState, type Step, writeState } from "./state";
 import { StateWriter } from "./state-writer";
 import { MissingError, StepList } from "./steps";
 import { DASHBOARD, STORE_NODE_NAMES, storeNodeSpec } from "./store-nodes";
+import { TopologyHost } from "./topology-host";
 import { currentCommit } from "./version";
 
 /** A lab in this process: it records every process that it starts, and stops exactly those. */
@@ -50,6 +53,8 @@ export class Lab {
   /** In start order. Stopping takes the nodes first, then the servers. */
   private servers: OwnedProcess[] = [];
   private nodes: OwnedProcess[] = [];
+  private readonly topologies: TopologyHost;
+  private control: ControlSocket | null = null;
   private readonly aborter = new AbortController();
   private ports: PortPlan | null = null;
   /** Folder of the production build that the nodes serve; null: the shop is not up. */
@@ -66,6 +71,13 @@ export class Lab {
     this.stopLogKeeper = keepLogsSmall(options.paths.logsDir, (error) =>
       onNote(`A log could not be rotated: ${error.message}`),
     );
+    this.topologies = new TopologyHost({
+      topologies: topologiesById,
+      dataDir: path.join(options.paths.dataDir, "topologies"),
+      logsDir: options.paths.logsDir,
+      portBase: options.portBase,
+      events: this.events,
+    });
     this.steps = new StepList((step) => {
       this.state.steps = [...this.steps.steps];
       this.save();
@@ -99,6 +111,7 @@ export class Lab {
   async startServers(): Promise<void> {
     const { paths, portBase } = this.options;
     this.addPackagesStep();
+    this.control = await ControlSocket.open(paths.controlFile, this.topologies);
     this.ports = await planPorts(PORT_NAMES, { base: portBase, env: process.env });
     const { env, missing } = await provisionServers({
       paths,
@@ -174,8 +187,9 @@ export class Lab {
     this.state.status = "stopping";
     this.save();
     this.aborter.abort(new Error("The lab is stopping."));
+    this.control?.close();
     const failures: unknown[] = [];
-    for (const wave of [this.nodes, this.servers]) {
+    for (const wave of [this.nodes, [{ stop: () => this.topologies.stopAll() }], this.servers]) {
       const outcomes = await Promise.allSettled(wave.map((owned) => owned.stop()));
       failures.push(...outcomes.filter((outcome) => outcome.status === "rejected").map(({ reason }) => reason));
     }
@@ -188,17 +202,21 @@ export class Lab {
 
   private async start(list: OwnedProcess[], spec: ProcessSpec): Promise<void> {
     this.aborter.signal.throwIfAborted();
-    const owned = new OwnedProcess(spec, {
-      onChange: () => this.save(),
-      wasOrdered: (pid) => takeOrderedEnd(pid, this.options.paths.stateFile),
-      onNote: (sentence) => this.options.onNote?.(sentence),
-    });
+    const owned = new OwnedProcess(spec, this.events);
     list.push(owned);
     await owned.startAndWait(this.aborter.signal);
   }
 
+  private get events(): ProcessEvents {
+    return {
+      onChange: () => this.save(),
+      wasOrdered: (pid) => takeOrderedEnd(pid, this.options.paths.stateFile),
+      onNote: (sentence) => this.options.onNote?.(sentence),
+    };
+  }
+
   private save(): void {
-    const owned = [...this.servers, ...this.nodes];
+    const owned = [...this.servers, ...this.nodes, ...this.topologies.processes];
     this.state.processes = owned.map((process) => process.recorded).filter((process) => process !== null);
     this.state.failed = owned.map((process) => process.failed).filter((process) => process !== null);
     this.writer.write(this.state);

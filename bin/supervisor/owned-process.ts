@@ -46,7 +46,7 @@ export class OwnedProcess {
     this.delays = delays;
   }
 
-  /** Starts the process and waits until it is ready. From then on it restarts when it exits unexpectedly. */
+  /** Starts the process and waits until it is ready. From then on it restarts when it exits, unless it stays down. */
   async startAndWait(signal?: AbortSignal): Promise<void> {
     this.spawn();
     let wasReady = false;
@@ -62,7 +62,7 @@ export class OwnedProcess {
     } finally {
       if (!wasReady) await this.stop();
     }
-    this.restartsItself = true;
+    this.restartsItself = this.spec.staysDown !== true;
   }
 
   /** The process as the state file records it; null while it is not running. */
@@ -100,6 +100,15 @@ export class OwnedProcess {
     });
     signalGroup(pid, "SIGKILL");
     await waitFor(isGone, { what: `${this.spec.name} to end after SIGKILL`, timeoutMs: KILL_TIMEOUT_MS });
+  }
+
+  /** SIGKILL to the process and its descendants, as in a crash. Returns when it has exited. */
+  async kill(): Promise<void> {
+    const pid = this.child?.pid;
+    if (pid === undefined) throw new Error(`${this.spec.name} is not running`);
+    signalGroup(pid, "SIGKILL");
+    const isGone = () => this.child?.pid !== pid;
+    await waitFor(isGone, { what: `${this.spec.name} to end after SIGKILL`, timeoutMs: KILL_TIMEOUT_MS, pollMs: 5 });
   }
 
   private spawn(): void {

@@ -22,6 +22,8 @@ export interface InstancePaths {
   readonly dir: string;
   readonly stateFile: string;
   readonly lockFile: string;
+  /** Where the supervisor takes requests for topologies. */
+  readonly controlFile: string;
   readonly logsDir: string;
   readonly dataDir: string;
 }
@@ -37,6 +39,7 @@ export function instancePaths(instance: string, root: string = ROOT): InstancePa
     dir,
     stateFile: path.join(dir, "state.json"),
     lockFile: path.join(dir, "start.lock"),
+    controlFile: path.join(dir, "control.sock"),
     logsDir: path.join(dir, "logs"),
     dataDir: path.join(dir, "data"),
   };

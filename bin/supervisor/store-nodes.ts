@@ -62,6 +62,7 @@ export function storeNodeEnv(
     PORT: String(node.port),
     LAB_INSTANCE: state.instance,
     LAB_STATE_FILE: instancePaths(state.instance).stateFile,
+    LAB_CONTROL_FILE: instancePaths(state.instance).controlFile,
     LAB_COMMIT: state.commit,
     SPOOL_DIR: path.join(instancePaths(state.instance).dir, "spool"),
     NEXT_DIST_DIR: distDir,

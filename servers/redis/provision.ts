@@ -23,12 +23,20 @@ export async function findRedis(): Promise<FoundServer | null> {
   return binary ? { binary, version: await versionOf(binary, ["--version"]) } : null;
 }
 
+interface RedisToStart {
+  /** Also the name of its port. */
+  readonly name: string;
+  readonly binary: string;
+  /** Further settings. */
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Absent: it is ready when it answers. */
+  readonly isReady?: (port: number) => Promise<boolean>;
+}
+
 /** Starts one Redis. @returns its URL */
-export async function startRedis(
-  context: StartContext,
-  server: { readonly name: string; readonly binary: string; readonly env?: Readonly<Record<string, string>> },
-): Promise<string> {
-  const { name, binary, env = {} } = server;
+export async function startRedis(context: StartContext, server: RedisToStart): Promise<string> {
+  const { name, binary, args = [], env = {}, isReady = answersPing } = server;
   const port = context.port(name);
   const settings = {
     port: String(port),
@@ -41,12 +49,12 @@ export async function startRedis(
   await context.start({
     name,
     command: binary,
-    args: Object.entries(settings).flatMap(([key, value]) => [`--${key}`, value]),
+    args: [...Object.entries(settings).flatMap(([key, value]) => [`--${key}`, value]), ...args],
     cwd: context.dataDir,
     env: serverEnv(env),
     logFile: path.join(context.logsDir, `${name}.log`),
     readyTimeoutMs: READY_TIMEOUT_MS,
-    isReady: () => answersPing(port),
+    isReady: () => isReady(port),
   });
   return `redis://127.0.0.1:${port}`;
 }
@@ -55,6 +63,19 @@ async function answersPing(port: number): Promise<boolean> {
   const request = { host: "127.0.0.1", port, send: "PING\r\n", timeoutMs: 1_000 };
   const answer = await askText({ ...request, isWhole: (text) => text.endsWith("\r\n") }).catch(() => "");
   return answer.startsWith("+PONG");
+}
+
+/** A section of INFO of a Redis or a Sentinel on this host; empty if it does not answer. */
+export async function redisInfo(port: number, section: string): Promise<string> {
+  const request = { host: "127.0.0.1", port, send: `INFO ${section}\r\n`, timeoutMs: 1_000 };
+  return askText({ ...request, isWhole: isWholeBulk }).catch(() => "");
+}
+
+/** A bulk string: `$<length>`, and after that line as many bytes and an end of line. An error reply is one line. */
+function isWholeBulk(answer: string): boolean {
+  const [header, length] = /^\$(\d+)\r\n/.exec(answer) ?? [];
+  if (header === undefined) return answer.startsWith("-") && answer.endsWith("\r\n");
+  return Buffer.byteLength(answer) >= header.length + Number(length) + 2;
 }
 
 /** @returns the server's version */

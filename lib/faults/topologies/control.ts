@@ -1,0 +1,38 @@
+import { z } from "zod";
+import { TOPOLOGY_IDS } from "./ids";
+
+/**
+ * Messages between the lab's supervisor, which owns the processes of a topology, and a process that uses one. One JSON object
+ * per line, over a Unix socket. Each request gets one reply, in order. A topology ends with the connection that started it.
+ */
+
+const name = z.string().min(1).max(64);
+
+export const controlRequestSchema = z.discriminatedUnion("do", [
+  z.strictObject({ do: z.literal("start"), topology: z.enum(TOPOLOGY_IDS) }),
+  /** Starts one that lasts until `drop` or until the lab stops. If such a topology is running, returns its addresses. */
+  z.strictObject({ do: z.literal("keep"), topology: z.enum(TOPOLOGY_IDS) }),
+  z.strictObject({ do: z.literal("drop"), topology: z.enum(TOPOLOGY_IDS) }),
+  /** The rest acts on the topology of this connection. SIGKILL: */
+  z.strictObject({ do: z.literal("kill"), process: name }),
+  /** Starts a killed process again, with the data that is on its disk. */
+  z.strictObject({ do: z.literal("revive"), process: name }),
+  z.strictObject({ do: z.literal("cut"), link: name }),
+  z.strictObject({ do: z.literal("restore"), link: name }),
+]);
+export type ControlRequest = z.infer<typeof controlRequestSchema>;
+
+const addressesSchema = z.strictObject({
+  /** The values of server variables with which a strategy uses the topology, by server id. */
+  servers: z.record(z.string(), z.string()),
+  /** The address of each process, by its name. */
+  processes: z.record(z.string(), z.string()),
+});
+export type TopologyAddresses = Readonly<z.infer<typeof addressesSchema>>;
+
+export const controlReplySchema = z.union([
+  z.strictObject({ addresses: addressesSchema }),
+  z.strictObject({ done: z.boolean() }),
+  z.strictObject({ error: z.string() }),
+]);
+export type ControlReply = z.infer<typeof controlReplySchema>;

@@ -1,0 +1,3 @@
+/** Separate from the topologies, so that faults can name one without the code that starts it. */
+export const TOPOLOGY_IDS = ["sentinel"] as const;
+export type TopologyId = (typeof TOPOLOGY_IDS)[number];

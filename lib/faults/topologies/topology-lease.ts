@@ -1,0 +1,51 @@
+import type { ControlRequest, TopologyAddresses } from "./control";
+import { ControlClient } from "./control-client";
+import type { TopologyId } from "./ids";
+
+/** A topology that belongs to this process: it ends with the lease, with this process, or with the lab. */
+export class TopologyLease implements AsyncDisposable {
+  private constructor(
+    private readonly supervisor: ControlClient,
+    readonly addresses: TopologyAddresses,
+  ) {}
+
+  /** Starts a topology. @throws Error with the reason and the fix if it does not start */
+  static async take(socketFile: string, topology: TopologyId): Promise<TopologyLease> {
+    const supervisor = await ControlClient.open(socketFile).catch((cause: Error) => {
+      throw new Error(`the lab's supervisor does not answer (${cause.message}); restart the lab`, { cause });
+    });
+    try {
+      const reply = await supervisor.ask({ do: "start", topology });
+      if ("addresses" in reply) return new TopologyLease(supervisor, reply.addresses);
+      throw new Error("the supervisor returned no addresses");
+    } catch (error) {
+      await supervisor[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** The address of one of its processes. @throws Error for an unknown name */
+  address(process: string): string {
+    const address = this.addresses.processes[process];
+    if (address !== undefined) return address;
+    const names = Object.keys(this.addresses.processes).join(", ");
+    throw new Error(`the topology has no process "${process}"; valid names: ${names}`);
+  }
+
+  /** SIGKILL. Returns when the process has ended. */
+  kill = (process: string) => this.tell({ do: "kill", process });
+  /** Starts a killed process again, and waits until it answers. */
+  revive = (process: string) => this.tell({ do: "revive", process });
+  /** Closes the connections of a link, and refuses new ones until it is restored. */
+  cut = (link: string) => this.tell({ do: "cut", link });
+  restore = (link: string) => this.tell({ do: "restore", link });
+
+  /** Returns when the supervisor has stopped every process. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.supervisor[Symbol.asyncDispose]();
+  }
+
+  private async tell(request: ControlRequest): Promise<void> {
+    await this.supervisor.ask(request);
+  }
+}

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { existsSync, rmSync } from "node:fs";
+import path from "node:path";
+import { after, before, describe, it } from "node:test";
+import { Redis } from "ioredis";
+import { isSameProcess } from "../../../bin/shared/process-identity.mjs";
+import { instancePaths } from "../../../bin/supervisor/paths";
+import { TopologyLease } from "../../../lib/faults/topologies/topology-lease";
+import { waitUntil } from "../../support/wait-until";
+import { aliveOf, lab, outputOf, stateOf } from "./lab-command";
+
+/** A separate lab instance without the shop. */
+const INSTANCE = "topology-test";
+const PORT_BASE = 20_050 + 100 * (process.pid % 35);
+const paths = instancePaths(INSTANCE);
+const SENTINEL_PROCESSES = ["sentinel-1", "sentinel-2", "sentinel-3", "sentinel-master", "sentinel-replica"];
+
+const topologyProcesses = () =>
+  stateOf(INSTANCE).processes.filter(({ name, ...identity }) => name.startsWith("sentinel") && isSameProcess(identity));
+const namesOf = (processes: readonly { readonly name: string }[]) => processes.map(({ name }) => name).sort();
+
+async function command(url: string, ...parts: readonly string[]): Promise<unknown> {
+  const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 });
+  client.on("error", () => {});
+  try {
+    const [name = "", ...parameters] = parts;
+    return await client.call(name, ...parameters);
+  } finally {
+    client.disconnect();
+  }
+}
+
+const notYet = () => false;
+
+describe("a topology of the lab", () => {
+  before(async () => {
+    const started = await lab([
+      ...["up", "--instance", INSTANCE, "--port-base", String(PORT_BASE)],
+      ...["--servers-only", "--detach"],
+    ]);
+    assert.equal(started.code, 0, outputOf(started));
+  });
+  after(async () => {
+    await lab(["down", "--instance", INSTANCE]);
+    rmSync(paths.dir, { recursive: true, force: true });
+  });
+
+  it("ends with the connection that started it, and its data with it", async () => {
+    const dataDir = path.join(paths.dataDir, "topologies", "sentinel");
+    {
+      await using lease = await TopologyLease.take(paths.controlFile, "sentinel");
+      assert.deepEqual(namesOf(topologyProcesses()), SENTINEL_PROCESSES);
+      assert.ok(existsSync(dataDir));
+      assert.match(
+        lease.addresses.servers.redis ?? "",
+        /^redis\+sentinel:\/\/127\.0\.0\.1:\d+,127\.0\.0\.1:\d+,.*\/lab$/,
+      );
+    }
+    assert.deepEqual(namesOf(topologyProcesses()), []);
+    assert.ok(!existsSync(dataDir), `expected no ${dataDir} after the end of the topology`);
+  });
+
+  it("stops replication when its link is cut, promotes the replica of a killed master, and leaves the master down", async () => {
+    await using lease = await TopologyLease.take(paths.controlFile, "sentinel");
+    const [master, replica] = [lease.address("sentinel-master"), lease.address("sentinel-replica")];
+    await command(master, "SET", "before", "1");
+    assert.equal(await command(master, "WAIT", "1", "5000"), 1, "expected the replica to acknowledge through the link");
+    await lease.cut("sentinel-link");
+    await command(master, "SET", "after", "1");
+    assert.equal(await command(replica, "EXISTS", "after"), 0, "expected nothing to pass a cut link");
+    await lease.kill("sentinel-master");
+    // A Sentinel closes the connections of a replica that it promotes.
+    const isPromoted = () => command(replica, "ROLE").then((role) => String(role).startsWith("master"), notYet);
+    await waitUntil(isPromoted, { what: "the replica to be promoted", withinMs: 30_000 });
+    assert.deepEqual(
+      [await command(replica, "EXISTS", "before"), await command(replica, "EXISTS", "after")],
+      [1, 0],
+      "expected the promoted replica to have what was written before the cut, and nothing else",
+    );
+    assert.ok(!namesOf(topologyProcesses()).includes("sentinel-master"), "expected the killed master to stay down");
+    await lease.revive("sentinel-master");
+    assert.equal(await command(master, "PING"), "PONG");
+    await assert.rejects(lease.kill("node-1"), /sentinel has no process "node-1"/);
+  });
+
+  it("gives each connection a topology with its own ports and data", async () => {
+    const [first, second] = await Promise.all([
+      TopologyLease.take(paths.controlFile, "sentinel"),
+      TopologyLease.take(paths.controlFile, "sentinel"),
+    ]);
+    try {
+      await command(first.address("sentinel-master"), "SET", "owner", "first");
+      assert.equal(await command(second.address("sentinel-master"), "GET", "owner"), null);
+      assert.equal(topologyProcesses().length, 2 * SENTINEL_PROCESSES.length);
+    } finally {
+      await Promise.all([first[Symbol.asyncDispose](), second[Symbol.asyncDispose]()]);
+    }
+  });
+
+  it("is kept by the command until --stop, and ends with the lab", async () => {
+    const args = ["topology", "sentinel", "--instance", INSTANCE];
+    const started = await lab(args);
+    assert.equal(started.code, 0, outputOf(started));
+    const master = /sentinel-master +(\S+)/.exec(started.stdout)?.[1] ?? "";
+    assert.equal(await command(master, "PING"), "PONG", outputOf(started));
+    assert.equal((await lab(args)).stdout, started.stdout, "expected a second start to report the running topology");
+    const stopped = await lab([...args, "--stop"]);
+    assert.match(stopped.stdout, /The topology sentinel is stopped\./, outputOf(stopped));
+    assert.deepEqual(namesOf(topologyProcesses()), []);
+    const again = await lab([...args, "--stop"]);
+    assert.match(again.stdout, /The topology sentinel is not running\./, outputOf(again));
+
+    assert.equal((await lab(args)).code, 0);
+    const running = stateOf(INSTANCE);
+    assert.deepEqual(namesOf(topologyProcesses()), SENTINEL_PROCESSES);
+    await lab(["down", "--instance", INSTANCE]);
+    assert.deepEqual(aliveOf(running), [], "expected the lab to end every process of the topology");
+    const down = await lab(args);
+    assert.notEqual(down.code, 0);
+    assert.match(down.stderr, /The lab is not running\. Start it with/, outputOf(down));
+  });
+});
