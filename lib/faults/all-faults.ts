@@ -7,6 +7,8 @@ import type { FaultId } from "./ids";
 import { killBetweenSetnxExpire } from "./kill-between-setnx-expire";
 import { killHolder } from "./kill-holder";
 import { latency } from "./latency";
+import { lostCreateReply } from "./lost-create-reply";
+import { lostPublish } from "./lost-publish";
 import { memcachedFlush } from "./memcached-flush";
 import { pauseHolder } from "./pause-holder";
 import { pgDisconnect } from "./pg-disconnect";
@@ -15,6 +17,7 @@ import { redlockNodeRestart } from "./redlock-node-restart";
 import { resetPeer } from "./reset-peer";
 import { sessionExpiry } from "./session-expiry";
 import { slicer } from "./slicer";
+import { slowQuorum } from "./slow-quorum";
 import { slowWork } from "./slow-work";
 import { storeNodeCrash } from "./store-node-crash";
 import { timeout } from "./timeout";
@@ -39,4 +42,7 @@ export const faultsById: Readonly<Record<FaultId, Fault>> = {
   reset_peer: resetPeer,
   down,
   "commit-reply-lost": commitReplyLost,
+  "lost-create-reply": lostCreateReply,
+  "lost-publish": lostPublish,
+  "slow-quorum": slowQuorum,
 };

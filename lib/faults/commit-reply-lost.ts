@@ -1,6 +1,5 @@
+import { loseOneReply, type ReplyToLose } from "./lost-reply";
 import { networkFault } from "./network-fault";
-import type { TcpProxy } from "./proxy/tcp-proxy";
-import type { ToxicKind } from "./proxy/toxic";
 
 /** PostgreSQL's wire format. A write outside a transaction commits itself; its message names the prepared statement. */
 const COMMIT = /COMMIT\0/;
@@ -19,53 +18,20 @@ export const commitReplyLost = networkFault({
   durationMs: 1_000,
   servers: ["postgres"],
   unseen: "no purchase was committed while it lasted",
-  apply: async (proxy) => loseOneReply(proxy),
+  apply: async (proxy) => loseOneReply(proxy, replyToCommit()),
 });
 
-function loseOneReply(proxy: TcpProxy) {
-  const lost = { connections: 0, bytes: 0 };
+function replyToCommit(): ReplyToLose {
   const idle = new WeakSet<object>();
-  /** The connection whose next reply is discarded. */
-  let chosen: object | null = null;
-
-  const requests: ToxicKind = {
-    type: "commit_watch",
-    defaults: {},
-    async pipe(flow) {
-      for (let chunk = await flow.next(); chunk; chunk = await flow.next()) {
-        const text = chunk.data.toString("latin1");
-        const commits = COMMIT.test(text) || (idle.has(flow.connection) && WRITE.test(text));
-        if (commits) chosen ??= flow.connection;
-        flow.forward();
-      }
-      flow.end();
+  return {
+    isRequest(data, connection) {
+      const text = data.toString("latin1");
+      return COMMIT.test(text) || (idle.has(connection) && WRITE.test(text));
     },
-  };
-
-  const replies: ToxicKind = {
-    type: "commit_reply_loss",
-    defaults: {},
-    async pipe(flow) {
-      for (let chunk = await flow.next(); chunk; chunk = await flow.next()) {
-        if (chosen === flow.connection) {
-          Object.assign(lost, { connections: 1, bytes: chunk.data.length });
-          return flow.reset();
-        }
-        if (chunk.data.subarray(-READY_AND_IDLE.length).equals(READY_AND_IDLE)) idle.add(flow.connection);
-        else idle.delete(flow.connection);
-        flow.forward();
-      }
-      flow.end();
+    isReply(data, connection) {
+      if (data.subarray(-READY_AND_IDLE.length).equals(READY_AND_IDLE)) idle.add(connection);
+      else idle.delete(connection);
+      return true;
     },
-  };
-
-  const settings = { toxicity: 1, attributes: {} };
-  const added = [
-    proxy.addToxic({ ...settings, name: requests.type, kind: requests as ToxicKind<unknown>, stream: "upstream" }),
-    proxy.addToxic({ ...settings, name: replies.type, kind: replies as ToxicKind<unknown>, stream: "downstream" }),
-  ];
-  return async () => {
-    for (const toxic of added) proxy.removeToxic(toxic);
-    return lost;
   };
 }

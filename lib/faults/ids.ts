@@ -18,5 +18,8 @@ export const FAULT_IDS = [
   "reset_peer",
   "down",
   "commit-reply-lost",
+  "lost-create-reply",
+  "lost-publish",
+  "slow-quorum",
 ] as const;
 export type FaultId = (typeof FAULT_IDS)[number];

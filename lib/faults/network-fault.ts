@@ -5,7 +5,7 @@ import { env } from "../services/current-env";
 import { nowNs } from "../services/monotonic";
 import { type Expectation, type Fault, type FaultContext, FaultMissed, type Injection } from "./fault";
 import type { FaultId } from "./ids";
-import { arrivals } from "./matrix-sale";
+import { arrivals, type MatrixSale } from "./matrix-sale";
 import { toxicKinds } from "./proxy/all-toxics";
 import type { Attributes, Stream } from "./proxy/toxic";
 import type { ServerProxy } from "./run-proxies";
@@ -22,8 +22,16 @@ export interface NetworkFault {
   readonly servers?: readonly ServerId[];
   /** Why it was missed if it acted on no connection. */
   readonly unseen?: string;
+  /** Absent: it applies to every strategy, or to every lease that is long enough for its delays. */
+  whyNotApplicable?(run: FaultContext): string | null;
+  /** Absent: what a lost or late message does to the strategy. */
+  readonly expectation?: Expectation;
+  /** Absent: buyers that arrive before, during and after it. */
+  matrixSale?(traits: StrategyTraits): MatrixSale;
+  /** The proxies to act on. Absent: all. */
+  chosen?(proxies: readonly ServerProxy[]): readonly ServerProxy[];
   /** Applies it to one proxy. @returns how to end it, which reports what it did */
-  apply(proxy: ServerProxy["proxy"]): Promise<() => Promise<NetworkEffect>>;
+  apply(proxy: ServerProxy["proxy"], run: Pick<Injection, "ttlMs">): Promise<() => Promise<NetworkEffect>>;
 }
 
 /** What it did to one proxy, counted by the proxy. */
@@ -39,7 +47,9 @@ export interface ToxicOn {
 }
 
 /** Adds toxics for the time of the fault. */
-export function withToxics(...toxics: readonly ToxicOn[]): NetworkFault["apply"] {
+export function withToxics(
+  ...toxics: readonly ToxicOn[]
+): (proxy: ServerProxy["proxy"]) => ReturnType<NetworkFault["apply"]> {
   return async (proxy) => {
     const added = toxics.map(({ type, stream, attributes }) => {
       const kind = toxicKinds.get(type);
@@ -70,10 +80,11 @@ export function networkFault(network: NetworkFault): Fault {
     proof,
     defaultDurationMs: () => durationMs,
     proxiedServers: ({ traits }) => network.servers ?? serversOf(traits),
-    whyNotApplicable: (run) => (delayMs === undefined ? null : whyLeaseTooShort(run, delayMs)),
+    whyNotApplicable: (run) => network.whyNotApplicable?.(run) ?? whyLeaseTooShort(run, delayMs),
     whyUnavailable: () => whyNoProxies(env().STORE_NODES),
-    expectationOf: ({ traits }) => expectationOf(network, traits),
-    matrixSale: (traits) => arrivals(traits, { faultMs: Math.min(durationMs, MATRIX_FAULT_MS) }),
+    expectationOf: ({ traits }) => network.expectation ?? expectationOf(network, traits),
+    matrixSale: (traits) =>
+      network.matrixSale?.(traits) ?? arrivals(traits, { faultMs: Math.min(durationMs, MATRIX_FAULT_MS) }),
     inject: (injection) => inject(network, injection),
   };
 }
@@ -100,7 +111,8 @@ export function serversOf({ needs }: Pick<StrategyTraits, "needs">): readonly Se
   return Object.values(servers).flatMap(({ id }) => (id === "postgres" || needs.includes(id) ? [id] : []));
 }
 
-function whyLeaseTooShort({ traits, ttlMs }: FaultContext, delayMs: number): string | null {
+function whyLeaseTooShort({ traits, ttlMs }: FaultContext, delayMs: number | undefined): string | null {
+  if (delayMs === undefined) return null;
   const shortestMs = MESSAGES_PER_LEASE * delayMs;
   const hasLease = traits.expiryClock === "server" || traits.expiryClock === "client";
   if (!hasLease || ttlMs >= shortestMs) return null;
@@ -116,13 +128,15 @@ export function whyNoProxies(nodes: readonly { readonly name: string; readonly u
 
 const LOOPBACK = /^(localhost|127\..*|\[::1\])$/;
 
-async function inject(network: NetworkFault, { proxies, durationMs, untilDue, closing }: Injection) {
+async function inject(network: NetworkFault, { proxies, ttlMs, durationMs, untilDue, closing }: Injection) {
   await untilDue();
   const fromNs = nowNs();
   const applied: { readonly on: ServerProxy; readonly end: () => Promise<NetworkEffect> }[] = [];
   let effects: { readonly on: ServerProxy; readonly effect: NetworkEffect }[] = [];
   try {
-    for (const on of proxies) applied.push({ on, end: await network.apply(on.proxy) });
+    for (const on of network.chosen?.(proxies) ?? proxies) {
+      applied.push({ on, end: await network.apply(on.proxy, { ttlMs }) });
+    }
     await delay(durationMs, undefined, { signal: closing }).catch(() => {});
   } finally {
     effects = await Promise.all(applied.map(async ({ on, end }) => ({ on, effect: await end() })));
