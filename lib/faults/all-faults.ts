@@ -12,6 +12,7 @@ import { lostPublish } from "./lost-publish";
 import { memcachedFlush } from "./memcached-flush";
 import { pauseHolder } from "./pause-holder";
 import { pgDisconnect } from "./pg-disconnect";
+import { redisOom } from "./redis-oom";
 import { redisRestart } from "./redis-restart";
 import { redlockNodeRestart } from "./redlock-node-restart";
 import { resetPeer } from "./reset-peer";
@@ -31,6 +32,7 @@ export const faultsById: Readonly<Record<FaultId, Fault>> = {
   "kill-between-setnx-expire": killBetweenSetnxExpire,
   "memcached-flush": memcachedFlush,
   "redis-restart": redisRestart,
+  "redis-oom": redisOom,
   "redlock-node-restart": redlockNodeRestart,
   "clock-jump": clockJump,
   "session-expiry": sessionExpiry,

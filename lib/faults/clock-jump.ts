@@ -6,6 +6,7 @@ import { durationText } from "../services/number-text";
 import { resourceOf } from "../stock/types";
 import { type Fault, type FaultEvent, FaultMissed, type Injection } from "./fault";
 import { longHolds } from "./matrix-sale";
+import { configOf } from "./redis-admin";
 import { type LastVote, onBareMajority } from "./redlock-majority";
 import { redlockNodeRestart } from "./redlock-node-restart";
 
@@ -41,7 +42,7 @@ export const clockJump: Fault = {
 };
 
 async function jumpPastLease({ server, number, value }: LastVote, { ttlMs, target }: Injection): Promise<FaultEvent> {
-  const dir = String(((await server.call("CONFIG", "GET", "dir")) as readonly unknown[])[1]);
+  const dir = await configOf(server, "dir");
   const fromNs = nowNs();
   const aheadBeforeMs = await aheadMs(server);
   const jump = { offsetMs: ttlMs + JUMP_MARGIN_MS, forMs: JUMP_LIMIT_MS };

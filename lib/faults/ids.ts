@@ -7,6 +7,7 @@ export const FAULT_IDS = [
   "kill-between-setnx-expire",
   "memcached-flush",
   "redis-restart",
+  "redis-oom",
   "redlock-node-restart",
   "clock-jump",
   "session-expiry",

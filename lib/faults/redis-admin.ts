@@ -1,8 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { Redis } from "ioredis";
+import { ownerlessKey } from "../locks/redis/ownerless";
+import { redisOptionsForSession } from "../locks/redis/redis-options";
 import type { RedisSession } from "../locks/redis/redis-port";
 import { openRedisSession } from "../locks/redis/redis-session";
+import type { StrategyTraits } from "../locks/types";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import { noteOrderedEnd } from "../services/ordered-end";
+import { resourceOf, type StockTarget } from "../stock/types";
 import { FaultMissed } from "./fault";
 
 const POLL_MS = 5;
@@ -18,6 +23,32 @@ export async function withRedis<T>(url: string, work: (redis: RedisSession) => P
     throw error instanceof FaultMissed ? error : new FaultMissed(`Redis did not answer: ${(error as Error).message}`);
   } finally {
     redis.close();
+  }
+}
+
+/** The key of a strategy's lock in Redis. */
+export function lockKeyOf({ id, ownerless }: StrategyTraits, target: StockTarget): string {
+  return ownerless ? ownerlessKey(id, resourceOf(target)) : resourceOf(target);
+}
+
+/** The value of a setting. */
+export async function configOf(redis: RedisSession, name: string): Promise<string> {
+  const [, value] = (await redis.call("CONFIG", "GET", name)) as readonly unknown[];
+  return String(value);
+}
+
+/** Sends commands as one message on a new connection: Redis executes all of them, and no command of another client between. */
+export async function inOneMessage(url: string, commands: readonly (readonly string[])[]): Promise<unknown[]> {
+  const client = new Redis(url, redisOptionsForSession);
+  client.on("error", () => {});
+  try {
+    await client.ping();
+    const answers = await client.pipeline(commands.map((command) => ["call", ...command])).exec();
+    const failure = answers?.find(([error]) => error)?.[0];
+    if (failure) throw failure;
+    return (answers ?? []).map(([, answer]) => answer);
+  } finally {
+    client.disconnect();
   }
 }
 
@@ -69,7 +100,7 @@ function emptyProcess(process: RedisProcess): RedisProcess {
   throw new FaultMissed(`Redis loaded ${process.loadedKeys} keys from its disk when it started`);
 }
 
-function fieldOf(info: string, name: string): string {
+export function fieldOf(info: string, name: string): string {
   const value = new RegExp(`^${name}:(\\S*)`, "m").exec(info)?.[1];
   if (value === undefined) throw new FaultMissed(`INFO of this Redis has no ${name}; Redis 7 or later has it`);
   return value;

@@ -1,13 +1,18 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { ownerlessKey } from "../locks/redis/ownerless";
 import type { RedisSession } from "../locks/redis/redis-port";
 import { env } from "../services/current-env";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import { counterKeys } from "../stock/redis-counter";
-import { resourceOf } from "../stock/types";
 import { type Fault, FaultMissed, type Injection } from "./fault";
 import { arrivals, longHolds } from "./matrix-sale";
-import { type RedisProcess, redisProcess, shutDownRedis, untilRestartedEmpty, withRedis } from "./redis-admin";
+import {
+  lockKeyOf,
+  type RedisProcess,
+  redisProcess,
+  shutDownRedis,
+  untilRestartedEmpty,
+  withRedis,
+} from "./redis-admin";
 import { restartExpectation, whyNoHoldCovers } from "./server-restart";
 
 const POLL_MS = 5;
@@ -36,7 +41,8 @@ export const redisRestart: Fault = {
 
   async inject(injection) {
     await injection.untilDue();
-    const key = keyOf(injection);
+    const { traits, target } = injection;
+    const key = traits.kind === "atomic" ? counterKeys(target).counter : lockKeyOf(traits, target);
     const url = env().REDIS_URL ?? "";
     const before = await withRedis(url, (redis) => endWhileHeld(redis, injection, key));
     const fromNs = nowNs();
@@ -49,12 +55,6 @@ export const redisRestart: Fault = {
 
   whyUnproven: whyNoHoldCovers,
 };
-
-/** The key that the strategy depends on. */
-function keyOf({ traits, target }: Injection): string {
-  if (traits.kind === "atomic") return counterKeys(target).counter;
-  return traits.ownerless ? ownerlessKey(traits.id, resourceOf(target)) : resourceOf(target);
-}
 
 /** Ends Redis at a moment at which the key exists. @throws FaultMissed if the load ends before */
 async function endWhileHeld(redis: RedisSession, { closing }: Injection, key: string): Promise<RedisProcess> {

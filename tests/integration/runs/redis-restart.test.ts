@@ -78,6 +78,32 @@ describe("a run in which Redis loses a lock", () => {
     }
   });
 
+  it("lets a second holder into redis-lock when Redis evicts the lock, and restores its settings", async () => {
+    await redis.probe.config("SET", "maxmemory", "200mb", "maxmemory-policy", "allkeys-lfu");
+    const document = await sell("redis-lock", [{ id: "redis-oom", atMs: 0 }]);
+    assert.match(
+      document.faults[0]?.proof ?? verdictText(document),
+      /^Redis evicted product:\d+, whose lease had \d+ ms left; evicted keys: [1-9]\d*\.$/,
+    );
+    assert.deepEqual([document.verdict, document.expected], ["unsafe", "unsafe"], verdictText(document));
+    assert.ok(document.violations.overlappingHolds > 0, verdictText(document));
+    const settings = await redis.probe.config("GET", "maxmemory*");
+    assert.deepEqual(
+      [settings.includes("209715200"), settings.includes("allkeys-lfu")],
+      [true, true],
+      String(settings),
+    );
+  });
+
+  it("leaves redis-fenced safe when Redis evicts the lock: its counter has no expiry and stays", async () => {
+    const document = await sell("redis-fenced", [{ id: "redis-oom", atMs: 0 }]);
+    assert.deepEqual(
+      [document.verdict, document.expected, document.missedFaults],
+      ["safe", "safe", []],
+      verdictText(document),
+    );
+  });
+
   it("gives redlock to a second holder: one of the three servers that the first holder has forgets it", async () => {
     const control = await sell("redlock", []);
     assert.deepEqual([control.verdict, control.expected], ["safe", "safe"], verdictText(control));
