@@ -20,18 +20,22 @@ export interface InitialEvidence {
   /** The finding shown first: the linked one, else the first violation; null if there is none. */
   readonly first: ExplainedFinding | null;
   readonly ordinary: Evidence["ordinary"];
+  /** What a fault did; null without a fault. */
+  readonly story: Evidence["story"];
+  /** The link selects a finding or a time range, so these are shown beside the story. */
+  readonly isLinked: boolean;
   /** The linked time range, else the range around the first finding. */
   readonly firstRange: TimeRange;
 }
 
 /** Reads the history of an ended run. Server-side only. */
 export async function loadInitialEvidence(document: RunDocument, link: EvidenceParams): Promise<InitialEvidence> {
-  const { timeline, faults, findings, violations, verdict, ordinary, explain } = await readEvidence(document);
+  const { timeline, faults, findings, violations, verdict, ordinary, story, explain } = await readEvidence(document);
   const { lanes, depths, hasHolds, endUs, spans } = timeline;
   const opensOn = findings.find(({ name }) => name === link.finding) ?? openingFinding(findings);
   const first = opensOn ? explain(opensOn.name) : null;
   const whole = { fromUs: 0, toUs: Math.max(1, endUs) };
-  const around = rangeAround(spans, (first ?? ordinary).spans, endUs) ?? whole;
+  const around = rangeAround(spans, (first ?? story ?? ordinary).spans, endUs) ?? whole;
   const firstRange = link.range ? clampRange(link.range, endUs) : around;
   const isFailed = document.status === "failed";
   return {
@@ -46,6 +50,8 @@ export async function loadInitialEvidence(document: RunDocument, link: EvidenceP
     findings,
     first,
     ordinary,
+    story,
+    isLinked: link.range !== null || (first !== null && first.finding.name === link.finding),
     firstRange,
   };
 }

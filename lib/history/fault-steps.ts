@@ -13,14 +13,14 @@ export interface FaultStep {
 }
 
 /** A fault with times on the clock of the operations. */
-interface ClockedFault {
+export interface ClockedFault {
   readonly fault: Fault;
   readonly fromNs: number;
   readonly toNs: number;
 }
 
 /** Fault times are readings of one host's clock, so there are none if the operations ran on several hosts. */
-function clockedFaults({ faults, ops }: History): ClockedFault[] {
+export function clockedFaults({ faults, ops }: History): ClockedFault[] {
   const [clock, ...others] = new Set(ops.map((op) => op.clock));
   if (!clock || others.length > 0) return [];
   return faults.map((fault) => ({
@@ -41,37 +41,33 @@ function stepsOfFault(clocked: ClockedFault, ops: readonly Operation[]): FaultSt
   const { fault, fromNs, toNs } = clocked;
   const { faultId, stoppedNode, killedNode } = fault;
   const opId = ops.find((op) => isHolderStoppedBy(clocked, op))?.opId ?? null;
-  const steps = (from: string, to: string): FaultStep[] => [
+  const steps = (from: string, to: string): [FaultStep, FaultStep] => [
     { opId, field: "faultFromNs", atNs: fromNs, text: from },
     { opId, field: "faultToNs", atNs: toNs, text: to },
   ];
   const stoppedFor = durationText((toNs - fromNs) / 1e6);
-  if (killedNode !== undefined)
-    return steps(`${killedNode} is killed (${faultId})`, `${killedNode} runs again after ${stoppedFor}`);
+  if (killedNode !== undefined) {
+    const [killed, runsAgain] = steps(
+      opId === null ? `${killedNode} is killed (${faultId})` : `killed (${faultId})`,
+      `${killedNode} runs again after ${stoppedFor}`,
+    );
+    // The killed purchase is not resumed.
+    return [killed, { ...runsAgain, opId: null }];
+  }
   if (stoppedNode === undefined) return steps(`${faultId} begins`, `${faultId} ends`);
   if (opId === null) return steps(`${stoppedNode} is paused (${faultId})`, `${stoppedNode} wakes after ${stoppedFor}`);
   return steps(`paused (${faultId})`, `wakes after ${stoppedFor}`);
 }
 
-/** True if the operation had the lock when its node stopped, and went on when the node ran again. */
-function isHolderStoppedBy({ fault, fromNs, toNs }: ClockedFault, op: Operation): boolean {
-  return (
-    op.node === fault.stoppedNode && op.grantedNs !== undefined && op.grantedNs <= fromNs && lastSeenNs(op) >= toNs
-  );
+/** True if the operation had the lock when its node was paused and went on afterwards, or when its node was killed. */
+export function isHolderStoppedBy({ fault, fromNs, toNs }: ClockedFault, op: Operation): boolean {
+  if (op.grantedNs === undefined || op.grantedNs > fromNs) return false;
+  if (op.node === fault.killedNode) return op.outcome === "unknown" && op.releasedNs === undefined;
+  return op.node === fault.stoppedNode && lastSeenNs(op) >= toNs;
 }
 
-/** The first holder whose node a fault stopped, with the fault; null if there is none. */
-export function stoppedHolderOf(history: History): { readonly op: Operation; readonly faultId: string } | null {
-  for (const clocked of clockedFaults(history)) {
-    const op = history.ops.find((each) => isHolderStoppedBy(clocked, each));
-    if (op) return { op, faultId: clocked.fault.faultId };
-  }
-  return null;
-}
-
-/** The first purchase that got the lock after this one on the same host, and before this one's last step. */
-export function nextHolderOf(history: History, op: Operation): Operation | null {
-  const lastNs = lastSeenNs(op);
+/** The first purchase that got the lock after this one on the same host. @param lastNs the latest grant; absent: this one's last step */
+export function nextHolderOf(history: History, op: Operation, lastNs = lastSeenNs(op)): Operation | null {
   let next: Operation | null = null;
   for (const other of history.ops) {
     if (other.host !== op.host || isSameHold(op, other)) continue;

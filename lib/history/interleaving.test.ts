@@ -4,7 +4,8 @@ import { describe, it } from "node:test";
 import { checkParsedHistory, findViolations } from "./check-history";
 import { VIOLATION_KINDS } from "./finding";
 import type { History } from "./history";
-import { firstServedInterleaving, type Interleaving, interleavingOf, MAX_ACTORS } from "./interleaving";
+import { firstServedInterleaving, interleavingOf, MAX_ACTORS } from "./interleaving";
+import type { Interleaving } from "./merge-steps";
 import { parseHistory } from "./parse";
 import { history, type OpFields, op, rowOf } from "./testing/make-history";
 

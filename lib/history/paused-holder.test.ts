@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { checkParsedHistory } from "./check-history";
 import { type Finding, isViolation } from "./finding";
-import { type Interleaving, interleavingOf, stoppedHolderInterleaving } from "./interleaving";
+import { interleavingOf } from "./interleaving";
+import type { Interleaving } from "./merge-steps";
 import { toFault } from "./operation";
 import { history, op } from "./testing/make-history";
 import { pausedSale, SOLD_MEANWHILE } from "./testing/paused-sale";
@@ -111,25 +112,6 @@ describe("a holder that is paused beyond its lease, and whose write fencing stop
     assert.equal(only(findings, "fencedOverlap").covers, SOLD_MEANWHILE);
   });
 
-  it("shows the refusal as a step", () => {
-    const shown = stoppedHolderInterleaving(subject) ?? assert.fail("expected the holder that the fault stopped");
-    assert.equal(shown.faultId, "pause-holder");
-    assert.deepEqual(lines(shown), [
-      "+0 node-1 acquire lock, fencing token 1",
-      "+2 node-1 read stock = 100",
-      "+10 node-1 paused (pause-holder)",
-      "+5000 node-1 lease expires",
-      "+5090 node-2 acquire lock, fencing token 2",
-      "+5092 node-2 read stock = 100",
-      "+5110 node-2 write stock = 99",
-      "+5112 node-2 COMMIT confirmed, order o-2",
-      "+5113 node-2 release lock",
-      "+12510 node-1 wakes after 12.5 s",
-      "+12511 node-1 write stock = 99: REFUSED (token 1 < 6)",
-      "+12513 node-1 release lock",
-    ]);
-  });
-
   it("made no refused stale write if tokens are not checked, or if no newer token was used before", () => {
     const early = op({ fencingToken: 1, grantedNs: 1, writeNs: 2, writeAccepted: false, outcome: "error" });
     const next = op({ fencingToken: 2, grantedNs: 3, readNs: 4, readValue: 5 });
@@ -157,7 +139,6 @@ describe("the steps of a fault", () => {
       shown.filter((line) => line.includes("*")),
       ["+0.000004 * memcached-flush begins", "+0.000005 * memcached-flush ends"],
     );
-    assert.equal(stoppedHolderInterleaving(subject), null);
   });
 
   it("are left out if the fault was before or after the purchases shown", () => {

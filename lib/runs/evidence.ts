@@ -3,14 +3,11 @@ import { notApplicable } from "../history/applicability";
 import type { HistoryReport } from "../history/check-history";
 import { type Finding, type FindingKind, isViolation, VIOLATION_KINDS, type ViolationKind } from "../history/finding";
 import type { History } from "../history/history";
-import {
-  firstServedInterleaving,
-  type Interleaving,
-  interleavingOf,
-  stoppedHolderInterleaving,
-} from "../history/interleaving";
+import { firstServedInterleaving, interleavingOf } from "../history/interleaving";
+import type { Interleaving } from "../history/merge-steps";
 import { runRelativeTimeOf } from "../history/run-relative-time";
 import { SERIES_STAGES, type Series, seriesOf } from "../history/series";
+import { type Story, storyOf } from "../history/story";
 import type { Timeline } from "../history/timeline";
 import { runStagesYielding, timelineYielding } from "../history/yielding";
 import { processSingleton } from "../services/singleton";
@@ -29,6 +26,14 @@ export interface NamedFinding extends Finding {
 export interface ExplainedFinding {
   readonly finding: NamedFinding;
   readonly interleaving: Interleaving;
+  /** Indexes of its purchases in the columns of the timeline. */
+  readonly spans: readonly number[];
+}
+
+/** The story of a run with a fault. */
+export interface RunStory extends Story {
+  /** The first step of its interleaving, in microseconds since the run's first purchase. */
+  readonly fromUs: number;
   /** Indexes of its purchases in the columns of the timeline. */
   readonly spans: readonly number[];
 }
@@ -54,11 +59,10 @@ export interface Evidence {
   readonly series: Series | null;
   /** Kinds that show the cause best come first; each kind is ordered by time. */
   readonly findings: readonly NamedFinding[];
-  /**
-   * For runs without a violation: the holder that a fault stopped, with the holder after it; without such a fault the
-   * first purchases in order.
-   */
-  readonly ordinary: Omit<ExplainedFinding, "finding"> & { readonly faultId: string | null };
+  /** What a fault did; null without a fault. The page of a run with a fault opens on it. */
+  readonly story: RunStory | null;
+  /** For runs without a violation: the first purchases in order. */
+  readonly ordinary: Omit<ExplainedFinding, "finding">;
   explain(name: string): ExplainedFinding | null;
 }
 
@@ -114,7 +118,8 @@ async function gather(document: RunDocument, { parsed, report }: CheckedRun): Pr
     faults: faultsOf(document, history),
     series: seriesOf(history),
     findings: named,
-    ordinary: ordinaryOf(history, explained),
+    story: runStoryOf(history, named, explained),
+    ordinary: explained(firstServedInterleaving(history)),
     explain(name) {
       const finding = byName.get(name);
       return finding ? { finding, ...explained(interleavingOf(history, finding)) } : null;
@@ -122,14 +127,16 @@ async function gather(document: RunDocument, { parsed, report }: CheckedRun): Pr
   };
 }
 
-function ordinaryOf(
+function runStoryOf(
   history: History,
+  named: readonly NamedFinding[],
   explained: (interleaving: Interleaving) => Omit<ExplainedFinding, "finding">,
-): Evidence["ordinary"] {
-  const stopped = stoppedHolderInterleaving(history);
-  if (!stopped) return { ...explained(firstServedInterleaving(history)), faultId: null };
-  const { faultId, ...interleaving } = stopped;
-  return { ...explained(interleaving), faultId };
+): RunStory | null {
+  const story = storyOf(history, named.filter(isViolation));
+  if (!story) return null;
+  const { fromNs } = story.interleaving;
+  const fromUs = fromNs === null ? 0 : runRelativeTimeOf(history).ofReading(fromNs);
+  return { ...story, fromUs, spans: explained(story.interleaving).spans };
 }
 
 function nameFindings(history: History, findings: readonly Finding[]): NamedFinding[] {

@@ -1,6 +1,7 @@
 "use client";
 
 import { useEffect, useMemo, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { useExplained } from "@/app/_hooks/use-explained";
 import { useTimeline } from "@/app/_hooks/use-timeline";
 import { type EvidenceParams, withEvidenceParams } from "@/app/_lib/evidence-url";
@@ -8,6 +9,7 @@ import { alarmedSpans, findingTimeText, findingTitle, groupFindings, kindText } 
 import type { InitialEvidence } from "@/app/_lib/initial-evidence";
 import { clampRange, rangeAround, type TimeRange } from "@/app/_lib/timeline-view";
 import type { NamedFinding } from "@/lib/runs/evidence";
+import { Story } from "../story/story";
 import styles from "./evidence.module.css";
 import { FindingList } from "./finding-list";
 import { useSelectedFinding } from "./finding-selection";
@@ -72,19 +74,42 @@ function Stepper({ findings, chosen, onChoose }: StepperProps) {
 }
 
 /** Without a violation to show: what the history proves, and what the page shows in its place. */
-function noViolationText({ isFailed, verdict, hasHolds, ordinary }: InitialEvidence): string {
-  const { actors } = ordinary.interleaving;
+function noViolationText({ isFailed, verdict, hasHolds, story, ordinary }: InitialEvidence): string {
+  const { actors } = (story ?? ordinary).interleaving;
   const unproven = isFailed ? "The run failed, so its history is not judged." : "The history contains no violation.";
   const found = verdict === "safe" && !isFailed ? "No violation was found." : unproven;
   if (actors.length === 0) return `${found} No purchase entered the critical section.`;
-  if (ordinary.faultId !== null) return `${found} The holder that ${ordinary.faultId} stopped, and the next holder:`;
+  if (story !== null) return `${found} The purchases of the story:`;
   if (actors.length === 1) return `${found} The first purchase in the critical section:`;
   return `${found} The first ${actors.length} purchases in the critical section${hasHolds ? ", one after the other" : ""}:`;
 }
 
-/** The evidence: timeline of critical sections, interleaving of the selected finding, list of findings. */
-export function Evidence({ runId, opening, isOwnPage }: EvidenceProps) {
-  const { findings, violations, endUs, first, ordinary } = opening;
+/** The evidence. That of a run with a fault is its story; the rest is folded unless a link selects a part of it. */
+export function Evidence(props: EvidenceProps) {
+  const { story, isLinked, findings } = props.opening;
+  const [isOpen, setOpen] = useState(isLinked);
+  if (story === null) return <Findings {...props} />;
+  const rest = findings.length === 0 ? "Critical sections by node" : "All findings and critical sections by node";
+  return (
+    <div className={styles.told}>
+      <Story story={story} />
+      <details className={styles.rest} open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>{rest}</summary>
+        <Findings {...props} onShow={() => setOpen(true)} />
+      </details>
+    </div>
+  );
+}
+
+interface FindingsProps extends EvidenceProps {
+  /** Called before a link's finding is shown. */
+  readonly onShow?: () => void;
+}
+
+/** Timeline of critical sections, interleaving of the selected finding, list of findings. */
+function Findings({ runId, opening, isOwnPage, onShow }: FindingsProps) {
+  const { findings, violations, endUs, first } = opening;
+  const ordinary = opening.story ?? opening.ordinary;
   const [name, setName] = useState<string | null>(first?.finding.name ?? null);
   const [range, setRange] = useState(opening.firstRange);
   const [isTouched, setTouched] = useState(false);
@@ -115,6 +140,8 @@ export function Evidence({ runId, opening, isOwnPage }: EvidenceProps) {
   useSelectedFinding((requested) => {
     if (!findings.some((one) => one.name === requested)) return;
     choose(requested);
+    // The section must be visible before the page scrolls to it.
+    if (onShow) flushSync(onShow);
     section.current?.scrollIntoView({ block: "start" });
     section.current?.focus({ preventScroll: true });
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import type { Interleaving } from "../../../lib/history/interleaving";
+import type { Interleaving } from "../../../lib/history/merge-steps";
 import { history } from "../../../lib/history/testing/make-history";
 import { timelineOf } from "../../../lib/history/timeline";
 import type { HistoryOpLine } from "../../../lib/history/types";
@@ -183,10 +183,11 @@ describe("HTML export", () => {
       findings,
       findingCount: findings.length,
       first: findings.length === 0 ? null : first,
+      story: null,
       holders,
     });
 
-  it("contains no scripts and no external references", () => {
+  it("contains no scripts and no external references if no fault has a story", () => {
     const text = html();
     assert.doesNotMatch(text, /<script|<link|<img|<iframe|\ssrc=|\shref=|url\((?!#)|@import|https?:/i);
     assert.match(text, /Content-Security-Policy" content="default-src 'none'/);
@@ -217,7 +218,10 @@ describe("HTML export", () => {
     const sentence = `node-1 <read> "17" & wrote it's own`;
     const text = html({ verdict: "unsafe", sentences: ["31 cannot be <delivered>."] }, [sentence]);
     assert.match(text, /<strong>Unsafe\.<\/strong> 31 cannot be &lt;delivered&gt;\./);
-    assert.match(text, /<tr class="marked"><th scope="row">\+1\.100 ms<\/th><td>node-2 b<\/td><td>read stock = 17/);
+    assert.match(
+      text,
+      /<tr class="marked" data-replay="line"><th scope="row">\+1\.100 ms<\/th><td>node-2 b<\/td><td>read stock = 17/,
+    );
     assert.doesNotMatch(text, /left out/);
     assert.match(text, /node-1 &lt;read&gt; &quot;17&quot; &amp; wrote it&#39;s own/);
   });
@@ -243,6 +247,7 @@ describe("HTML export", () => {
       findings: [],
       findingCount: 0,
       first: null,
+      story: null,
       holders: null,
     });
     assert.equal(text.match(/<rect class="band"/g)?.length, 5);
@@ -261,6 +266,7 @@ describe("HTML export", () => {
       findings: [],
       findingCount: 0,
       first: null,
+      story: null,
       holders: null,
     });
     assert.doesNotMatch(text, /NaN|undefined|Infinity/);

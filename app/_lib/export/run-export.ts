@@ -82,15 +82,16 @@ export async function exportedHtml(document: RunDocument, samples: readonly RunS
     curves: latencyCurves(document),
     ...distinctFindings(findings.map(({ sentence }) => sentence)),
     first: first?.interleaving ?? null,
+    story: evidence.story,
     holders: holdersOf(evidence, first),
   });
 }
 
 /** The time range with which the page opens. */
-function holdersOf({ timeline, faults, ordinary }: Evidence, first: ExplainedFinding | null): HolderView | null {
+function holdersOf({ timeline, faults, story, ordinary }: Evidence, first: ExplainedFinding | null): HolderView | null {
   const { spans, endUs } = timeline;
   if (spans.fromUs.length === 0) return null;
-  const selected = (first ?? ordinary).spans;
+  const selected = (first ?? story ?? ordinary).spans;
   const range = rangeAround(spans, selected, endUs) ?? { fromUs: 0, toUs: Math.max(1, endUs) };
   return { timeline, faults, range, selected, alarmed: first === null ? [] : alarmedSpans(first) };
 }

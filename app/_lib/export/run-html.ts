@@ -1,6 +1,7 @@
-import type { Interleaving } from "@/lib/history/interleaving";
+import type { Interleaving } from "@/lib/history/merge-steps";
 import type { Percentiles } from "@/lib/node/figures";
 import type { RunDocument } from "@/lib/runs/document";
+import type { RunStory } from "@/lib/runs/evidence";
 import { type CheckEvidence, checkGroups } from "../checks";
 import { afterText } from "../finding-text";
 import {
@@ -20,12 +21,17 @@ import { figuresOf } from "../run-view";
 import { stockBarShares } from "../stock-bar";
 import { timeText } from "../time-axis";
 import { answersOf, evidenceOf, TONE_TEXT, toneOf, verdictText } from "../verdict";
+import { interleavingTable } from "./interleaving-table";
 import { type Markup, markup } from "./markup";
 import { charts, holders, table } from "./run-html-charts";
 import { PATTERNS, RUN_STYLE } from "./run-style";
+import { storyHtml } from "./story-html";
 import type { HolderView } from "./svg-timeline";
 
-/** A run as one HTML file that works offline: no scripts, no requests, a table of values for every chart. */
+/**
+ * A run as one HTML file that works offline: no requests, a table of values for every chart. Its only script is the replay of a
+ * fault's story.
+ */
 
 export interface ExportedRun {
   readonly document: RunDocument;
@@ -38,19 +44,23 @@ export interface ExportedRun {
   readonly findingCount: number;
   /** Interleaving of the first finding. */
   readonly first: Interleaving | null;
+  /** What a fault did; null without a fault. */
+  readonly story: RunStory | null;
   /** Timeline around the first finding; null if nothing was recorded. */
   readonly holders: HolderView | null;
 }
 
 export function runHtml(run: ExportedRun): string {
   const { document } = run;
+  const story = run.story === null ? null : storyHtml(run.story);
+  const scripts = story?.scriptHash ? markup` script-src '${story.scriptHash}';` : null;
   const title = `${document.strategy}: ${TONE_TEXT[toneOf(document)].toLowerCase()}`;
   const page = markup`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none';${scripts} style-src 'unsafe-inline'">
 <meta name="color-scheme" content="light dark">
 <title>${title} · Flash Sale Lab</title>
 <style>${RUN_STYLE}</style>
@@ -61,6 +71,7 @@ ${PATTERNS}
 ${head(document)}
 ${verdict(document)}
 ${tiles(document)}
+${story?.section ?? null}
 ${findings(run)}
 ${run.holders === null ? null : holders(run.holders)}
 <section><h2>Over time</h2><p class="muted">${sentence(run.series.source)}</p><div class="charts">${charts(run)}</div></section>
@@ -128,15 +139,8 @@ function noFindingText(document: RunDocument): string {
     : "The recorded history contains no violation.";
 }
 
-/** The steps in time order; the steps that caused the violation are marked. */
-function interleaving({ actors, steps }: Interleaving): Markup {
-  const shown = steps.filter(({ isDetail }) => !isDetail);
-  const nameOf = new Map(actors.map(({ opId, node, buyerId }) => [opId, `${node} ${buyerId}`]));
-  const lines = shown.map(
-    ({ opId, afterNs, text, isMarked }) =>
-      markup`<tr${isMarked ? markup` class="marked"` : null}><th scope="row">${afterText(afterNs)} ms</th><td>${nameOf.get(opId ?? "") ?? opId}</td><td>${text}${isMarked ? markup` <small>caused the violation</small>` : null}</td></tr>`,
-  );
-  return markup`<h3>Interleaving of the first finding</h3><div class="scroll" tabindex="0"><table class="lines"><tbody>${lines}</tbody></table></div>`;
+function interleaving(lines: Interleaving): Markup {
+  return markup`<h3>Interleaving of the first finding</h3>${interleavingTable(lines, ({ afterNs }) => `${afterText(afterNs)} ms`)}`;
 }
 
 function sentence(words: string): string {

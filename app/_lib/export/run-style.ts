@@ -25,6 +25,16 @@ rect.track{fill:var(--track)}rect.ink{fill:var(--ink)}rect.alarm{fill:url(#hatch
 .faults{margin-top:6px;font-size:13px}.faults li{padding:4px 0;border-bottom:1px solid var(--line)}
 .findings{margin-top:6px;font-size:13px}.findings li{padding:4px 10px;border-left:3px solid var(--alarm);margin-bottom:3px;background:color-mix(in srgb,var(--alarm) 8%,transparent)}
 h3{margin:12px 0 4px;font-size:13px;font-weight:650}.lines{width:auto;font-family:var(--mono)}.lines td{text-align:left;padding-right:28px}.marked>*{color:var(--alarm);background:color-mix(in srgb,var(--alarm) 8%,transparent)}
+.story .sentence{margin:4px 0 10px}.play{display:flex;flex-wrap:wrap;align-items:center;gap:4px;font-size:13px}.play button{min-width:30px;height:28px;border:1px solid var(--muted);border-radius:4px;background:none;color:inherit;font:inherit}
+.play .main{width:68px;background:var(--ink);color:var(--paper);font-weight:600}.play label{margin-left:8px}.play .time{margin-left:auto;font-family:var(--mono)}
+.lanes{--label:120px;position:relative;margin-top:8px}.lane{display:grid;grid-template-columns:var(--label) minmax(0,1fr);align-items:center;height:44px;border-bottom:1px solid var(--line);font:12.5px/17px var(--mono)}
+.lane p{overflow:hidden;white-space:nowrap;text-overflow:ellipsis}.lane small{display:block;overflow:hidden;text-overflow:ellipsis;color:var(--muted);font-size:11.5px}.track-row{position:relative;height:24px}
+.bar{position:absolute;top:0;min-width:2px;height:100%;overflow:hidden;white-space:nowrap;font:11.5px/24px var(--mono);container-type:inline-size}.bar span{display:block;max-width:clamp(0px,(100cqi - (var(--length) + 1)*1ch)*999,100%);overflow:hidden;text-indent:.5ch}
+.bar[data-state=holds],.bar[data-state=held]{background:var(--accent);color:var(--paper)}.bar[data-state=others]{background:var(--track)}.bar[data-state=waits]{background:linear-gradient(var(--wait),var(--wait)) center/100% 2px no-repeat}.bar[data-state=waits] span{width:max-content;background:var(--paper)}
+.bar[data-state=stopped]{border:1px dashed var(--ink);background:var(--track)}.bar[data-state=expired]{border:2px solid var(--accent)}
+.bar[data-state=value]{border-left:1px solid var(--muted)}.bar[data-state=rises]{border-left:3px solid var(--alarm);color:var(--alarm);font-weight:650}
+.next{position:absolute;top:0;right:0;bottom:0;left:calc(var(--label) + (100% - var(--label))*var(--at,1));border-left:2px solid var(--ink);background:color-mix(in srgb,var(--paper) 72%,transparent);pointer-events:none}
+.seek{display:block;width:calc(100% - 112px);margin:4px 0 4px 112px;accent-color:var(--ink)}[data-time=now]>*{box-shadow:inset 0 -1px 0 var(--accent),inset 0 1px 0 var(--accent)}[data-time=next]>*{color:var(--muted)}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(440px,100%),1fr));gap:26px 40px}
 .charts>*{min-width:0}
 figure svg{display:block;width:100%;height:auto}.keys{display:flex;flex-wrap:wrap;gap:0 14px;min-height:20px;color:var(--muted);font-size:12px}
@@ -44,7 +54,7 @@ th{font-weight:400;color:var(--muted);text-align:left}td,thead th:not(:first-chi
 :focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 .checks td:last-child{text-align:left;font-family:inherit}.checks thead th:last-child{text-align:left}
 @media (max-width:700px){svg text{font-size:13px}.wide svg text{font-size:11px}.verdict{grid-template-columns:minmax(0,1fr)}}
-@media print{:root{color-scheme:light}details{display:none}main{padding:0;gap:18px}figure,section.verdict,.tiles,tr{break-inside:avoid}.charts{grid-template-columns:1fr 1fr}.scroll{max-height:none;overflow:visible}.scroll.wide svg{min-width:0}}
+@media print{:root{color-scheme:light}details,.play,.seek{display:none}main{padding:0;gap:18px}figure,section.verdict,.tiles,tr{break-inside:avoid}.charts{grid-template-columns:1fr 1fr}.scroll{max-height:none;overflow:visible}.scroll.wide svg{min-width:0}}
 `);
 
 /** Diagonal stripes: a violation, so that colour is not its only sign. */

@@ -31,7 +31,7 @@ export function pausedSale({ fenced }: { readonly fenced: boolean }): History {
     ...write,
   });
   const ops = [paused, ...meanwhile, ...later];
-  const sold = ops.filter(({ outcome }) => outcome === "sold");
+  const sold = [...meanwhile, paused, ...later].filter(({ outcome }) => outcome === "sold");
   const final = fenced ? 100 - sold.length : 99 - SOLD_LATER;
   const fault = { faultId: "pause-holder", fromNs: String(at(20)), toNs: String(at(12_520)), stoppedNode: "node-1" };
   return history({

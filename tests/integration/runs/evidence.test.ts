@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { InitialEvidence } from "../../../app/_lib/initial-evidence";
-import type { Interleaving } from "../../../lib/history/interleaving";
+import type { Interleaving } from "../../../lib/history/merge-steps";
 import type { Timeline } from "../../../lib/history/timeline";
 import type { ExplainedFinding, NamedFinding } from "../../../lib/runs/evidence";
 import { INTRUDER, storeRun } from "../../../lib/runs/testing/stored-run";
