@@ -1,71 +1,64 @@
-import type { Command } from "commander";
-import type { ExpectedEffect } from "../../lib/faults/fault";
-import { expectedResult, type FaultEffects, faultEffects } from "../../lib/faults/fault-effects";
-import { FAULT_SYNTAX } from "../../lib/faults/fault-text";
-import { traitsOf } from "../../lib/stock/stock-strategies";
-import { strategyId } from "../runs/options";
-import { print } from "../shared/terminal";
+import { type Command, InvalidArgumentError } from "commander";
+import { FAULT_IDS, type FaultId } from "../../lib/faults/ids";
+import { faultListJson, faultListText } from "../matrix/fault-list";
+import { type MatrixFlags, measureMatrix } from "../matrix/measure-matrix";
+import { explainFailure } from "../runs/execute";
+import { labUrl, strategyId, strategyList, wholeNumber } from "../runs/options";
+import { print, printError } from "../shared/terminal";
 
-interface FaultsFlags {
+interface FaultsFlags extends MatrixFlags {
+  readonly list?: boolean;
   readonly strategy?: string;
-  readonly json?: boolean;
 }
 
-/** `npm run lab -- faults`: every fault and its effect on the strategies. */
+const CANNOT_RUN = 2;
+
+/** `npm run lab -- faults`: measures the fault matrix, or lists the faults. */
 export function addFaultsCommand(program: Command): void {
   program
     .command("faults")
-    .description("list the faults that a run can inject, and the strategies that they make unsafe")
-    .option("--strategy <id>", "show the effect on this strategy only", strategyId)
+    .description(
+      "measure what each fault does to each strategy; exit code 0 if every cell is as expected, 1 if not, 2 if it cannot run",
+    )
+    .option("--strategies <ids>", "`all`, or ids separated by commas", strategyList, "all")
+    .option("--faults <ids>", "`all`, or ids separated by commas", faultList, "all")
+    .option("--repeats <n>", "runs of each cell, interleaved", wholeNumber(1, 20), 1)
+    .option("--fresh", "measure the selected cells again, instead of continuing after the last measured one")
+    .option(
+      "--out <folder>",
+      "also write fault-matrix.md and fault-matrix.json here (default: docs, for the whole matrix)",
+    )
+    .option("--url <url>", "URL of a running lab (default: the lab of this checkout)", labUrl)
+    .option("--list", "list the faults and the strategies that they make unsafe, and measure nothing")
+    .option("--strategy <id>", "with --list: show the effect on this strategy only", strategyId)
     .option("--json", "print JSON")
-    .action((flags: FaultsFlags) => print(flags.json ? json(flags) : text(flags)));
+    .action(async (flags: FaultsFlags) => {
+      process.exitCode = await run(flags).catch((error: unknown) => {
+        printError(explainFailure(error));
+        return CANNOT_RUN;
+      });
+    });
 }
 
-function json({ strategy }: FaultsFlags): string {
-  const faults = faultEffects();
-  if (strategy === undefined) return JSON.stringify(faults, null, 2);
-  const traits = traitsOf(strategy);
-  return JSON.stringify(
-    faults.map(({ id, does }) => ({ id, does, ...expectedResult(id, traits) })),
-    null,
-    2,
-  );
+async function run(flags: FaultsFlags): Promise<number> {
+  if (flags.list) {
+    print(flags.json ? faultListJson(flags.strategy) : faultListText(flags.strategy));
+    return 0;
+  }
+  if (flags.strategy !== undefined)
+    throw new Error("--strategy belongs to --list. To measure one strategy, use --strategies.");
+  return measureMatrix(flags);
 }
 
-function text({ strategy }: FaultsFlags): string {
-  const blocks = faultEffects().map((fault) =>
-    strategy === undefined ? allEffects(fault) : effectOn(strategy, fault),
-  );
-  const usage = `npm run lab -- run --strategy ${strategy ?? "<id>"} --fault ${FAULT_SYNTAX}`;
-  return [...blocks, `  ${usage}`, ""].join("\n");
+/** `all`, or ids separated by commas. @throws InvalidArgumentError that lists the valid ids */
+function faultList(text: string): "all" | FaultId[] {
+  if (text.trim() === "all") return "all";
+  const names = text.split(",").map((part) => part.trim());
+  return [...new Set(names.filter((name) => name !== "").map(faultId))];
 }
 
-function allEffects({ id, does, proof, strategies, notApplicable }: FaultEffects): string {
-  const { unsafe, blocked, safe } = strategies;
-  const lines = [
-    `  ${id}`,
-    `    ${does}`,
-    `    proof    ${proof}`,
-    `    unsafe   ${unsafe.join(", ") || "none of the strategies that are safe without it"}`,
-    ...(blocked.length === 0 ? [] : [`    blocked  ${blocked.join(", ")}`]),
-    `    safe     ${safe.join(", ") || "none"}`,
-    ...notApplicable.map(({ reason, strategies: ids }) => `    does not apply to ${ids.join(", ")}: ${reason}`),
-    "",
-  ];
-  return lines.join("\n");
+function faultId(name: string): FaultId {
+  const id = FAULT_IDS.find((known) => known === name);
+  if (id !== undefined) return id;
+  throw new InvalidArgumentError(`There is no such fault. Valid: ${FAULT_IDS.join(", ")}.`);
 }
-
-function effectOn(strategy: string, { id, does }: FaultEffects): string {
-  const { expected, reason } = expectedResult(id, traitsOf(strategy));
-  const sentence =
-    expected === "not applicable"
-      ? `does not apply to ${strategy}: ${reason}`
-      : `${strategy} is expected to ${EFFECT_WORDS[expected]}. ${reason}`;
-  return [`  ${id}`, `    ${does}`, `    ${sentence}`, ""].join("\n");
-}
-
-const EFFECT_WORDS: Record<ExpectedEffect, string> = {
-  unsafe: "become unsafe",
-  blocked: "sell no more units",
-  safe: "stay as safe as it is without the fault",
-};

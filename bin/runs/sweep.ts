@@ -1,11 +1,11 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { RunDocument } from "../../lib/runs/document";
 import type { LaunchedRequest } from "../../lib/runs/rerun-request";
 import { cellKey, nextStep, type SweepCell, type SweepPlan, sweepCells } from "../../lib/runs/sweep";
 import type { SweepMark } from "../../lib/runs/sweep-mark";
 import type { Output } from "../shared/terminal";
 import { executeRun, explainFailure, followToEnd } from "./execute";
-import { describeLab, type LabAddress, LabApiError, readRun, readSweep } from "./lab-client";
+import { describeLab, type LabAddress, readSweep } from "./lab-client";
+import { otherRunEnded, runActiveError } from "./other-run";
 import { SweepBar } from "./sweep-bar";
 
 /** Makes the runs of a sweep. Reads the completed runs from the lab before every step, so that it can be resumed. */
@@ -30,10 +30,6 @@ export interface SweepSelection {
   /** Strategies that `all` leaves out, each with the reason. */
   readonly unavailable: readonly { readonly id: string; readonly reason: string }[];
 }
-
-/** How long a sweep waits for a run that another command or person opened. */
-const OTHER_RUN_LIMIT_MS = 15 * 60_000;
-const OTHER_RUN_POLL_MS = 1_000;
 
 /**
  * The strategies of `--strategies` in this lab. `all` leaves out the unavailable ones and lists them.
@@ -120,16 +116,10 @@ class SweepCommand {
 
   /** Waits for the run that blocks this one. @returns true if the cell should be tried again */
   private async waitForOtherRun(error: unknown, label: string): Promise<boolean> {
-    if (!(error instanceof LabApiError) || error.code !== "run_active") return false;
-    const { runId } = error;
-    this.bar.note(`${label}: waiting. ${error.message}`);
-    const giveUpAtMs = performance.now() + OTHER_RUN_LIMIT_MS;
-    while (performance.now() < giveUpAtMs) {
-      await delay(OTHER_RUN_POLL_MS);
-      // Without an id, the other run is still being opened.
-      if (runId === null || (await readRun(this.lab, runId)).status !== "running") return true;
-    }
-    return false;
+    const active = runActiveError(error);
+    if (active === null) return false;
+    this.bar.note(`${label}: waiting. ${active.message}`);
+    return otherRunEnded(this.lab, active);
   }
 
   private result({ strategy, repeat, run }: SweepCell): SweepRun {

@@ -21,6 +21,8 @@ export interface MatrixSale {
 const TTL_MS = 1_000;
 /** Shows that a lock without expiry stays taken: several times the lease of the other locks. */
 const BLOCKED_WAIT_MS = 5_000;
+/** For faults whose holders release their lock, even if late. */
+export const RELEASED_WAIT_MS = 20_000;
 /** For the buyers in front, after the lock of an ended holder is free. */
 const QUEUE_MS = 15_000;
 

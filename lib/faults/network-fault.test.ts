@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { traitsOf } from "../stock/stock-strategies";
+import { stockStrategies, traitsOf } from "../stock/stock-strategies";
+import { commitReplyLost } from "./commit-reply-lost";
 import { down } from "./down";
 import type { Fault, Injection } from "./fault";
 import { latency } from "./latency";
@@ -38,6 +39,12 @@ describe("a fault of the network", () => {
     const effect = (fault: Fault, id: string) => fault.expectationOf({ ...RUN, traits: traitsOf(id) }, 1_000).effect;
     assert.deepEqual([effect(resetPeer, "redis-setnx"), effect(latency, "redis-setnx")], ["blocked", "safe"]);
     assert.deepEqual([effect(resetPeer, "redis-lock"), effect(down, "sql-advisory")], ["safe", "safe"]);
+  });
+
+  it("of PostgreSQL alone blocks only the lock that waiters extend while its holder does not release it", () => {
+    const isBlocked = (id: string) =>
+      commitReplyLost.expectationOf({ ...RUN, traits: traitsOf(id) }, 1_000).effect === "blocked";
+    assert.deepEqual([...stockStrategies.keys()].filter(isBlocked), ["redis-getset"]);
   });
 });
 

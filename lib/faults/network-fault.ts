@@ -83,16 +83,25 @@ export function networkFault(network: NetworkFault): Fault {
     whyNotApplicable: (run) => network.whyNotApplicable?.(run) ?? whyLeaseTooShort(run, delayMs),
     whyUnavailable: () => whyNoProxies(env().STORE_NODES),
     expectationOf: ({ traits }) => network.expectation ?? expectationOf(network, traits),
-    matrixSale: (traits) =>
-      network.matrixSale?.(traits) ?? arrivals(traits, { faultMs: Math.min(durationMs, MATRIX_FAULT_MS) }),
+    matrixSale: (traits) => network.matrixSale?.(traits) ?? matrixSale(network, traits),
     inject: (injection) => inject(network, injection),
   };
 }
 
 const MATRIX_FAULT_MS = 1_000;
+/** A buyer holds the lock at almost every moment, and so when connections end. */
+const BUSY_LOCK = { rate: 40, durationMs: 1_500, holdMs: 40 };
 
-function expectationOf({ delayMs }: NetworkFault, { survives, kind }: StrategyTraits): Expectation {
+function matrixSale({ durationMs, delayMs }: NetworkFault, traits: StrategyTraits): MatrixSale {
+  const faultMs = Math.min(durationMs, MATRIX_FAULT_MS);
+  const isAboutHolders = delayMs === undefined && traits.kind === "lock";
+  return arrivals(traits, { ...(isAboutHolders ? BUSY_LOCK : {}), faultMs });
+}
+
+function expectationOf({ delayMs, servers }: NetworkFault, traits: StrategyTraits): Expectation {
+  const { survives, kind } = traits;
   if (delayMs !== undefined) return { effect: "safe", reason: "It only makes purchases slower: no message is lost." };
+  if (servers && kind === "lock") return keptLockExpectation(traits);
   if (survives.holderCrash === "blocks") {
     return {
       effect: "blocked",
@@ -104,6 +113,17 @@ function expectationOf({ delayMs }: NetworkFault, { survives, kind }: StrategyTr
       ? "A holder that cannot reach its lock in time does not write, and a lock without a holder becomes free again."
       : "The write is stored as a whole or not at all, and its buyer gets an error or no outcome.";
   return { effect: "safe", reason };
+}
+
+/** The lock's server answers, but the outcome of a holder's write is unknown: the holder keeps its lock until the lease ends. */
+function keptLockExpectation({ family, expiryClock, survives }: StrategyTraits): Expectation {
+  if (family === "sql")
+    return { effect: "safe", reason: "The lock and the write belong to one connection, so both end with it." };
+  const kept = "The write may still take effect, so its holder does not release the lock";
+  if (expiryClock === "client" && survives.holderCrash === "blocks") {
+    return { effect: "blocked", reason: `${kept}, and each poll of a waiter extends it.` };
+  }
+  return { effect: "safe", reason: `${kept} before the lease has ended.` };
 }
 
 /** All strategies sell through PostgreSQL. */

@@ -4,7 +4,7 @@ import { LONGEST_PAUSE_MS, type StopOutcome } from "../node/node-stops";
 import { elapsedMs } from "../services/monotonic";
 import { durationText, settingText } from "../services/number-text";
 import { type Fault, type FaultEvent, FaultMissed, type Injection } from "./fault";
-import { crowd } from "./matrix-sale";
+import { crowd, RELEASED_WAIT_MS } from "./matrix-sale";
 import { orphanedLockMs } from "./orphaned-lock";
 import { waitedBetween } from "./waited-for-lock";
 
@@ -68,7 +68,7 @@ export const pauseHolder: Fault = {
     };
   },
 
-  matrixSale: (traits) => crowd(traits),
+  matrixSale: (traits) => crowd(traits, { waitTimeoutMs: RELEASED_WAIT_MS }),
 
   async inject(injection) {
     const { node, atMs, durationMs, closing } = injection;

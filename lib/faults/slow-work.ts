@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { elapsedMs } from "../services/monotonic";
 import { settingText } from "../services/number-text";
 import { type Fault, FaultMissed } from "./fault";
-import { crowd } from "./matrix-sale";
+import { crowd, RELEASED_WAIT_MS } from "./matrix-sale";
 import { orphanedLockMs } from "./orphaned-lock";
 import { pauseHolder } from "./pause-holder";
 
@@ -52,7 +52,7 @@ export const slowWork: Fault = {
   },
 
   // Long enough for the next holder to be at work when the slow one deletes its lock.
-  matrixSale: (traits) => crowd(traits, { holdMs: 60, vus: 50, stock: 30 }),
+  matrixSale: (traits) => crowd(traits, { holdMs: 60, vus: 50, stock: 30, waitTimeoutMs: RELEASED_WAIT_MS }),
 
   async inject({ node, atMs, durationMs, ttlMs, closing }) {
     const index = await node.armStop({ point: "in-work", atMs, durationMs, renewsLease: false });

@@ -1,0 +1,71 @@
+import type { FaultId } from "../../lib/faults/ids";
+import { type FaultMatrix, type MatrixCell, matrixCell, replayCommand } from "../../lib/runs/fault-matrix";
+import { detailText, measuredText } from "../../lib/runs/fault-matrix-text";
+
+/** The measured part of the matrix in the order of the catalogue, for the pages that the command writes. */
+
+export interface MatrixReport {
+  readonly matrix: FaultMatrix;
+  readonly strategies: readonly string[];
+  readonly faults: readonly FaultId[];
+  /** Controls and cells that were measured. */
+  readonly measured: readonly MatrixCell[];
+  readonly differing: readonly MatrixCell[];
+  readonly repeats: number;
+  readonly elapsedMs: number;
+}
+
+export function matrixReport(
+  matrix: FaultMatrix,
+  { strategies, faults }: { readonly strategies: readonly string[]; readonly faults: readonly FaultId[] },
+): MatrixReport {
+  const cells = strategies.flatMap((strategy) =>
+    [null, ...faults].map((fault) => matrixCell(strategy, fault, matrix.results)),
+  );
+  const measured = cells.filter(({ results }) => results.length > 0);
+  const results = measured.flatMap((cell) => cell.results);
+  return {
+    matrix,
+    strategies,
+    faults,
+    measured,
+    differing: measured.filter(({ differs }) => differs),
+    repeats: Math.max(0, ...results.map(({ repeat }) => repeat)),
+    elapsedMs: results.reduce((sum, { elapsedMs }) => sum + elapsedMs, 0),
+  };
+}
+
+/** One word for a cell of the overview table. */
+export function wordOf(cell: MatrixCell): string {
+  if (cell.expected === "not applicable") return "–";
+  const [first, ...others] = [...new Set(cell.results.map(({ measured }) => measured))];
+  if (first === undefined) return "not measured";
+  return others.length === 0 ? first : "mixed";
+}
+
+/** `unsafe 3 of 3: 1 to 4 overlapping holds` */
+export function summaryOf(cell: MatrixCell): string {
+  const reasons = cell.results
+    .filter(({ measured }) => measured === "inconclusive")
+    .map(({ evidence }) => evidence ?? "");
+  const details = [detailText(cell), ...new Set(reasons)].filter((text) => text !== "");
+  return details.length === 0 ? measuredText(cell) : `${measuredText(cell)}: ${details.join("; ")}`;
+}
+
+export function commandOf({ strategy, fault }: MatrixCell): string {
+  return replayCommand({ strategy, fault, repeat: 1 });
+}
+
+/** The circumstances of the measurement, one sentence each. */
+export function circumstances({ matrix, repeats, elapsedMs, measured }: MatrixReport): string[] {
+  const { machine, version, startedAtEpochMs } = matrix;
+  const controls = measured.filter(({ fault }) => fault === null).length;
+  const minutes = Math.max(1, Math.round(elapsedMs / 60_000));
+  return [
+    `${measured.length - controls} cells and ${controls} controls, ${repeats} ${repeats === 1 ? "repeat" : "repeats"} each, measured in ${minutes} min`,
+    `Version: ${version.commit}, sources ${version.sources}, ${new Date(startedAtEpochMs).toISOString().slice(0, 10)}`,
+    machine === null
+      ? "Machine: unknown"
+      : `Machine: ${machine.cpus} x ${machine.cpuModel}, ${Math.round(machine.memoryMb / 1_024)} GB, ${machine.os}; store nodes, servers and load generator share it`,
+  ];
+}
