@@ -31,6 +31,7 @@ const COMMANDS = {
   build: "build the pages and bundle the server",
   "loss-to-signal": "measure how long a holder takes to detect that it lost its lock, and write docs/loss-to-signal.md",
   docs: "write the tables of strategies and faults in README and docs from the code",
+  "record-commands": "record the commands that each strategy sends to the servers, for the pages of the strategies",
   screenshots: "take screenshots of the dashboard for the README, with real runs",
   dev: "start the servers and one node in development mode, with hot reload",
 } as const;

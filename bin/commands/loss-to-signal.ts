@@ -7,10 +7,10 @@ import { type LossOrder, type LossSeries, lossSeriesSchema } from "../loss/loss-
 import { lossPage } from "../loss/loss-page";
 import { wholeNumber } from "../runs/options";
 import { print, printError } from "../shared/terminal";
-import { Lab, SERVER_ENV_NAMES } from "../supervisor/lab";
-import { instancePaths, ROOT } from "../supervisor/paths";
+import { ROOT } from "../supervisor/paths";
 import { runChild } from "../supervisor/run-child";
 import { currentCommit } from "../supervisor/version";
+import { withServers } from "../supervisor/with-servers";
 
 interface LossFlags {
   readonly repeats: number;
@@ -34,31 +34,14 @@ export function addLossToSignalCommand(program: Command): void {
     .option("--ttl <ms>", "lease length", wholeNumber(1_000, 60_000), 3_000)
     .option("--out <file>", "output file", join(ROOT, "docs", "loss-to-signal.md"))
     .action(async ({ repeats, ttl: ttlMs, out }: LossFlags) => {
-      const series = await withServers((signal) => measureAll({ repeats, ttlMs }, signal));
+      const series = await withServers({ instance: INSTANCE, portBase: PORT_BASE }, (signal) =>
+        measureAll({ repeats, ttlMs }, signal),
+      );
       const page = lossPage({ series, repeats, ttlMs, commit: await currentCommit() });
       await writeFile(out, page);
       print(page);
       printError(`wrote ${relative(process.cwd(), out)}`);
     });
-}
-
-async function withServers<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  for (const name of SERVER_ENV_NAMES) delete process.env[name];
-  const lab = await Lab.claim({
-    paths: instancePaths(INSTANCE),
-    portBase: PORT_BASE,
-    onStep: () => {},
-    onNote: (sentence) => printError(sentence),
-  });
-  const interrupted = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => interrupted.abort());
-  try {
-    await lab.startServers();
-    Object.assign(process.env, lab.state.env);
-    return await work(interrupted.signal);
-  } finally {
-    await lab.stop();
-  }
 }
 
 async function measureAll(

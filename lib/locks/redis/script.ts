@@ -16,8 +16,17 @@ export interface ScriptCall {
   readonly values: readonly (string | number)[];
 }
 
+const defined = new Map<string, RedisScript>();
+
 export function defineScript(source: string): RedisScript {
-  return { source, sha1: createHash("sha1").update(source).digest("hex") };
+  const script = { source, sha1: createHash("sha1").update(source).digest("hex") };
+  defined.set(script.sha1, script);
+  return script;
+}
+
+/** The source of a script that this process has defined; undefined for another one. */
+export function scriptSource(sha1: string): string | undefined {
+  return defined.get(sha1)?.source;
 }
 
 /** Calls the script by hash, and by source if the server has not cached it (first use, or a restart). */
