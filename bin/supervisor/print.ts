@@ -17,7 +17,7 @@ export function formatStep(step: Step, useColour: boolean): string {
 }
 
 export class StepPrinter {
-  private readonly out: Output;
+  private out: Output;
   private readonly printed = new Set<string>();
   private running: readonly string[] = [];
   private hasStatusLine = false;
@@ -36,6 +36,12 @@ export class StepPrinter {
     }
     this.running = steps.filter((step) => step.status === "running").map((step) => step.name);
     this.showRunning();
+  }
+
+  /** Prints the next steps elsewhere. */
+  moveTo(out: Output): void {
+    this.clear();
+    this.out = out;
   }
 
   note(sentence: string): void {

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import type { Output } from "../shared/terminal";
 import { signalGroup } from "./owned-process";
 import { ROOT } from "./paths";
 
@@ -11,6 +12,8 @@ export interface ChildOutcome {
 }
 
 const TERM_GRACE_MS = 10_000;
+/** For output that a process outside the group, which inherited the pipe, may hold open. */
+const OUTPUT_GRACE_MS = 5_000;
 
 export function runChild(task: {
   readonly command: string;
@@ -18,18 +21,24 @@ export function runChild(task: {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly limitMs: number;
   readonly signal: AbortSignal;
+  /** Receives what the program prints. By default the program prints to this terminal. */
+  readonly output?: Output;
 }): Promise<ChildOutcome> {
-  const { command, args, env, limitMs, signal } = task;
+  const { command, args, env, limitMs, signal, output = process.stdout } = task;
+  const stdio = output === process.stdout ? "inherit" : "pipe";
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const child = spawn(command, args, {
       cwd: ROOT,
       env: env as NodeJS.ProcessEnv,
       detached: true,
-      stdio: ["ignore", "inherit", "inherit"],
+      stdio: ["ignore", stdio, stdio],
     });
+    const pipes = [child.stdout, child.stderr].filter((pipe) => pipe !== null);
+    for (const pipe of pipes) pipe.setEncoding("utf8").on("data", (text: string) => output.write(text));
     let endedBecause: string | null = null;
     let killTimer: NodeJS.Timeout | undefined;
+    let outputLimit: NodeJS.Timeout | undefined;
     const end = (why: string) => {
       if (!child.pid || endedBecause !== null) return;
       const { pid } = child;
@@ -49,9 +58,15 @@ export function runChild(task: {
       cleanUp();
       reject(new Error(`${command} could not be started: ${cause.message}`, { cause }));
     });
-    child.once("exit", (code) => {
+    child.once("exit", () => {
       cleanUp();
       if (child.pid) signalGroup(child.pid, "SIGKILL"); // Ends a browser or server that a test left running.
+      outputLimit = setTimeout(() => {
+        for (const pipe of pipes) pipe.destroy();
+      }, OUTPUT_GRACE_MS);
+    });
+    child.once("close", (code) => {
+      clearTimeout(outputLimit);
       resolve({ code, endedBecause });
     });
   });

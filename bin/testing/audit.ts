@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { runCommand } from "../../servers/commands";
 import { ROOT } from "../supervisor/paths";
+import type { StageContext } from "./stages";
 import { EMPTY_TALLY, failure, type Tally } from "./tally";
 
 /** `npm audit` as a check: it fails for a package with a vulnerability of level high or critical, development packages included. */
@@ -54,22 +55,22 @@ export function judgeAudit(stdout: string): AuditVerdict {
   return { kind: "failed", reason: why || "npm audit printed no report" };
 }
 
-export async function runAudit(signal: AbortSignal): Promise<Tally> {
+export async function runAudit({ signal, output }: Pick<StageContext, "signal" | "output">): Promise<Tally> {
   const args = ["audit", "--json", "--audit-level=high", "--fetch-retries=0", "--fetch-timeout=20000"];
   const { stdout } = await runCommand("npm", args, { cwd: ROOT, timeoutMs: LIMIT_MS, signal });
   const verdict = judgeAudit(stdout);
   switch (verdict.kind) {
     case "clean":
-      console.log(`✔ ${NAME}: no vulnerability in ${verdict.packages} packages`);
+      output.write(`✔ ${NAME}: no vulnerability in ${verdict.packages} packages\n`);
       return { ...EMPTY_TALLY, passed: 1 };
     case "no-result": {
       const line = `npm audit: not checked (the registry does not answer audits: ${verdict.reason})`;
-      console.log(`﹣ ${line}`);
+      output.write(`﹣ ${line}\n`);
       return { ...EMPTY_TALLY, notChecked: [line] };
     }
     default: {
       const why = verdict.kind === "flawed" ? verdict.findings.join(", ") : verdict.reason;
-      console.log(`✖ ${NAME}: ${why}`);
+      output.write(`✖ ${NAME}: ${why}\n`);
       return failure(`failed: ${NAME}: ${why}`);
     }
   }

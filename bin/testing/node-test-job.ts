@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { SOURCE_MAP_FLAG } from "../build/source-map-flag";
+import type { Output } from "../shared/terminal";
 import { ROOT } from "../supervisor/paths";
 import { runChild } from "../supervisor/run-child";
 import type { NodeTestOrder } from "./node-tests";
@@ -19,6 +20,8 @@ export interface JobContext {
   readonly isCi: boolean;
   readonly resultsDir: string;
   readonly signal: AbortSignal;
+  /** By default the terminal. */
+  readonly output?: Output;
 }
 
 export interface NodeTestJob {
@@ -137,6 +140,7 @@ async function runBundled(job: BundledJob, context: JobContext): Promise<Tally> 
     env: { ...context.env, ...job.env },
     limitMs,
     signal: context.signal,
+    output: context.output,
   });
   const text = readResult(resultFile);
   if (text === null)

@@ -1,4 +1,5 @@
 import path from "node:path";
+import type { Output } from "../shared/terminal";
 import { ROOT } from "../supervisor/paths";
 import { runChild } from "../supervisor/run-child";
 import { runAudit } from "./audit";
@@ -16,9 +17,14 @@ import {
   withPart,
 } from "./test-files";
 
-/** The stages of `npm test`, in their order. */
+/**
+ * The stages of `npm test`, in the order in which they begin. Two run at a time: beside one that computes runs one that waits,
+ * and the two longest are last, so that they end together.
+ */
 
-export type StageContext = JobContext;
+export interface StageContext extends JobContext {
+  readonly output: Output;
+}
 
 export interface Stage {
   readonly name: StageName;
@@ -32,17 +38,18 @@ export interface Stage {
 export const STAGE_NAMES = [
   "check",
   "unit",
-  "process",
   "conformance",
-  "integration",
+  "process",
   "simulation",
   "interop",
   "http",
   "k6",
+  "integration",
   "e2e",
 ] as const;
 export type StageName = (typeof STAGE_NAMES)[number];
 
+/** Limits are several times the duration on two quiet processors. */
 const MINUTE_MS = 60_000;
 
 export const STAGES: readonly Stage[] = [
@@ -53,24 +60,24 @@ export const STAGES: readonly Stage[] = [
     isEmpty: (file) => withPart(unitTestFiles(ROOT), file).length === 0,
     run: (context) => runUnitTests(unitTestFiles(ROOT), context),
   },
+  // Each file has its own resources and mostly waits: for leases to expire, for servers to restart.
+  nodeStage("conformance", { needs: "servers", concurrency: 6, limitMs: 15 * MINUTE_MS }),
   nodeStage("process", {
     needs: "nothing",
     files: () => processTestFiles(ROOT),
     concurrency: 2,
-    limitMs: 5 * MINUTE_MS,
+    limitMs: 10 * MINUTE_MS,
   }),
-  // Each file has its own resources and mostly waits: for leases to expire, for servers to restart.
-  nodeStage("conformance", { needs: "servers", concurrency: 6, limitMs: 8 * MINUTE_MS }),
+  nodeStage("simulation", { needs: "nothing", concurrency: 2, limitMs: 10 * MINUTE_MS }),
+  nodeStage("interop", { needs: "servers", concurrency: 3, limitMs: 10 * MINUTE_MS }),
+  nodeStage("http", { needs: "app", limitMs: 10 * MINUTE_MS }),
+  nodeStage("k6", { needs: "app", limitMs: 10 * MINUTE_MS }),
   {
     name: "integration",
     needs: "servers",
     isEmpty: (file) => withPart(stageTestFiles(ROOT, "integration"), file).length === 0,
     run: runIntegration,
   },
-  nodeStage("simulation", { needs: "nothing", concurrency: 2, limitMs: 8 * MINUTE_MS }),
-  nodeStage("interop", { needs: "servers", concurrency: 3, limitMs: 10 * MINUTE_MS }),
-  nodeStage("http", { needs: "app", limitMs: 6 * MINUTE_MS }),
-  nodeStage("k6", { needs: "app", limitMs: 6 * MINUTE_MS }),
   {
     name: "e2e",
     needs: "app",
@@ -138,6 +145,7 @@ async function runPlaywright(context: StageContext): Promise<Tally> {
     env: { ...context.env, PLAYWRIGHT_JSON_OUTPUT_NAME: resultFile, PLAYWRIGHT_JSON_OUTPUT_FILE: resultFile },
     limitMs: 15 * MINUTE_MS,
     signal: context.signal,
+    output: context.output,
   });
   if (outcome.endedBecause) return failure(`e2e: ${outcome.endedBecause}`);
   const text = readResult(resultFile);
@@ -177,12 +185,13 @@ async function runChecks(context: StageContext): Promise<Tally> {
       env: context.env,
       limitMs: 5 * MINUTE_MS,
       signal: context.signal,
+      output: context.output,
     });
     const passed = outcome.code === 0 && outcome.endedBecause === null;
-    console.log(`${passed ? "✔" : "✖"} ${check.name}${passed ? "" : ` (${check.fix})`}`);
+    context.output.write(`${passed ? "✔" : "✖"} ${check.name}${passed ? "" : ` (${check.fix})`}\n`);
     tally = passed
       ? { ...tally, passed: tally.passed + 1 }
       : { ...tally, failed: tally.failed + 1, remarks: [...tally.remarks, `failed: ${check.name} (${check.fix})`] };
   }
-  return addTallies([tally, await runAudit(context.signal)]);
+  return addTallies([tally, await runAudit(context)]);
 }
