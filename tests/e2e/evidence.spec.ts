@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import { CHECK_COUNT } from "../../app/_lib/checks";
 import { storeRun } from "../../lib/runs/testing/stored-run";
 import { expect, SALE_LIMIT_MS, SMALL_SALE, test } from "./lab";
-import { makeRun } from "./runs";
+import { ensureRuns } from "./runs";
 
 /** The evidence of a run: interleaving, findings and timeline, also for a long history. */
 
@@ -32,7 +32,7 @@ test("a run without a lock opens at its first violation, with its two reads and 
   request,
 }) => {
   test.setTimeout(90_000);
-  const id = await makeRun(request, { strategy: "none" });
+  const [id] = await ensureRuns(request, ["none"]);
   await openRun(page, `/runs/${id}`);
   const lines = await steps(page).allInnerTexts();
   const reads = lines.filter((line) => /read stock = \d+/.test(line));
@@ -54,7 +54,7 @@ test("the Lab shows the evidence of its sale, and of the last run of another str
   request,
 }) => {
   test.setTimeout(SALE_LIMIT_MS + 60_000);
-  await makeRun(request, { strategy: "sql-guarded" });
+  await ensureRuns(request, ["sql-guarded"]);
   await lab.open({ strategy: "none", ...SMALL_SALE });
   const id = await lab.sale(() => lab.run.click());
   const evidence = page.getByTestId("interleaving");
@@ -85,7 +85,7 @@ test("the Lab links to the run's page instead of loading a large history", async
 
 test("the Lab shows why evidence failed to load, and retries", async ({ lab, page, request, expectedErrors }) => {
   expectedErrors.push(/status of 503/);
-  await makeRun(request, { strategy: "sql-guarded" });
+  await ensureRuns(request, ["sql-guarded"]);
   const unavailable = { error: { code: "backend_unavailable", message: "PostgreSQL does not answer." } };
   await page.route("**/evidence", (route) => route.fulfill({ status: 503, json: unavailable }), { times: 1 });
   await lab.open({ strategy: "sql-guarded" });
@@ -100,7 +100,7 @@ test("a check with violations opens its first finding, and one that does not app
   request,
 }) => {
   test.setTimeout(90_000);
-  const id = await makeRun(request, { strategy: "none" });
+  const [id] = await ensureRuns(request, ["none"]);
   await openRun(page, `/runs/${id}`);
   const checks = page.getByTestId("checks");
   await expect(checks.getByRole("row")).toHaveCount(CHECK_COUNT + MEASURES + CHECK_GROUPS);

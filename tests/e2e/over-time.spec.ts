@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import type { Locator, Page } from "@playwright/test";
 import { type StoredFault, storeRun } from "../../lib/runs/testing/stored-run";
 import { expect, test } from "./lab";
-import { makeRun } from "./runs";
+import { ensureRuns } from "./runs";
 
 /** Charts over time: resolution of the recorded history, and position of faults. */
 
@@ -68,7 +68,7 @@ test("a finished run is drawn in steps of its history, with a table of values fo
   page,
   request,
 }) => {
-  const id = await makeRun(request, { strategy: "none" });
+  const [id] = await ensureRuns(request, ["none"]);
   await page.goto(`/runs/${id}`);
   await expect(source(page)).toHaveText(/from 80 recorded purchases in [125]\d* ms steps/);
   await expect(charts(page)).toHaveCount(CHARTS);

@@ -23,12 +23,6 @@ export async function makeRun(request: APIRequestContext, sale: object): Promise
   return id;
 }
 
-export async function makeRuns(request: APIRequestContext, strategies: readonly string[]): Promise<string[]> {
-  const ids: string[] = [];
-  for (const strategy of strategies) ids.push(await makeRun(request, { strategy }));
-  return ids;
-}
-
 /**
  * Returns the newest finished run of each strategy with the default sale, and makes the missing ones. Spec files in two
  * workers may call this at the same time; the lab rejects a run while another one is active, so a caller waits and looks again.

@@ -1,9 +1,7 @@
 import { expect, SALE_LIMIT_MS, SMALL_SALE, test } from "./lab";
-import { makeRuns } from "./runs";
+import { ensureRuns } from "./runs";
 
 /** The main task: select a strategy, run a sale, read the verdict. */
-
-const SAFE_STRATEGIES = ["sql-guarded", "sql-optimistic", "redis-lock", "redlock", "zk-mutex"];
 
 test.describe.configure({ mode: "default", timeout: SALE_LIMIT_MS + 30_000 });
 
@@ -22,23 +20,22 @@ test("a sale without a lock shows an oversell", async ({ lab, page }) => {
   expect(Number((await page.getByTestId("oversold").innerText()).replaceAll(",", ""))).toBeGreaterThan(0);
 });
 
-for (const strategy of SAFE_STRATEGIES) {
-  test(`a sale under ${strategy} is shown as safe`, async ({ lab, page }) => {
-    await lab.open({ strategy: "none", ...SMALL_SALE });
-    await lab.strategy(strategy);
-    await lab.sale(() => lab.run.click());
+test("a sale under a lock is shown as safe", async ({ lab, page }) => {
+  await lab.open({ strategy: "none", ...SMALL_SALE });
+  await lab.strategy("redis-lock");
+  await lab.sale(() => lab.run.click());
 
-    await expect(page.locator("article code").first()).toHaveText(strategy);
-    await expect(lab.oversold).toHaveText("0");
-    await expect(lab.verdict).toContainText("Safe.");
-    await expect(page.getByRole("region", { name: "The checks" })).toContainText("no violations");
-    await expect(page.getByText(`${SMALL_SALE.stock} units ordered, by the rows in PostgreSQL`)).toBeVisible();
-  });
-}
+  await expect(page.locator("article code").first()).toHaveText("redis-lock");
+  await expect(lab.oversold).toHaveText("0");
+  await expect(lab.verdict).toContainText("Safe.");
+  await expect(page.getByRole("region", { name: "The checks" })).toContainText("no violations");
+  await expect(page.getByText(`${SMALL_SALE.stock} units ordered, by the rows in PostgreSQL`)).toBeVisible();
+});
 
 test("Compare shows the last run of each strategy, and sorts the unsafe ones apart", async ({ page, request }) => {
-  const compared = ["sql-guarded", "redis-lock"];
-  await makeRuns(request, ["none", ...compared]);
+  // One for each kind of server and of SQL statement.
+  const compared = ["sql-guarded", "sql-optimistic", "redis-lock", "redlock", "zk-mutex", "etcd-lock", "memcached-cas"];
+  await ensureRuns(request, ["none", ...compared]);
   await page.goto("/compare");
   await expect(page.getByTestId("compare-none")).toContainText("Unsafe");
   for (const strategy of compared) {
