@@ -1,9 +1,10 @@
 import type { Page } from "@playwright/test";
 import { axeViolations } from "./axe";
+import { lowContrast } from "./contrast";
 import { expect, test } from "./lab";
 import { ensureRuns } from "./runs";
 
-/** axe at WCAG 2.2 AA: every page in both themes, dialogs, tables behind charts, and folded settings. */
+/** axe at WCAG 2.2 AA, and the contrast of all text: every page in both themes, dialogs, tables behind charts, and folded settings. */
 
 const THEMES = ["light", "dark"] as const;
 
@@ -32,12 +33,16 @@ const PAGES: Readonly<Record<string, () => string>> = {
   "an unknown URL": () => "/nothing-here",
 };
 
-/** Runs axe in the light theme, and its rules for colours in the dark theme too. */
+/**
+ * Runs axe in the light theme, and its rules for colours in the dark theme too. Axe passes text whose background it cannot
+ * tell, so the contrast is measured as well.
+ */
 async function expectNoViolations(page: Page, where: string, except?: string): Promise<void> {
   for (const colorScheme of THEMES) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     const found = await axeViolations(page, { onlyColours: colorScheme === "dark", except });
     expect(found, `${where}, ${colorScheme}`).toEqual([]);
+    expect(await page.evaluate(lowContrast), `${where}, ${colorScheme}`).toEqual([]);
   }
 }
 
@@ -80,7 +85,7 @@ test("axe finds nothing on a phone", async ({ page }) => {
   }
 });
 
-test("axe reports an image without a text alternative, and low contrast in the dark theme", async ({ page }) => {
+test("an image without a text alternative and low contrast in the dark theme are found", async ({ page }) => {
   await page.goto("/strategies");
   await page.evaluate(() => document.querySelector("main")?.insertAdjacentHTML("beforeend", "<img src='data:,'>"));
   expect((await axeViolations(page)).join()).toContain("image-alt");
@@ -90,4 +95,5 @@ test("axe reports an image without a text alternative, and low contrast in the d
     document.querySelector("main")?.insertAdjacentHTML("beforeend", "<p style='color: #333'>dark</p>"),
   );
   expect((await axeViolations(page, { onlyColours: true })).join()).toContain("color-contrast");
+  expect(await page.evaluate(lowContrast)).not.toEqual([]);
 });

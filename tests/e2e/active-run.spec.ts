@@ -9,7 +9,7 @@ const ENDLESS = {
   strategy: "redis-lock",
   stock: 5_000,
   arrival: "rate",
-  rate: 20,
+  rate: 40,
   durationMs: 120_000,
   engine: "builtin",
 };

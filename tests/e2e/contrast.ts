@@ -8,13 +8,18 @@ export function lowContrast(): string[] {
   canvas.height = 1;
   const pen = canvas.getContext("2d", { willReadFrequently: true });
   if (pen === null) throw new Error("cannot read colours: this browser has no 2D canvas");
+  const channelsOf = new Map<string, number[]>();
   /** Red, green and blue from 0 to 255, alpha from 0 to 1, for any CSS colour. */
   const channels = (colour: string): number[] => {
+    const known = channelsOf.get(colour);
+    if (known !== undefined) return known;
     pen.clearRect(0, 0, 1, 1);
     pen.fillStyle = colour;
     pen.fillRect(0, 0, 1, 1);
     const [red = 0, green = 0, blue = 0, alpha = 0] = pen.getImageData(0, 0, 1, 1).data;
-    return [red, green, blue, alpha / 255];
+    const found = [red, green, blue, alpha / 255];
+    channelsOf.set(colour, found);
+    return found;
   };
   const luminance = ([red = 0, green = 0, blue = 0]: number[]) => {
     const linear = [red, green, blue].map((value) => {
