@@ -3,11 +3,12 @@ import { clockName, nowNs } from "../services/monotonic";
 import type { OperationTrace, StockDrift, StockStrategy, StockTarget } from "../stock/types";
 import { resourceOf } from "../stock/types";
 import { type ArmedStop, NodeStops, type StopOutcome } from "./node-stops";
+import { NodeStrategies, type NodeStrategiesOptions } from "./node-strategies";
 import { operationId } from "./process-instance";
 import { type NodeRunStats, PurchaseMeter, RunFigures } from "./purchase-meter";
 import { figuresOf, recordedOperations } from "./recorded-figures";
 import { Recorder } from "./recorder";
-import type { ProxyPorts, RunAssignment, RunPreparation } from "./run-assignment";
+import type { RunAssignment, RunPreparation } from "./run-assignment";
 import { type ActiveRun, RunRegistry } from "./run-registry";
 import type { Spool } from "./spool";
 
@@ -16,13 +17,8 @@ export const HISTORY_CAPACITY = 200_000;
 /** Runs whose spool a node keeps when it starts: only the newest can still be running. */
 const SPOOLED_RUNS = 4;
 
-export interface StoreNodeOptions {
+export interface StoreNodeOptions extends NodeStrategiesOptions {
   readonly name: string;
-  readonly activeStrategy: string;
-  /** Creates a strategy. @throws LockError if its server is not configured */
-  readonly createStrategy: (id: string) => StockStrategy;
-  /** Creates a strategy with separate clients, for a run whose network has a fault. Absent: the node serves no such run. */
-  readonly createProxied?: (id: string, ports: ProxyPorts) => ProxiedStrategy;
   readonly defaults: { readonly holdMs: number; readonly ttlMs: number; readonly waitTimeoutMs: number };
   /** Stops of this process that faults inject; the strategies must be created with its failpoints. */
   readonly stops?: NodeStops;
@@ -30,13 +26,6 @@ export interface StoreNodeOptions {
   readonly historyCapacity?: () => number;
   /** Keeps recorded operations for the next process instance of this node. Absent: a killed process loses them. */
   readonly spool?: Spool | undefined;
-}
-
-/** A strategy for one run. */
-export interface ProxiedStrategy {
-  readonly strategy: StockStrategy;
-  /** Disposes of the strategy and closes its clients. */
-  readonly close: () => Promise<void>;
 }
 
 /** How the node serves one purchase: with the settings of the run that owns the target, or with the shop's. */
@@ -54,14 +43,10 @@ export interface PurchasePlan {
   readonly fencing: boolean;
 }
 
-/**
- * The state of one store node: its active strategy, the runs it serves, and what it measured of them.
- * It creates a strategy at first use and keeps it until the process ends.
- */
+/** The state of one store node: its strategies, the runs it serves, and what it measured of them. */
 export class StoreNode {
   readonly name: string;
-  private activeId: string;
-  private readonly strategies = new Map<string, StockStrategy>();
+  private readonly strategies: NodeStrategies;
   private readonly runs = new RunRegistry((run) => this.release(run));
   private readonly shopMeter: PurchaseMeter;
   private operations = 0;
@@ -73,27 +58,22 @@ export class StoreNode {
     this.name = options.name;
     this.stops = options.stops ?? new NodeStops();
     this.stops.keep = (runId, outcomes) => this.keepLastWords(runId, outcomes);
-    this.activeId = options.activeStrategy;
+    this.strategies = new NodeStrategies(options);
     this.shopMeter = new PurchaseMeter(metrics(), null);
     options.spool?.keepNewest(SPOOLED_RUNS);
   }
 
   get activeStrategy(): string {
-    return this.activeId;
+    return this.strategies.activeId;
   }
 
   /** @throws Error if the strategy is unknown or its server is not configured; the active strategy then stays the same */
   switchStrategy(id: string): void {
-    this.strategy(id);
-    this.activeId = id;
+    this.strategies.activate(id);
   }
 
   strategy(id: string): StockStrategy {
-    const known = this.strategies.get(id);
-    if (known) return known;
-    const created = this.options.createStrategy(id);
-    this.strategies.set(id, created);
-    return created;
+    return this.strategies.get(id);
   }
 
   /** Lets a strategy that keeps its own stock count load it. Strategies that sell from PostgreSQL's row need no preparation. */
@@ -132,7 +112,7 @@ export class StoreNode {
   }
 
   private newRun(assignment: RunAssignment, isResumed: boolean): ActiveRun {
-    const { strategy, closeClients } = this.strategyOf(assignment);
+    const { strategy, closeClients } = this.strategies.forRun(assignment.strategy, assignment.proxyPorts?.[this.name]);
     const capacity = this.options.historyCapacity?.() ?? HISTORY_CAPACITY;
     const spooled = this.options.spool?.recover(assignment.runId) ?? null;
     const figures = spooled ? figuresOf(recordedOperations(spooled.ndjson)) : new RunFigures();
@@ -150,13 +130,6 @@ export class StoreNode {
       isResumed,
       state: "reserved",
     };
-  }
-
-  private strategyOf({ strategy: id, proxyPorts }: RunAssignment): Pick<ActiveRun, "strategy" | "closeClients"> {
-    const strategy = this.strategy(id);
-    const ports = proxyPorts?.[this.name];
-    const proxied = ports && this.options.createProxied?.(id, ports);
-    return proxied ? { strategy: proxied.strategy, closeClients: proxied.close } : { strategy, closeClients: null };
   }
 
   /** Closes a run on this node: purchases in flight still belong to it, new ones do not. @returns false if it is unknown */
@@ -232,7 +205,7 @@ export class StoreNode {
     const resource = resourceOf(target);
     const run = this.openRunOf(resource);
     const meter = run?.meter ?? this.shopMeter;
-    const strategy = run?.strategy ?? this.strategy(this.activeId);
+    const strategy = run?.strategy ?? this.strategies.active;
     const { holdMs, ttlMs, waitTimeoutMs } = run?.assignment ?? this.options.defaults;
     return { resource, strategy, run, meter, holdMs, ttlMs, waitTimeoutMs, fencing: run?.assignment.fencing ?? true };
   }
@@ -290,8 +263,7 @@ export class StoreNode {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.runs.all().map(({ recorder }) => recorder.spool?.end()));
     await Promise.allSettled(this.runs.all().map(({ closeClients }) => closeClients?.()));
-    await Promise.allSettled([...this.strategies.values()].map((strategy) => strategy[Symbol.asyncDispose]()));
-    this.strategies.clear();
+    await this.strategies[Symbol.asyncDispose]();
   }
 }
 

@@ -1,0 +1,63 @@
+import type { StockStrategy } from "../stock/types";
+import type { ProxyPorts } from "./run-assignment";
+import type { ActiveRun } from "./run-registry";
+
+export interface NodeStrategiesOptions {
+  readonly activeStrategy: string;
+  /** Creates a strategy. @throws LockError if its server is not configured */
+  readonly createStrategy: (id: string) => StockStrategy;
+  /** Creates a strategy with separate clients, for a run whose network has a fault. Absent: the node serves no such run. */
+  readonly createProxied?: (id: string, ports: ProxyPorts) => ProxiedStrategy;
+}
+
+/** A strategy for one run. */
+export interface ProxiedStrategy {
+  readonly strategy: StockStrategy;
+  /** Disposes of the strategy and closes its clients. */
+  readonly close: () => Promise<void>;
+}
+
+/** The strategies of one node: each is created at first use and kept until the process ends. */
+export class NodeStrategies implements AsyncDisposable {
+  private readonly created = new Map<string, StockStrategy>();
+  private id: string;
+
+  constructor(private readonly options: NodeStrategiesOptions) {
+    this.id = options.activeStrategy;
+  }
+
+  /** ID of the strategy of the shop. */
+  get activeId(): string {
+    return this.id;
+  }
+
+  get active(): StockStrategy {
+    return this.get(this.id);
+  }
+
+  /** @throws Error if the strategy is unknown or its server is not configured; the active strategy then stays the same */
+  activate(id: string): void {
+    this.get(id);
+    this.id = id;
+  }
+
+  get(id: string): StockStrategy {
+    const known = this.created.get(id);
+    if (known) return known;
+    const created = this.options.createStrategy(id);
+    this.created.set(id, created);
+    return created;
+  }
+
+  /** The strategy of a run. If its network has a fault, the strategy is its own, with clients that connect to these ports. */
+  forRun(id: string, ports: ProxyPorts | undefined): Pick<ActiveRun, "strategy" | "closeClients"> {
+    const strategy = this.get(id);
+    const proxied = ports && this.options.createProxied?.(id, ports);
+    return proxied ? { strategy: proxied.strategy, closeClients: proxied.close } : { strategy, closeClients: null };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.allSettled([...this.created.values()].map((strategy) => strategy[Symbol.asyncDispose]()));
+    this.created.clear();
+  }
+}
