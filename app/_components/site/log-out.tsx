@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import { callApi, problemSentence } from "@/app/_lib/api";
+import header from "./header-control.module.css";
 import { useLabStatus } from "./lab-status";
 import styles from "./log-out.module.css";
 
@@ -20,7 +21,7 @@ export function LogOut() {
   };
   return (
     <div className={styles.session}>
-      <button type="button" className={styles.button} disabled={isSending} onClick={() => void logOut()}>
+      <button type="button" className={header.button} disabled={isSending} onClick={() => void logOut()}>
         Log out
       </button>
       <p className={styles.problem} role="alert">
