@@ -3,9 +3,17 @@
 import { type ReactNode, useMemo } from "react";
 import { ANSWER_KINDS, ANSWER_LABELS, ANSWER_MEANINGS, type AnswerKind } from "@/app/_lib/answer-kinds";
 import { formatCount, formatMsCell, formatRate } from "@/app/_lib/format";
-import { PHASE_LABELS, PHASE_MEANINGS, type RunSeries, STACK_ORDER, stacked } from "@/app/_lib/run-series";
+import {
+  type Columns,
+  PHASE_LABELS,
+  PHASE_MEANINGS,
+  type RunSeries,
+  STACK_ORDER,
+  stacked,
+} from "@/app/_lib/run-series";
 import { timeText } from "@/app/_lib/time-axis";
 import styles from "./chart-grid.module.css";
+import type { PaletteName } from "./colours";
 import { lineOptions, stackOptions, stockOptions } from "./options";
 import { type ChartKey, TimeChart } from "./time-chart";
 
@@ -49,85 +57,81 @@ export function StockChart({ initial, series, ...size }: ChartProps & { initial:
   );
 }
 
-const PHASE_STYLE = {
-  hold: { colour: "phase-hold", mark: "block" },
-  commit: { colour: "phase-commit", mark: "block" },
-  wait: { colour: "phase-wait", mark: "block" },
-  poolWait: { colour: "phase-pool", mark: "block" },
-} as const;
-
-const PHASE_KEYS: readonly ChartKey[] = STACK_ORDER.map((phase) => ({
-  label: PHASE_LABELS[phase],
-  heading: `${PHASE_LABELS[phase]}, ms`,
-  hint: PHASE_MEANINGS[phase],
-  ...PHASE_STYLE[phase],
-  format: formatMsCell,
-}));
-
-const buildPhases = stackOptions(
-  STACK_ORDER.map((phase) => ({
-    label: PHASE_LABELS[phase],
-    colour: PHASE_STYLE[phase].colour,
-  })),
-);
-
-export function PhaseChart({ series, ...size }: ChartProps) {
-  const drawn = useMemo(() => stacked(series.phases.ys), [series.phases]);
-  return (
-    <TimeChart
-      title="Where the time goes"
-      unit="median ms"
-      keys={PHASE_KEYS}
-      columns={series.phases}
-      drawn={drawn}
-      build={buildPhases}
-      series={series}
-      summary={`Median time of the answered purchases in each phase, by interval; ${series.source}.`}
-      {...size}
-    />
-  );
+interface Stack {
+  readonly title: string;
+  readonly unit: string;
+  readonly keys: readonly (ChartKey & { readonly colour: PaletteName })[];
+  readonly summary: string;
 }
 
-const ANSWER_STYLE = {
+interface StackChartProps extends ChartProps {
+  readonly stack: Stack;
+  readonly columns: Columns;
+}
+
+/** A chart of stacked bars: each bar is the sum of its parts. */
+function StackChart({ stack: { summary, ...stack }, columns, series, ...size }: StackChartProps) {
+  const { keys } = stack;
+  const build = useMemo(() => stackOptions(keys), [keys]);
+  const drawn = useMemo(() => stacked(columns.ys), [columns]);
+  const props = { ...stack, columns, drawn, build, series, ...size };
+  return <TimeChart {...props} summary={`${summary}; ${series.source}.`} />;
+}
+
+const PHASE_COLOURS = {
+  hold: "phase-hold",
+  commit: "phase-commit",
+  wait: "phase-wait",
+  poolWait: "phase-pool",
+} as const;
+
+const PHASES: Stack = {
+  title: "Where the time goes",
+  unit: "median ms",
+  keys: STACK_ORDER.map((phase) => ({
+    label: PHASE_LABELS[phase],
+    heading: `${PHASE_LABELS[phase]}, ms`,
+    hint: PHASE_MEANINGS[phase],
+    colour: PHASE_COLOURS[phase],
+    mark: "block",
+    format: formatMsCell,
+  })),
+  summary: "Median time of the answered purchases in each phase, by interval",
+};
+
+export function PhaseChart(props: ChartProps) {
+  return <StackChart {...props} stack={PHASES} columns={props.series.phases} />;
+}
+
+const ANSWER_COLOURS = {
   sold: "accent",
   soldOut: "answer-sold-out",
   refused: "phase-wait",
   failed: "ink",
-} as const satisfies Record<AnswerKind, string>;
+} as const satisfies Record<AnswerKind, PaletteName>;
 
-const ANSWER_CHART_KEYS: readonly ChartKey[] = ANSWER_KINDS.map((kind) => ({
+const answerKey = (kind: AnswerKind) => ({
   label: ANSWER_LABELS[kind],
   hint: ANSWER_MEANINGS[kind],
-  colour: ANSWER_STYLE[kind],
-  mark: "block",
+  colour: ANSWER_COLOURS[kind],
   format: formatRate,
-}));
+});
 
-const buildAnswers = stackOptions(
-  ANSWER_KINDS.map((kind) => ({ label: ANSWER_LABELS[kind], colour: ANSWER_STYLE[kind] })),
-);
+const ANSWERS: Stack = {
+  title: "Answers",
+  unit: "per second",
+  keys: ANSWER_KINDS.map((kind) => ({ ...answerKey(kind), mark: "block" })),
+  summary: "Answers per second by kind",
+};
 
-export function AnswerChart({ series, ...size }: ChartProps) {
-  const drawn = useMemo(() => stacked(series.answers.ys), [series.answers]);
-  return (
-    <TimeChart
-      title="Answers"
-      unit="per second"
-      keys={ANSWER_CHART_KEYS}
-      columns={series.answers}
-      drawn={drawn}
-      build={buildAnswers}
-      series={series}
-      summary={`Answers per second by kind; ${series.source}.`}
-      {...size}
-    />
-  );
+export function AnswerChart(props: ChartProps) {
+  return <StackChart {...props} stack={ANSWERS} columns={props.series.answers} />;
 }
 
 /** Refused and failed purchases once more, with a separate scale: beside thousands of sales, a few errors would be invisible. */
 const PROBLEM_KEYS: readonly ChartKey[] = [
-  { ...(ANSWER_CHART_KEYS[2] as ChartKey), mark: "dashed" },
-  { ...(ANSWER_CHART_KEYS[3] as ChartKey), mark: "line" },
+  { ...answerKey("refused"), mark: "dashed" },
+  { ...answerKey("failed"), mark: "line" },
 ];
 
 const buildProblems = lineOptions(
