@@ -4,7 +4,7 @@ import { Markup, markup } from "./markup";
 export const RUN_STYLE = new Markup(`
 :root{color-scheme:light dark;--paper:light-dark(#fbfbf9,#101215);--ink:light-dark(#16181d,#eceff2);--muted:light-dark(#5f656e,#98a0a9);
 --line:light-dark(#e4e4df,#2a2e34);--accent:light-dark(#0b62a8,#6cb4ee);--alarm:light-dark(#b84607,#ff8a4c);--safe:light-dark(#00785a,#3fcf9f);
---commit:light-dark(#3a94cf,#2f78b3);--wait:light-dark(#8b939d,#6b747e);--pool:light-dark(#c3c8ce,#454c55);--track:light-dark(#ecece7,#1d2126);--calm:light-dark(#84b7d1,#3e6481);
+--commit:light-dark(#3a94cf,#2f78b3);--wait:light-dark(#868e98,#727b85);--pool:light-dark(#9a83b3,#8f7ba6);--track:light-dark(#ecece7,#1d2126);--calm:light-dark(#84b7d1,#3e6481);
 --mono:ui-monospace,"SF Mono","Cascadia Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace}
 *{box-sizing:border-box}
 body{margin:0;background:var(--paper);color:var(--ink);font:14px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif}
