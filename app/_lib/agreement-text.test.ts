@@ -15,7 +15,7 @@ describe("agreementText", () => {
     assert.deepEqual(wordsFor(client), {
       sentences: [
         "The load generator sent 500 purchases and the nodes counted the same number.",
-        "It fell behind its schedule by up to 163 ms (p99).",
+        "It fell behind its schedule by up to 163\u00a0ms (p99).",
         "It used 143 % of a core.",
         "Its lag and the network explain the difference between the two latencies.",
       ],

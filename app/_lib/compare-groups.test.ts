@@ -35,13 +35,16 @@ describe("repeats", () => {
     assert.deepEqual(
       groups.map(({ key, difference }) => [key, difference]),
       [
-        ["a", "hold 5 ms, 3 nodes"],
-        ["a-2", "hold 20 ms, 3 nodes"],
-        ["a-3", "hold 20 ms, 1 node"],
+        ["a", "hold 5\u00a0ms, 3 nodes"],
+        ["a-2", "hold 20\u00a0ms, 3 nodes"],
+        ["a-3", "hold 20\u00a0ms, 1 node"],
       ],
     );
     assert.doesNotMatch(sharedSettings(runs), /hold|node/);
-    assert.match(sharedSettings(runs), /^100 units of a product, 500 buyers, lease 5 s, wait up to 10 s, k6$/);
+    assert.match(
+      sharedSettings(runs),
+      /^100 units of a product, 500 buyers, lease 5\u00a0s, wait up to 10\u00a0s, k6$/,
+    );
   });
 
   it("exclude runs that have not finished", () => {

@@ -91,7 +91,7 @@ describe("table of last runs", () => {
     const mixed = [odd, runDocument({ strategy: "zk-mutex" }), runDocument({ strategy: "redlock" })];
     assert.deepEqual(commonSettings(compareRows(strategies, mixed).rows), { line, count: 2 });
     assert.equal(commonSettings(compareRows(strategies, mixed.slice(0, 2)).rows), null);
-    assert.equal(line, "100 units, 500 buyers, hold 5 ms, 3 nodes, k6");
+    assert.equal(line, "100 units, 500 buyers, hold 5\u00a0ms, 3 nodes, k6");
     assert.match(settingsLine({ ...config, vus: null, rate: 1_200 }), /1,200 buyers\/s/);
   });
 });

@@ -17,9 +17,9 @@ describe("certificateOf", () => {
     assert.match(sentences[0] ?? "", /^Up to 96 of 500 purchases \(19 %\) were in flight at once, 95 of them waiting/);
     assert.match(
       sentences.join(" "),
-      /waited longer for a database connection than for the lock: median 300 ms, compared with 40 ms/,
+      /waited longer for a database connection than for the lock: median 300\u00a0ms, compared with 40\u00a0ms/,
     );
-    assert.equal(factsOf(busy)["Wait for a pooled connection, p99"], "900 ms");
+    assert.equal(factsOf(busy)["Wait for a pooled connection, p99"], "900\u00a0ms");
     assert.equal(certificateOf(some).sentences.length, 1);
   });
 
@@ -36,7 +36,7 @@ describe("certificateOf", () => {
   it("gives the load generator's lag and CPU, or says that they are unknown", () => {
     const client = { generatorLagP99Ms: 163, generatorCpuPercent: 143 } as ClientReport;
     const facts = factsOf({ ...some, client });
-    assert.equal(facts["Load generator lag, p99"], "163 ms");
+    assert.equal(facts["Load generator lag, p99"], "163\u00a0ms");
     assert.equal(facts["Load generator CPU"], "143 % of a core");
     assert.equal(factsOf({ ...some, client: {} as ClientReport })["Load generator CPU"], "unknown");
     assert.equal("Load generator lag, p99" in factsOf({ ...some, client: null }), false);

@@ -9,6 +9,7 @@ import {
   findingTitle,
   groupFindings,
   kindText,
+  positionText,
 } from "./finding-text";
 import { openingFinding } from "./opening-finding";
 
@@ -17,6 +18,17 @@ describe("a finding that covers several violations", () => {
     assert.equal(coverText([{ covers: 400 }, {}], 401), "401 in 2 findings");
     assert.equal(coverText([{}, {}], 2), "2");
     assert.equal(coverText([{}], 498), "498, first 1 listed");
+  });
+});
+
+describe("the place of a finding", () => {
+  it("counts all findings, as the arrows beside it move through all", () => {
+    const findings = [
+      { kind: "lostUpdates", atUs: 1_240_000 },
+      { kind: "overlappingHolds", atUs: null },
+    ] as const;
+    assert.equal(positionText(findings, findings[0]), "Finding 1 of 2: lost update, at 1.240 s");
+    assert.equal(positionText(findings, findings[1]), "Finding 2 of 2: overlapping hold");
   });
 });
 

@@ -40,6 +40,16 @@ export function kindText(kind: FindingKind, count: number): string {
   return WORDS[kind][count === 1 ? 0 : 1];
 }
 
+/** The place of a finding among all, in which the arrows move: "Finding 2 of 3: lost update, at 1.240 s". */
+export function positionText<F extends Pick<Finding, "kind"> & { readonly atUs: number | null }>(
+  findings: readonly F[],
+  chosen: F,
+): string {
+  const at = chosen.atUs === null ? "" : `, at ${findingTimeText(chosen.atUs)}`;
+  const place = `${formatCount(findings.indexOf(chosen) + 1)} of ${formatCount(findings.length)}`;
+  return `Finding ${place}: ${kindText(chosen.kind, 1).toLowerCase()}${at}`;
+}
+
 /** What an explained finding is called above its steps. */
 export function findingTitle({ kind, tokens }: Pick<Finding, "kind" | "tokens">): string {
   if (kind !== "refusedStaleWrite" || tokens === undefined) return "Interleaving";

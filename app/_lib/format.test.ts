@@ -84,10 +84,10 @@ describe("cells and settings", () => {
   });
 
   it("show configured durations without added decimals", () => {
-    assert.equal(settingText(5), "5 ms");
-    assert.equal(settingText(1_500), "1,500 ms");
-    assert.equal(settingText(10_000), "10 s");
-    assert.equal(settingText(0.2), "0.2 ms");
+    assert.equal(settingText(5), "5\u00a0ms");
+    assert.equal(settingText(1_500), "1,500\u00a0ms");
+    assert.equal(settingText(10_000), "10\u00a0s");
+    assert.equal(settingText(0.2), "0.2\u00a0ms");
   });
 
   it("show a recorded time to the microsecond, grouped", () => {

@@ -1,18 +1,34 @@
-import { decimals, NO_VALUE, roughText } from "@/lib/services/number-text";
+import {
+  decimals,
+  NO_VALUE,
+  roughText,
+  durationText as spacedDuration,
+  settingText as spacedSetting,
+} from "@/lib/services/number-text";
 
 /** The number formats of the pages. Those that sentences of the lab use too are in lib/services/number-text.ts. */
 
 export {
   decimals,
-  durationText,
   formatCount,
   formatDuration,
   NO_VALUE,
   plural,
   type Quantity,
   roughText,
-  settingText,
 } from "@/lib/services/number-text";
+
+const NO_BREAK_SPACE = "\u00a0";
+
+/** A measured duration as text: 3.2 s. A line does not break before its unit. */
+export function durationText(ms: number | null | undefined): string {
+  return spacedDuration(ms).replace(" ", NO_BREAK_SPACE);
+}
+
+/** A configured duration as text: 5 ms. A line does not break before its unit. */
+export function settingText(ms: number): string {
+  return spacedSetting(ms).replace(" ", NO_BREAK_SPACE);
+}
 
 const shortest = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
 

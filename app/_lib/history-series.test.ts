@@ -22,11 +22,11 @@ function chartsOf(endMs: number, orderedUnits = 3) {
 
 describe("time series of a history", () => {
   it("names its data source and step length", () => {
-    assert.equal(chartsOf(400).source, "from 3 recorded purchases in 5 ms steps");
+    assert.equal(chartsOf(400).source, "from 3 recorded purchases in 5\u00a0ms steps");
     assert.match(chartsOf(400, 4).source, /; 1 ordered unit has no recorded purchase$/);
-    assert.equal(chartsOf(80).source, "from 3 recorded purchases in 1 ms steps");
-    assert.equal(chartsOf(20).source, "from 3 recorded purchases in 0.2 ms steps");
-    assert.equal(chartsOf(200_000).source, "from 3 recorded purchases in 2 s steps");
+    assert.equal(chartsOf(80).source, "from 3 recorded purchases in 1\u00a0ms steps");
+    assert.equal(chartsOf(20).source, "from 3 recorded purchases in 0.2\u00a0ms steps");
+    assert.equal(chartsOf(200_000).source, "from 3 recorded purchases in 2\u00a0s steps");
   });
 
   it("ends with the run, in milliseconds if the run took less than a second", () => {

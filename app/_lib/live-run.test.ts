@@ -28,7 +28,7 @@ describe("faults of an active run", () => {
   it("are named with their node and their time so far", () => {
     assert.deepEqual(faultTexts([at(1, false)]), ["pause-holder waits for a lock holder on node-1"]);
     assert.deepEqual(faultTexts([at(1, false), at(2, true), at(10, true)]), [
-      "pause-holder: node-1 has not answered for 2.00 s",
+      "pause-holder: node-1 has not answered for 2.00\u00a0s",
     ]);
     assert.deepEqual(faultTexts([at(1, true), runSample(2, { faults: [] })]), []);
   });

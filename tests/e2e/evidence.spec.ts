@@ -41,7 +41,7 @@ test("a run without a lock opens at its first violation, with its two reads and 
   const values = (some: string[]) => new Set(some.map((line) => /= (\d+)/.exec(line)?.[1]));
   expect(values(reads).size, "expected both purchases to read the same value").toBe(1);
   expect(values(writes).size, "expected both purchases to write the same value").toBe(1);
-  await expect(page.getByTestId("interleaving")).toContainText(/Lost update 1 of \d+/);
+  await expect(page.getByTestId("interleaving")).toContainText(/Finding 1 of \d+: lost update/);
   for (const step of await steps(page)
     .filter({ hasText: /read|write/ })
     .all())
@@ -58,11 +58,11 @@ test("the Lab shows the evidence of its sale, and of the last run of another str
   await lab.open({ strategy: "none", ...SMALL_SALE });
   const id = await lab.sale(() => lab.run.click());
   const evidence = page.getByTestId("interleaving");
-  await expect(evidence).toContainText(/Lost update 1 of \d+/);
+  await expect(evidence).toContainText(/Finding 1 of \d+: lost update/);
   await expect(page.locator("[data-testid=timeline] canvas[data-drawn]")).toBeVisible();
   const first = await steps(page).allInnerTexts();
   await evidence.getByRole("button", { name: "Next finding" }).click();
-  await expect(evidence).toContainText(/Lost update 2 of \d+/);
+  await expect(evidence).toContainText(/Finding 2 of \d+: lost update/);
   expect(page.url(), "expected a URL with settings only").not.toContain("finding");
 
   await page.goto(`/runs/${id}`);
@@ -110,7 +110,7 @@ test("a check with violations opens its first finding, and one that does not app
   await checks.getByRole("link", { name: "Overlapping holds: show the first finding" }).click();
   await expect(page.getByTestId("evidence")).toBeFocused();
   await expect(page.getByTestId("evidence")).toBeInViewport();
-  await expect(page.getByTestId("interleaving")).toContainText(/Overlapping hold 1 of \d+/);
+  await expect(page.getByTestId("interleaving")).toContainText(/Finding 1 of \d+: overlapping hold/);
   await expect(page.getByTestId("evidence").locator("[aria-current=true]")).toBeInViewport({ ratio: 1 });
   await expect(page).toHaveURL(/finding=overlappingHolds-1/);
 });

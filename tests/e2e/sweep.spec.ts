@@ -30,3 +30,19 @@ test("a sweep is started in the Lab, watched on Compare, and found there later",
   await page.getByTestId("sweeps").getByRole("link", { name: id }).click();
   await expect(sweep).toHaveAttribute("data-done", "4");
 });
+
+test("a sweep cannot be started while a run is in progress", async ({ lab, page, request }) => {
+  const sale = { strategy: "none", stock: 5_000, rate: 20, durationMs: 120_000, engine: "builtin", holdMs: 1 };
+  await lab.open({ strategy: "none" });
+  const opened = await request.post("/api/runs", { data: { ...sale, launch: true } });
+  const { id } = (await opened.json()) as { id: string };
+  try {
+    await page.getByRole("button", { name: "Sweep several strategies" }).click();
+    const dialog = page.getByRole("dialog", { name: "Sweep" });
+    await expect(dialog.getByText("A run is in progress. Wait until it has ended.")).toBeVisible();
+    await expect(dialog.getByRole("button", { name: "Start the sweep" })).toBeDisabled();
+  } finally {
+    await request.post(`/api/runs/${id}/stop`);
+  }
+  await expect(page.getByRole("button", { name: /^Start \d+ runs$/ })).toBeEnabled();
+});

@@ -6,6 +6,7 @@ import { type LabStart, useLab } from "@/app/_hooks/use-lab";
 import { useShortcuts } from "@/app/_hooks/use-shortcuts";
 import { useStopRun } from "@/app/_hooks/use-stop-run";
 import { summaryOf } from "@/app/_lib/announce";
+import { isBusy } from "@/app/_lib/run-view";
 import { showKeys } from "../site/site-keys";
 import styles from "./lab-page.module.css";
 import { RunControl } from "./run-control";
@@ -54,7 +55,12 @@ export function LabPage({ start }: { start: LabStart }) {
           <StrategyList {...choice} />
         </div>
         <div className={styles.shop}>
-          <SweepStarter config={config} catalogue={catalogue} isBlocked={Object.keys(settings.problems).length > 0} />
+          <SweepStarter
+            config={config}
+            catalogue={catalogue}
+            isBlocked={Object.keys(settings.problems).length > 0}
+            isBusy={isBusy(view)}
+          />
           <ShopStrategy />
         </div>
       </aside>

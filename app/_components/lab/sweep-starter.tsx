@@ -22,10 +22,12 @@ interface SweepStarterProps {
   readonly catalogue: Catalogue;
   /** The settings are not valid. */
   readonly isBlocked: boolean;
+  /** A run is being opened or in progress. */
+  readonly isBusy: boolean;
 }
 
 /** Starts a sweep with the settings of the Lab, and opens its page on Compare. */
-export function SweepStarter({ config, catalogue, isBlocked }: SweepStarterProps) {
+export function SweepStarter({ isBlocked, ...form }: SweepStarterProps) {
   const [open, setOpen] = useState(false);
   return (
     <>
@@ -35,13 +37,13 @@ export function SweepStarter({ config, catalogue, isBlocked }: SweepStarterProps
         </button>
       </p>
       <Dialog open={open} title="Sweep" onClose={() => setOpen(false)}>
-        <SweepForm config={config} catalogue={catalogue} />
+        <SweepForm {...form} />
       </Dialog>
     </>
   );
 }
 
-function SweepForm({ config, catalogue }: Omit<SweepStarterProps, "isBlocked">) {
+function SweepForm({ config, catalogue, isBusy }: Omit<SweepStarterProps, "isBlocked">) {
   const router = useRouter();
   const available = catalogue.strategies.filter((one) => one.available);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(() => new Set(available.map(({ id }) => id)));
@@ -49,7 +51,7 @@ function SweepForm({ config, catalogue }: Omit<SweepStarterProps, "isBlocked">) 
 
   const repeats = Number(repeatsText);
   const strategies = available.map(({ id }) => id).filter((id) => chosen.has(id));
-  const problem = problemWith(strategies.length, repeats);
+  const problem = isBusy ? "A run is in progress. Wait until it has ended." : problemWith(strategies.length, repeats);
   const request = useAdminRequest(
     () => callApi<SweepDocument>("/api/sweeps", { method: "POST", body: bodyOf(config, strategies, repeats) }),
     ({ id }) => router.push(compareHref({ sweep: id })),

@@ -10,6 +10,7 @@ import type { ListedRun } from "@/app/_lib/listed-run";
 import { type RunListQuery, runListHref } from "@/app/_lib/run-list-href";
 import { toneOf } from "@/app/_lib/verdict";
 import { PickBar } from "../compare/pick-bar";
+import { Unbroken } from "../ui/unbroken";
 import { VerdictWord } from "../ui/verdict-word";
 import { When } from "../ui/when";
 import { type FilterChoices, RunFilters } from "./run-filters";
@@ -41,7 +42,9 @@ function RunRow({ run, isPicked, onPick }: RunRowProps) {
         <LabLink href={`/runs/${run.id}`} className={run.name === undefined ? "mono" : styles.name}>
           {run.name ?? run.id}
         </LabLink>
-        <span className={styles.settings}>{settingsLine(run.config)}</span>
+        <span className={styles.settings}>
+          <Unbroken text={settingsLine(run.config)} />
+        </span>
       </th>
       <td className={`mono ${styles.when}`}>
         <When epochMs={run.startedAtEpochMs} />
@@ -55,7 +58,9 @@ function RunRow({ run, isPicked, onPick }: RunRowProps) {
       <td className={styles.verdict}>
         <VerdictWord tone={toneOf(run)} />
       </td>
-      <td className={styles.why}>{run.why}</td>
+      <td className={styles.why}>
+        <Unbroken text={run.why} />
+      </td>
       <td className={`num ${styles.oversold}`} data-alarm={oversold > 0}>
         {isJudged || oversold > 0 ? formatCount(oversold) : NO_VALUE}
       </td>

@@ -5,7 +5,7 @@ import { flushSync } from "react-dom";
 import { useExplained } from "@/app/_hooks/use-explained";
 import { useTimeline } from "@/app/_hooks/use-timeline";
 import { type EvidenceParams, withEvidenceParams } from "@/app/_lib/evidence-url";
-import { alarmedSpans, findingTimeText, findingTitle, groupFindings, kindText } from "@/app/_lib/finding-text";
+import { alarmedSpans, findingTitle, groupFindings, positionText } from "@/app/_lib/finding-text";
 import type { InitialEvidence } from "@/app/_lib/initial-evidence";
 import { clampRange, rangeAround, type TimeRange } from "@/app/_lib/timeline-view";
 import type { NamedFinding } from "@/lib/runs/evidence";
@@ -35,12 +35,6 @@ function useEvidenceUrl(link: EvidenceParams, endUs: number, isTouched: boolean)
     }, URL_UPDATE_DELAY_MS);
     return () => clearTimeout(timer);
   }, [finding, range, endUs, isTouched]);
-}
-
-function positionText(findings: readonly NamedFinding[], chosen: NamedFinding) {
-  const same = findings.filter(({ kind }) => kind === chosen.kind);
-  const at = chosen.atUs === null ? "" : `, at ${findingTimeText(chosen.atUs)}`;
-  return `${kindText(chosen.kind, 1)} ${same.indexOf(chosen) + 1} of ${same.length}${at}`;
 }
 
 const NONE: readonly number[] = [];

@@ -252,6 +252,12 @@ describe("HTML export", () => {
     });
     assert.equal(text.match(/<rect class="band"/g)?.length, 5);
     assert.equal(text.match(/<text class="fault"[^>]*>pause-holder</g)?.length, 5);
+    const [, afterLastEdge = ""] = text.split(/<text class="fault"[^>]*>pause-holder<\/text>/);
+    assert.match(
+      afterLastEdge,
+      /^<rect class="plate"[^>]*\/><text[^>]*>stock 100</,
+      "expected the label above the edges",
+    );
     assert.match(text, /<code>pause-holder<\/code> <span class="muted">100 ms to 101 ms<\/span> stopped for 1 ms/);
   });
 

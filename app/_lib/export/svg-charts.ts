@@ -138,11 +138,13 @@ interface Drawing {
   readonly bands: readonly FaultBand[];
   readonly scales: Scales;
   readonly drawn: readonly Markup[];
+  /** Texts over the data and the edges of faults. */
+  readonly labels?: readonly Markup[];
 }
 
-function overTime(summary: string, { bands, scales, drawn }: Drawing): Markup {
+function overTime(summary: string, { bands, scales, drawn, labels = [] }: Drawing): Markup {
   const { behind, above, head } = bandMarks(bands, { ...BOX, xOf: scales.x });
-  return svg(summary, [...behind, ...scales.axes, ...drawn, ...above], { head });
+  return svg(summary, [...behind, ...scales.axes, ...drawn, ...above, ...labels], { head });
 }
 
 /** One path per column, with a gap for a missing value and a dot for a value without neighbours. */
@@ -177,18 +179,26 @@ export function lineChart({ columns, lines, limit }: Lines, { axis, bands, summa
     (values, index) =>
       markup`<path class="line ${lines[index]?.style ?? ""}" d="${pathOf(columns.x, values, scales)}"/>`,
   );
-  const beyond = limit === undefined ? [] : [limitLine(columns, limit, scales)];
-  return overTime(summary, { bands, scales, drawn: [...beyond, ...drawn] });
+  const beyond = limit === undefined ? [] : [limitLine(columns, limit.value, scales)];
+  const labels = limit === undefined ? [] : [limitLabel(limit, scales)];
+  return overTime(summary, { bands, scales, drawn: [...beyond, ...drawn], labels });
 }
 
-function limitLine({ x, ys }: Columns, { value, label }: NonNullable<Lines["limit"]>, scales: Scales): Markup {
+function limitLine({ x, ys }: Columns, value: number, scales: Scales): Markup {
   const y = place(scales.y(value));
   const over = x.map((seconds, at) => {
     const reached = Math.max(value, ys[0]?.[at] ?? value);
     return `L${place(scales.x(seconds))} ${place(scales.y(reached))}`;
   });
   const end = place(scales.x(x.at(-1) ?? 0));
-  return markup`<path class="beyond" d="M${BOX.left} ${y}${over.join("")}L${end} ${y}Z"/><line class="limit" x1="${BOX.left}" x2="${BOX.left + BOX.width}" y1="${y}" y2="${y}"/><text x="${BOX.left + 6}" y="${place(scales.y(value) - 5)}">${label}</text>`;
+  return markup`<path class="beyond" d="M${BOX.left} ${y}${over.join("")}L${end} ${y}Z"/><line class="limit" x1="${BOX.left}" x2="${BOX.left + BOX.width}" y1="${y}" y2="${y}"/>`;
+}
+
+function limitLabel({ value, label }: NonNullable<Lines["limit"]>, scales: Scales): Markup {
+  const x = BOX.left + 6;
+  const y = scales.y(value);
+  const width = label.length * CHARACTER_WIDTH;
+  return markup`<rect class="plate" x="${x - 2}" y="${place(y - NAME_ROW - 1)}" width="${place(width + 4)}" height="${NAME_ROW}"/><text x="${x}" y="${place(y - 5)}">${label}</text>`;
 }
 
 interface Bars {
