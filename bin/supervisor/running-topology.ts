@@ -9,6 +9,9 @@ import type { FoundServer, ProcessSpec } from "../../servers/provisioning";
 import type { PortPlan } from "../provision/ports";
 import { OwnedProcess, type ProcessEvents } from "./owned-process";
 
+/** A server behind a link may start to listen after another one connects, as the winner of an election does. */
+const REDIAL_MS = 2_000;
+
 /** The lab runs one instance of a topology, and further ones for other connections at the same time. */
 export interface InstanceOptions {
   /** 1 for the first instance. */
@@ -106,7 +109,14 @@ export class RunningTopology {
   private async startLink(name: string, to: number): Promise<number> {
     const listen = `127.0.0.1:${this.port(name)}`;
     const upstream = `127.0.0.1:${to}`;
-    const proxy = new TcpProxy({ name, listen, upstream, clock: systemClock, random: systemRandom });
+    const proxy = new TcpProxy({
+      name,
+      listen,
+      upstream,
+      redialMs: REDIAL_MS,
+      clock: systemClock,
+      random: systemRandom,
+    });
     this.links.set(name, proxy);
     await proxy.start();
     return proxy.port;

@@ -1,7 +1,14 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { findExecutable, versionOf } from "../commands";
-import { type FoundServer, PROBE_TIMEOUT_MS, type Provisioner, READY_TIMEOUT_MS, serverEnv } from "../provisioning";
+import {
+  type FoundServer,
+  PROBE_TIMEOUT_MS,
+  type Provisioner,
+  READY_TIMEOUT_MS,
+  type StartContext,
+  serverEnv,
+} from "../provisioning";
 import { askText, parseHostPort } from "../text-protocol";
 
 /** One ZooKeeper server, started from its jars with a small heap. */
@@ -10,22 +17,42 @@ export const provisioner: Provisioner = {
   probe: probeZooKeeper,
   async start(context, found) {
     const port = context.port("zookeeper");
-    mkdirSync(path.join(context.dataDir, "data"), { recursive: true });
-    const config = path.join(context.dataDir, "zoo.cfg");
-    writeFileSync(config, configText(path.join(context.dataDir, "data"), port));
-    await context.start({
-      name: "zookeeper",
-      command: found.binary,
-      args: [...JVM_FLAGS, "-cp", classPath() ?? "", "org.apache.zookeeper.server.quorum.QuorumPeerMain", config],
-      cwd: context.dataDir,
-      env: serverEnv(),
-      logFile: path.join(context.logsDir, "zookeeper.log"),
-      readyTimeoutMs: READY_TIMEOUT_MS,
-      isReady: () => ask(port, "ruok").then((answer) => answer === "imok"),
-    });
+    const isReady = () => ask(port, "ruok").then((answer) => answer === "imok");
+    await startZooKeeper(context, found, { name: "zookeeper", port, isReady });
     return `127.0.0.1:${port}`;
   },
 };
+
+export interface ZooKeeperOptions {
+  readonly name: string;
+  readonly port: number;
+  readonly isReady: () => Promise<boolean>;
+  /** Absent: it runs alone. */
+  readonly ensemble?: { readonly id: number; readonly lines: readonly string[] };
+}
+
+/** Starts one server. */
+export async function startZooKeeper(
+  { dataDir, logsDir, start }: StartContext,
+  found: FoundServer,
+  { name, port, isReady, ensemble }: ZooKeeperOptions,
+): Promise<void> {
+  const data = path.join(dataDir, "data");
+  mkdirSync(data, { recursive: true });
+  if (ensemble) writeFileSync(path.join(data, "myid"), String(ensemble.id));
+  const config = path.join(dataDir, "zoo.cfg");
+  writeFileSync(config, [...configLines(data, port), ...(ensemble?.lines ?? []), ""].join("\n"));
+  await start({
+    name,
+    command: found.binary,
+    args: [...JVM_FLAGS, "-cp", classPath() ?? "", "org.apache.zookeeper.server.quorum.QuorumPeerMain", config],
+    cwd: dataDir,
+    env: serverEnv(),
+    logFile: path.join(logsDir, `${name}.log`),
+    readyTimeoutMs: READY_TIMEOUT_MS,
+    isReady,
+  });
+}
 
 const JVM_FLAGS = [
   "-Xmx256m",
@@ -35,7 +62,7 @@ const JVM_FLAGS = [
 ];
 
 /** A short tick allows sessions of one or two seconds, so that a dead client's lock is freed soon. */
-function configText(dataDir: string, port: number): string {
+function configLines(dataDir: string, port: number): string[] {
   return [
     "tickTime=500",
     "minSessionTimeout=1000",
@@ -48,11 +75,10 @@ function configText(dataDir: string, port: number): string {
     "4lw.commands.whitelist=*",
     "autopurge.snapRetainCount=3",
     "autopurge.purgeInterval=1",
-    "",
-  ].join("\n");
+  ];
 }
 
-async function findZooKeeper(): Promise<FoundServer | null> {
+export async function findZooKeeper(): Promise<FoundServer | null> {
   const javaHome = process.env.JAVA_HOME;
   const binary = findExecutable("java", javaHome ? [path.join(javaHome, "bin", "java")] : []);
   const jars = classPath();
@@ -84,6 +110,11 @@ function jarVersion(jars: string): string | null {
   const dir = path.dirname(jars.split(path.delimiter)[0] ?? "");
   const name = readdirSync(dir).find((file) => /^zookeeper-\d+\.\d+\.\d+.*\.jar$/.test(file));
   return name === undefined ? null : (/\d+\.\d+\.\d+/.exec(name)?.[0] ?? null);
+}
+
+/** `leader`, `follower`, `standalone`, or empty if it does not serve clients. */
+export async function zooKeeperMode(port: number): Promise<string> {
+  return /^Mode: (\w+)/m.exec(await ask(port, "srvr"))?.[1] ?? "";
 }
 
 async function ask(port: number, word: string): Promise<string> {

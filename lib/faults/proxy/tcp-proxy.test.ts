@@ -112,6 +112,27 @@ describe("a TCP proxy without toxics", () => {
     assert.equal(proxy.openConnections, 0);
   });
 
+  it("waits for a server that listens later than its client connects, if it may dial again", async (t) => {
+    const server = createServer((socket) => socket.pipe(socket));
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, "close");
+    const options = { name: "p", listen: "127.0.0.1:0", clock: systemClock, random: systemRandom };
+    const proxy = new TcpProxy({ ...options, upstream: `127.0.0.1:${port}`, redialMs: 10_000 });
+    await proxy.start();
+    t.after(async () => {
+      await proxy.stop();
+      server.close();
+    });
+    const socket = connect(proxy.port, "127.0.0.1");
+    t.after(() => socket.destroy());
+    await once(socket, "connect");
+    server.listen(port, "127.0.0.1");
+    assert.equal(await ask(socket, "hello"), "hello");
+  });
+
   it("closes the client if the server refuses the connection", async (t) => {
     const { dial, proxy } = await proxied(t);
     const unused = createServer().listen(0, "127.0.0.1");

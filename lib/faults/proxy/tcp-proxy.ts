@@ -9,7 +9,11 @@ export interface ProxyOptions extends ProxyDependencies {
   /** `host:port`; port 0: any free port, which `listen` then names. */
   readonly listen: string;
   readonly upstream: string;
+  /** How long a client waits for a server that does not listen yet. Absent: its connection closes at once. */
+  readonly redialMs?: number;
 }
+
+const REDIAL_EVERY_MS = 20;
 
 export interface ToxicSettings {
   readonly name: string;
@@ -129,25 +133,34 @@ export class TcpProxy {
 
   /** The client waits, unread, until the server has accepted. */
   private accept(client: Socket): void {
+    this.dialing.add(client);
+    client.once("error", () => this.giveUp(client));
+    this.dial(client, this.options.clock.nowMs() + (this.options.redialMs ?? 0));
+  }
+
+  private dial(client: Socket, untilMs: number): void {
+    const { clock, random } = this.options;
     const server = connect({ ...this.upstreamAddress, allowHalfOpen: true });
-    const give = () => {
-      this.dialing.delete(server);
-      this.dialing.delete(client);
-      client.destroy();
-      server.destroy();
+    this.dialing.add(server);
+    const onError = () => {
+      this.giveUp(server);
+      if (client.destroyed || clock.nowMs() >= untilMs) this.giveUp(client);
+      else clock.setTimer(REDIAL_EVERY_MS, () => client.destroyed || this.dial(client, untilMs));
     };
-    this.dialing.add(server).add(client);
-    client.once("error", give);
-    server.once("error", give);
+    server.once("error", onError);
     server.once("connect", () => {
-      client.off("error", give);
-      server.off("error", give);
+      if (client.destroyed) return this.giveUp(server);
+      server.off("error", onError);
       this.dialing.delete(server);
       this.dialing.delete(client);
-      const { clock, random } = this.options;
       const onClose = () => this.connections.delete(connection);
       const connection = new Connection({ clock, random, client, server, toxics: this.added, onClose });
       this.connections.add(connection);
     });
+  }
+
+  private giveUp(socket: Socket): void {
+    this.dialing.delete(socket);
+    socket.destroy();
   }
 }
