@@ -12,6 +12,7 @@ import { lostPublish } from "./lost-publish";
 import { memcachedFlush } from "./memcached-flush";
 import { pauseHolder } from "./pause-holder";
 import { pgDisconnect } from "./pg-disconnect";
+import { pgStall } from "./pg-stall";
 import { redisOom } from "./redis-oom";
 import { redisRestart } from "./redis-restart";
 import { redlockNodeRestart } from "./redlock-node-restart";
@@ -37,6 +38,7 @@ export const faultsById: Readonly<Record<FaultId, Fault>> = {
   "clock-jump": clockJump,
   "session-expiry": sessionExpiry,
   "pg-disconnect": pgDisconnect,
+  "pg-stall": pgStall,
   latency,
   bandwidth,
   slicer,

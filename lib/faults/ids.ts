@@ -12,6 +12,7 @@ export const FAULT_IDS = [
   "clock-jump",
   "session-expiry",
   "pg-disconnect",
+  "pg-stall",
   "latency",
   "bandwidth",
   "slicer",

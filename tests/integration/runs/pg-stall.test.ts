@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { elapsedMs } from "../../../lib/services/monotonic";
+import { useFaultSales, verdictText } from "../../support/fault-sales";
+import { requireEnv, setEnv } from "../../support/lab-env";
+
+requireEnv("DATABASE_URL", "REDIS_URL");
+setEnv({ STORE_NODE: "pg-stall-lab" });
+
+const STALL_MS = 4_000;
+
+describe("a sale whose writes wait in PostgreSQL", () => {
+  const sell = useFaultSales({ stock: 5_000, vus: 8, holdMs: 10, ttlMs: 1_000, waitTimeoutMs: 2_500 });
+
+  for (const strategy of ["redis-lock", "sql-guarded"]) {
+    it(`is safe with ${strategy}: a write that its client gave up takes effect as a whole or not at all`, async () => {
+      const control = await sell(strategy, [], { forMs: 500 });
+      assert.equal(control.document.verdict, "safe", verdictText(control.document));
+      const { document } = await sell(strategy, [{ id: "pg-stall", atMs: 50, durationMs: STALL_MS }], {
+        forMs: STALL_MS + 1_500,
+      });
+      const { verdict, expected, missedFaults } = document;
+      assert.deepEqual([verdict, expected, missedFaults], ["safe", "safe", []], verdictText(document));
+      const { proof, fromNs, toNs } = document.faults[0] ?? assert.fail(verdictText(document));
+      const [, longest] =
+        /^PostgreSQL held back \d+ statements? .*; the longest wait was ([\d.]+) s\.$/.exec(proof) ?? [];
+      assert.ok(Number(longest) >= 2, proof);
+      assert.ok(elapsedMs(BigInt(fromNs), BigInt(toNs)) >= STALL_MS, proof);
+      const { errors, unknown, contended, sold } = document.counts;
+      assert.ok(errors + unknown + contended > 0, "expected purchases that reached their limit");
+      assert.ok(sold > 0, "expected the sale to go on after the stall");
+    });
+  }
+
+  it("proves nothing if no buyer reaches a limit during the stall", async () => {
+    const { document } = await sell("redis-lock", [{ id: "pg-stall", atMs: 50, durationMs: 300 }], {
+      forMs: 1_000,
+      waitTimeoutMs: 20_000,
+    });
+    assert.equal(document.verdict, "inconclusive", verdictText(document));
+    assert.match(verdictText(document), /no purchase reached its limit during the stall/);
+  });
+});
