@@ -12,6 +12,10 @@ const fresh = (overrides: Partial<LockRequest> = {}): LockRequest => ({
   ...overrides,
 });
 
+/** Concurrent, so that renewals and releases of different holders mix. */
+const RESOURCES = 100;
+const RELEASES = 100;
+
 describe("redis-lock", () => {
   it("stores the holder under the resource's name, like redis-py", async () => {
     await using clients = openLockClients();
@@ -27,11 +31,14 @@ describe("redis-lock", () => {
   it("never extends the lease after a release, for any hold time", async () => {
     await using clients = openLockClients();
     const lock = createLock("redis-lock", clients);
-    const request = fresh({ ttlMs: 30 });
-    for (let turn = 0; turn < 100; turn++) {
-      // The hold ends around the first renewal.
-      await lock.runGuarded(request, () => clients.clock.sleep(9 + (turn % 3)));
-      assert.equal(await clients.redis().exists(request.resource), 0);
-    }
+    /** The key of a lease that is extended after its release would be there again. */
+    const releaseOften = async (request: LockRequest) => {
+      for (let turn = 0; turn < RELEASES; turn++) {
+        // The hold ends around the first renewal.
+        await lock.runGuarded(request, () => clients.clock.sleep(9 + (turn % 3)));
+        assert.equal(await clients.redis().exists(request.resource), 0);
+      }
+    };
+    await Promise.all(Array.from({ length: RESOURCES }, () => releaseOften(fresh({ ttlMs: 30 }))));
   });
 });
