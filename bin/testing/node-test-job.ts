@@ -52,7 +52,8 @@ export async function runNodeTests(job: NodeTestJob, context: JobContext): Promi
   const { batches, programs = [], preload } = job;
   const sources = batches.flatMap(({ files }) => files);
   const extra = preload === undefined ? programs : [...programs, preload];
-  return withBundle(job.name, [...sources, ...extra], ({ outDir, bundled }) =>
+  const order = { name: job.name, sources: [...sources, ...extra], isForMany: true };
+  return withBundle(order, ({ outDir, bundled }) =>
     runBundled(
       {
         ...job,
@@ -75,7 +76,7 @@ export async function runUnitTests(
   { isQuiet = false }: { readonly isQuiet?: boolean } = {},
 ): Promise<Tally> {
   const sources = withPart(files, context.file);
-  return withBundle("unit", sources, async ({ outDir, bundled }) => {
+  return withBundle({ name: "unit", sources }, async ({ outDir, bundled }) => {
     const batches = [groupFiles(sources, { outDir, bundled })];
     const job = { name: "unit", limitMs: UNIT_LIMIT_MS, runner: bundled(RUNNER), preloads: [], env: {} };
     return runBundled({ ...job, ...{ outDir, sources, batches, isQuiet } }, context);
@@ -88,14 +89,14 @@ interface Bundle {
 }
 
 async function withBundle(
-  name: string,
-  sources: readonly string[],
+  order: { readonly name: string; readonly sources: readonly string[]; readonly isForMany?: boolean },
   use: (bundle: Bundle) => Promise<Tally>,
 ): Promise<Tally> {
+  const { name, sources, isForMany } = order;
   // Inside the checkout, so that the bundles find node_modules.
   const outDir = path.join(ROOT, ".lab", "test-bundles", `${name}-${process.pid}`);
   try {
-    return await use({ outDir, bundled: await bundleTests([RUNNER, ...sources], outDir) });
+    return await use({ outDir, bundled: await bundleTests([RUNNER, ...sources], { outDir, isForMany }) });
   } finally {
     rmSync(outDir, { recursive: true, force: true });
   }
