@@ -1,7 +1,14 @@
 import { cache } from "react";
 import { evidenceOf } from "@/lib/runs/evidence";
 import { describeStrategies } from "@/lib/runs/lab-description";
-import { latestRunPerStrategy, listSweeps, readRun, readSamples } from "@/lib/runs/queries";
+import {
+  latestRunPerStrategy,
+  listSweeps,
+  newestRunsByFault,
+  readRun,
+  readSamples,
+  runsWithoutFaults,
+} from "@/lib/runs/queries";
 import { listRuns, runFilterChoices } from "@/lib/runs/run-list";
 import type { Catalogue } from "./strategy-catalogue";
 
@@ -13,4 +20,13 @@ export const readCatalogue = cache(async (): Promise<Catalogue> => describeStrat
 /** Findings and series from the history of an ended run. */
 export const readEvidence = evidenceOf;
 
-export { latestRunPerStrategy, listRuns, listSweeps, readRun, readSamples, runFilterChoices };
+export {
+  latestRunPerStrategy,
+  listRuns,
+  listSweeps,
+  newestRunsByFault,
+  readRun,
+  readSamples,
+  runFilterChoices,
+  runsWithoutFaults,
+};

@@ -13,7 +13,7 @@ export default async function StrategiesPage() {
   return (
     <PageFrame
       title="Strategies"
-      lead="How each strategy works, whether it is safe without faults, and what each fault does to it. Unsafe strategies are implemented as carefully as safe ones, so that you can see how they fail. Select a name to open it in the Lab."
+      lead="How each strategy works, whether it is safe without faults, and what each fault does to it. Unsafe strategies are implemented as carefully as safe ones, so that you can see how they fail. Select a name to see its commands, every fault and its figures."
     >
       <ShopStrategy />
       <StrategiesTable strategies={strategies} />

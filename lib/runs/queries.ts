@@ -52,6 +52,27 @@ export async function finishedRunsOf(strategy: string, limit: number): Promise<R
   return rows.map((row) => row.document as unknown as RunDocument);
 }
 
+/** The newest finished run of a strategy with each fault, by the fault's id. */
+export async function newestRunsByFault(strategy: string): Promise<Map<string, RunDocument>> {
+  const result = await postgresPool().query(
+    `SELECT DISTINCT ON (fault->>'id') fault->>'id' AS id, document
+     FROM runs, jsonb_array_elements(config->'faults') fault
+     WHERE strategy = $1 AND status = 'finished' ORDER BY fault->>'id', opened_at DESC`,
+    [strategy],
+  );
+  return new Map((result.rows as { id: string; document: RunDocument }[]).map(({ id, document }) => [id, document]));
+}
+
+/** The newest finished runs of a strategy in which no fault was requested. */
+export async function runsWithoutFaults(strategy: string, limit: number): Promise<RunDocument[]> {
+  const result = await postgresPool().query(
+    `SELECT document FROM runs WHERE strategy = $1 AND status = 'finished'
+       AND coalesce(jsonb_array_length(config->'faults'), 0) = 0 ORDER BY opened_at DESC LIMIT $2`,
+    [strategy, limit],
+  );
+  return (result.rows as { document: RunDocument }[]).map(({ document }) => document);
+}
+
 /** A sweep, composed from its runs; null if it has none. */
 export async function readSweep(id: string): Promise<SweepDocument | null> {
   const result = await postgresPool().query(

@@ -30,6 +30,7 @@ const PAGES: Readonly<Record<string, () => string>> = {
   "an unsafe run": () => `/runs/${runs[0]}`,
   "a safe run": () => `/runs/${runs[1]}`,
   Strategies: () => "/strategies",
+  "a strategy": () => "/strategies/zk-mutex",
   "an unknown URL": () => "/nothing-here",
 };
 

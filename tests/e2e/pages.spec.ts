@@ -3,7 +3,15 @@ import { ensureRuns } from "./runs";
 
 /** Every page: layout on a phone, theme, main content. */
 
-const PAGES = ["/?strategy=none", "/?strategy=sql-guarded", "/compare", "/runs", "/strategies", "/nothing-here"];
+const PAGES = [
+  "/?strategy=none",
+  "/?strategy=sql-guarded",
+  "/compare",
+  "/runs",
+  "/strategies",
+  "/strategies/redis-reentrant",
+  "/nothing-here",
+];
 
 let runId = "";
 
@@ -67,13 +75,17 @@ test("a run has a page with evidence, data and exports", async ({ page, request 
   await expect(page).toHaveURL(/strategy=none.*stock=20.*buyers=80/);
 });
 
-test("the strategies table shows the effect of faults and links to the Lab", async ({ page }) => {
+test("a strategy's page shows its commands, and a fault to try in the Lab", async ({ page }) => {
   await page.goto("/strategies");
   const columns = await page.getByRole("columnheader").allInnerTexts();
   const row = page.getByRole("row", { name: /^redis-lock/ });
   await expect(row.getByRole("cell").nth(columns.indexOf("holder pauses") - 1)).toHaveText("unsafe: two holders");
   await row.getByRole("link", { name: "redis-lock" }).click();
-  await expect(page).toHaveURL(/strategy=redis-lock/);
+  await expect(page).toHaveURL(/\/strategies\/redis-lock$/);
+  await expect(page.getByRole("img", { name: /^Sequence diagram/ })).toBeVisible();
+  await expect(page.getByText(/^SET .* NX PX 5000$/).first()).toBeVisible();
+  await page.getByRole("link", { name: "Try pause-holder in the Lab" }).click();
+  await expect(page).toHaveURL(/strategy=redis-lock.*fault=pause-holder/);
 });
 
 test("a 404 page names what its address asked for", async ({ page, expectedErrors }) => {

@@ -8,14 +8,19 @@ import { LabPage } from "../../app/_components/lab/lab-page";
 import { RunPage } from "../../app/_components/runs/run-page";
 import { RunsTable } from "../../app/_components/runs/runs-table";
 import { LabStatusProvider } from "../../app/_components/site/lab-status";
+import { StrategyPage } from "../../app/_components/strategies/strategy-page";
 import { commonSettings, compareRows } from "../../app/_lib/compare-rows";
 import { NO_SELECTION } from "../../app/_lib/compare-selection";
 import { comparedRuns } from "../../app/_lib/compared-runs";
 import { exportedHtml } from "../../app/_lib/export/run-export";
 import { listedRun } from "../../app/_lib/listed-run";
 import { configOfRun } from "../../app/_lib/run-config";
+import { faultsOf } from "../../app/_lib/strategies/strategy-faults";
 import type { Catalogue, CatalogueStrategy } from "../../app/_lib/strategy-catalogue";
+import { FAULT_IDS } from "../../lib/faults/ids";
 import type { RunDocument } from "../../lib/runs/document";
+import { recordedCommands } from "../../lib/stock/recorded-commands";
+import { stockStrategies } from "../../lib/stock/stock-strategies";
 
 /** Renders pages as the server does, with every suspended part. */
 
@@ -104,6 +109,26 @@ export function comparison(documents: readonly RunDocument[], repeats: number): 
   );
   const model = { ...comparedRuns(runs), missing: [], sweep: null };
   return rendered(<Comparison model={model} selection={NO_SELECTION} />);
+}
+
+/** The page of a strategy, with a run under each of these faults and one without. */
+export function strategyPage(id: string, runs: ReadonlyMap<string, RunDocument>): Promise<string> {
+  const { traits } = stockStrategies.get(id) ?? {};
+  if (traits === undefined) throw new Error(`there is no strategy ${id}`);
+  const faults = FAULT_IDS.map((fault) => ({ id: fault, does: "", reasonsAgainst: {} }));
+  const lab = { nodes: [1, 2, 3].map((node) => ({ name: `node-${node}`, url: "" })), engines: [], faults };
+  const labels = { familyLabel: traits.family, needsLabels: [], available: true, unavailableReason: null };
+  return rendered(
+    <StrategyPage
+      strategy={{ ...traits, ...labels }}
+      recording={recordedCommands.strategies[id]}
+      scripts={recordedCommands.scripts}
+      serverLabels={new Map()}
+      faults={faultsOf(traits, lab)}
+      newest={runs}
+      runs={[...runs.values()]}
+    />,
+  );
 }
 
 export function exportedPage(document: RunDocument): Promise<string> {

@@ -127,7 +127,7 @@ function Row({ row, maxima, otherSettings, isPicked, onPick }: RowProps) {
         />
       </td>
       <th scope="row" className={styles.name}>
-        <LabLink href={`/?strategy=${strategy.id}`} className="mono">
+        <LabLink href={`/strategies/${strategy.id}`} className="mono">
           {strategy.id}
         </LabLink>
         {isRanked(run) ? null : <span className={styles.settings}>{verdictText(run).lead}</span>}

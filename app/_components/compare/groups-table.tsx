@@ -106,7 +106,7 @@ function Row({ group, index, baseline }: RowProps) {
       <th scope="row" className={styles.name}>
         <span className={styles.label}>
           <CurveMark index={index} />
-          <LabLink href={`/?strategy=${group.strategy}`} className="mono">
+          <LabLink href={`/strategies/${group.strategy}`} className="mono">
             {group.strategy}
           </LabLink>
         </span>

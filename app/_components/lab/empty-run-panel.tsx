@@ -5,6 +5,7 @@ import { plural } from "@/app/_lib/format";
 import { arrivalText } from "@/app/_lib/run-config";
 import { isUnsafeWith } from "@/app/_lib/strategy-catalogue";
 import button from "../ui/button.module.css";
+import { LabLink } from "../ui/lab-link";
 import { Prose } from "../ui/prose";
 import styles from "./empty-run-panel.module.css";
 
@@ -24,7 +25,10 @@ export function EmptyRunPanel({ lab }: { lab: Lab }) {
       </h2>
       {strategy === undefined ? null : (
         <p className={styles.mechanism}>
-          <code>{strategy.id}</code> <Prose text={strategy.mechanism} />
+          <LabLink href={`/strategies/${strategy.id}`}>
+            <code>{strategy.id}</code>
+          </LabLink>{" "}
+          <Prose text={strategy.mechanism} />
           {isUnsafeWith(strategy, config.nodes) ? " It is expected to oversell: the lab includes it to show how." : ""}
         </p>
       )}

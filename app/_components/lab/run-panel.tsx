@@ -74,7 +74,10 @@ function RunLine({ document, samples, isLast }: RunLineProps) {
   return (
     <header className={styles.line}>
       <p>
-        <code>{document.strategy}</code> <span>{settingsLine(document.config)}</span>
+        <LabLink href={`/strategies/${document.strategy}`} title="How this strategy works">
+          <code>{document.strategy}</code>
+        </LabLink>{" "}
+        <span>{settingsLine(document.config)}</span>
       </p>
       <p className={styles.state}>
         {running ? (

@@ -43,7 +43,9 @@ export function RunPage({ document, samples, link }: RunPageProps) {
       <header className={styles.head}>
         <div>
           <h1>
-            <code>{document.strategy}</code>
+            <LabLink href={`/strategies/${document.strategy}`} title="How this strategy works">
+              <code>{document.strategy}</code>
+            </LabLink>
             {document.name === undefined ? null : <span className={styles.name}>{document.name}</span>}
           </h1>
           <p className="muted">{settingsLine(document.config)}</p>

@@ -35,13 +35,7 @@ function Row({ strategy }: { strategy: CatalogueStrategy }) {
     <tr id={id} className={styles.row}>
       <th scope="row">
         <span className={styles.name}>
-          {available ? (
-            <LabLink href={`/?strategy=${id}`} title="Open the Lab with this strategy">
-              {id}
-            </LabLink>
-          ) : (
-            <code>{id}</code>
-          )}{" "}
+          <LabLink href={`/strategies/${id}`}>{id}</LabLink>{" "}
           <span className={styles.remark}>{kind === "atomic" ? `${remark}, atomic` : remark}</span>
         </span>
         <span className={styles.how}>
