@@ -16,6 +16,8 @@ export interface MatrixSale {
   readonly faultAtMs: number;
   /** Absent: the default duration of the fault, or it is instant. */
   readonly faultMs?: number;
+  /** For network faults: the only server to act on. */
+  readonly faultServer?: string;
 }
 
 const TTL_MS = 1_000;
@@ -62,5 +64,6 @@ export function longHolds(change: Partial<MatrixSale> = {}): MatrixSale {
 
 function waitFor(traits: StrategyTraits, ttlMs: number): number {
   const takenMs = crashedLockMs(traits, ttlMs);
-  return takenMs === Infinity ? BLOCKED_WAIT_MS : takenMs + QUEUE_MS;
+  const canBlock = takenMs === Infinity || traits.survives.holderCrash === "blocks";
+  return canBlock ? BLOCKED_WAIT_MS : takenMs + QUEUE_MS;
 }

@@ -41,6 +41,15 @@ describe("a fault of the network", () => {
     assert.deepEqual([effect(resetPeer, "redis-lock"), effect(down, "sql-advisory")], ["safe", "safe"]);
   });
 
+  it("acts on the lock's server alone in the matrix, if a lost message can block the lock", () => {
+    const serverOf = (fault: Fault, id: string) => fault.matrixSale(traitsOf(id)).faultServer;
+    assert.deepEqual([serverOf(resetPeer, "redis-setnx"), serverOf(resetPeer, "redis-lock")], ["redis", undefined]);
+    assert.deepEqual(
+      [serverOf(latency, "redis-setnx"), serverOf(commitReplyLost, "redis-getset")],
+      [undefined, undefined],
+    );
+  });
+
   it("of PostgreSQL alone blocks only the lock that waiters extend while its holder does not release it", () => {
     const isBlocked = (id: string) =>
       commitReplyLost.expectationOf({ ...RUN, traits: traitsOf(id) }, 1_000).effect === "blocked";

@@ -92,10 +92,15 @@ const MATRIX_FAULT_MS = 1_000;
 /** A buyer holds the lock at almost every moment, and so when connections end. */
 const BUSY_LOCK = { rate: 40, durationMs: 1_500, holdMs: 40 };
 
-function matrixSale({ durationMs, delayMs }: NetworkFault, traits: StrategyTraits): MatrixSale {
+function matrixSale(network: NetworkFault, traits: StrategyTraits): MatrixSale {
+  const { durationMs, delayMs } = network;
   const faultMs = Math.min(durationMs, MATRIX_FAULT_MS);
   const isAboutHolders = delayMs === undefined && traits.kind === "lock";
-  return arrivals(traits, { ...(isAboutHolders ? BUSY_LOCK : {}), faultMs });
+  const sale = arrivals(traits, { ...(isAboutHolders ? BUSY_LOCK : {}), faultMs });
+  // If the write failed too, its holder would keep the lock, and no message of the lock would be on the way.
+  const lockServer = traits.needs.find((server) => server !== "postgres");
+  const isAboutLock = isAboutHolders && network.servers === undefined && traits.survives.holderCrash === "blocks";
+  return isAboutLock && lockServer !== undefined ? { ...sale, faultServer: lockServer } : sale;
 }
 
 function expectationOf({ delayMs, servers }: NetworkFault, traits: StrategyTraits): Expectation {

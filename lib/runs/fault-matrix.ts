@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { faultsById } from "../faults/all-faults";
 import { type ExpectedResult, expectedInMatrix } from "../faults/fault-effects";
+import { formatFault } from "../faults/fault-text";
 import { FAULT_IDS, type FaultId } from "../faults/ids";
 import { crowd, type MatrixSale, RELEASED_WAIT_MS } from "../faults/matrix-sale";
+import type { FaultRequest } from "../faults/request";
 import { VIOLATION_KINDS } from "../history/finding";
 import { stockStrategies, traitsOf } from "../stock/stock-strategies";
 import type { RunDocument } from "./document";
@@ -92,26 +94,37 @@ function saleOf({ strategy, fault }: MatrixRun): MatrixSale {
 
 /** The body of `POST /api/runs`. */
 export function matrixRequest(run: MatrixRun): Readonly<Record<string, unknown>> {
-  const { faultAtMs, faultMs, ...sale } = saleOf(run);
-  const fault = { id: run.fault, atMs: faultAtMs, ...(faultMs === undefined ? {} : { durationMs: faultMs }) };
+  const { faultAtMs: _at, faultMs: _length, faultServer: _server, ...sale } = saleOf(run);
+  const fault = faultOf(run);
   return {
     strategy: run.strategy,
     ...sale,
-    ...(run.fault === null ? {} : { faults: [fault] }),
+    ...(fault === null ? {} : { faults: [fault] }),
     seed: run.repeat,
     engine: "builtin",
     launch: true,
   };
 }
 
+function faultOf(run: MatrixRun): FaultRequest | null {
+  if (run.fault === null) return null;
+  const { faultAtMs, faultMs, faultServer } = saleOf(run);
+  return {
+    id: run.fault,
+    atMs: faultAtMs,
+    ...(faultMs === undefined ? {} : { durationMs: faultMs }),
+    ...(faultServer === undefined ? {} : { server: faultServer }),
+  };
+}
+
 /** The command that repeats a run of the matrix. */
 export function replayCommand(run: MatrixRun): string {
-  const { stock, vus, rate, durationMs, holdMs, ttlMs, waitTimeoutMs, faultAtMs, faultMs } = saleOf(run);
+  const { stock, vus, rate, durationMs, holdMs, ttlMs, waitTimeoutMs } = saleOf(run);
   const load = rate === undefined ? `--buyers ${vus}` : `--rate ${rate} --duration-ms ${durationMs}`;
   const sale = `--stock ${stock} ${load} --hold-ms ${holdMs} --ttl-ms ${ttlMs} --wait-timeout-ms ${waitTimeoutMs}`;
-  const length = faultMs === undefined ? "" : `+${faultMs}`;
-  const fault = run.fault === null ? "" : ` --fault ${run.fault}@${faultAtMs}${length}`;
-  return `npm run lab -- run --strategy ${run.strategy} ${sale} --engine builtin --seed ${run.repeat}${fault}`;
+  const fault = faultOf(run);
+  const flag = fault === null ? "" : ` --fault ${formatFault(fault)}`;
+  return `npm run lab -- run --strategy ${run.strategy} ${sale} --engine builtin --seed ${run.repeat}${flag}`;
 }
 
 /** A sale is blocked if purchases waited for this long after the last grant and got none. Several times the matrix's lease. */

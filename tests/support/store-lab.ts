@@ -1,5 +1,5 @@
 import { freePort } from "./free-port";
-import { ShopNode } from "./shop-node";
+import { ShopNode, type ShopNodeOptions } from "./shop-node";
 
 /** Store nodes and a dashboard in separate processes, without pages and on the database of the test. */
 export interface StoreLab extends AsyncDisposable {
@@ -10,11 +10,13 @@ export interface StoreLab extends AsyncDisposable {
 export async function startStoreLab(
   names: readonly string[],
   settings: Readonly<Record<string, string>> = {},
+  { isSupervised = false }: Pick<ShopNodeOptions, "isSupervised"> = {},
 ): Promise<StoreLab> {
   const places = await Promise.all(names.map(async (name) => ({ name, port: await freePort() })));
   const STORE_NODES = places.map(({ name, port }) => `${name}=http://127.0.0.1:${port}`).join(",");
   const env = { BUYER_RATE_PER_SECOND: "0", ...settings, STORE_NODES };
-  const start = (name: string, port: number) => ShopNode.start({ name, port, strategy: "sql-guarded", env });
+  const start = (name: string, port: number) =>
+    ShopNode.start({ name, port, strategy: "sql-guarded", env, isSupervised: isSupervised && name !== "dashboard" });
   const nodes = await Promise.all(places.map(({ name, port }) => start(name, port)));
   const dashboard = await start("dashboard", await freePort());
   return {

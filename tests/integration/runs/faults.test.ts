@@ -261,11 +261,6 @@ describe("a run with a fault", () => {
       assert.equal((await bystander.query("SELECT 1")).rowCount, 1, "the bystander's connection must stay open");
       await bystander.end();
     });
-
-    it("leaves a lock outside PostgreSQL safe: its holder's write is either stored or fails", async () => {
-      const { document } = await sell("redis-lock", [{ id: "pg-disconnect", atMs: 50 }]);
-      assert.deepEqual([document.verdict, document.faults.length], ["safe", 1], verdictText(document));
-    });
   });
 
   it("is rejected with the reason if it does not apply, before anything is created", async () => {

@@ -71,13 +71,6 @@ describe("a run in which Redis loses a lock", () => {
     assert.ok((document.violations.fencingOrder ?? 0) > 0, verdictText(document));
   });
 
-  it("lets a second holder into redis-set-px and redis-setnx", async () => {
-    for (const strategy of ["redis-set-px", "redis-setnx"]) {
-      const document = await sell(strategy, [RESTART]);
-      assert.deepEqual([document.verdict, document.expected], ["unsafe", "unsafe"], verdictText(document));
-    }
-  });
-
   it("lets a second holder into redis-lock when Redis evicts the lock, and restores its settings", async () => {
     await redis.probe.config("SET", "maxmemory", "200mb", "maxmemory-policy", "allkeys-lfu");
     const document = await sell("redis-lock", [{ id: "redis-oom", atMs: 0 }]);
