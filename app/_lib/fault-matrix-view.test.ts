@@ -63,7 +63,7 @@ describe("the page of the fault matrix", () => {
     const none = cellOf(matrixOf(), "sql-guarded pause-holder");
     assert.deepEqual([none?.kind, none?.href], ["none", null]);
     assert.match(none?.reason ?? "", /changes the stock in one operation/);
-    assert.equal(cellOf(matrixOf(), "redis-lock pause-holder")?.word, "not measured");
+    assert.equal(cellOf(matrixOf(), "redis-lock pause-holder")?.word, "not run");
   });
 
   it("explains a cell with what was measured, what was expected and how to repeat it", () => {

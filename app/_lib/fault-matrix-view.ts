@@ -41,7 +41,7 @@ function cellView(cell: MatrixCell, runIds: ReadonlySet<string>): CellView {
   const explained = `/faults?cell=${cellName(cell)}`;
   const kinds = new Set(results.map(({ measured }) => measured));
   const [first] = kinds;
-  if (first === undefined) return { ...common, kind: "open", word: "not measured", detail: "", href: explained };
+  if (first === undefined) return { ...common, kind: "open", word: "not run", detail: "", href: explained };
   const kind = kinds.size === 1 ? first : "mixed";
   // A run that differs shows why the cell does.
   const shown = results.find(({ measured }) => measured !== expected) ?? results[0];

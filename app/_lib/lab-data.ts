@@ -1,7 +1,9 @@
 import { cache } from "react";
 import { evidenceOf } from "@/lib/runs/evidence";
+import { type StoredMatrix, storedMatrix } from "@/lib/runs/fault-matrix-file";
 import { describeStrategies } from "@/lib/runs/lab-description";
 import {
+  knownRunIds,
   latestRunPerStrategy,
   listSweeps,
   newestRunsByFault,
@@ -16,6 +18,13 @@ import type { Catalogue } from "./strategy-catalogue";
 
 /** Cached per request: the layout and the page both call it. */
 export const readCatalogue = cache(async (): Promise<Catalogue> => describeStrategies());
+
+/** The fault matrix with the ids of its runs that this lab has. Null: none was measured. */
+export async function readFaultMatrix(): Promise<(StoredMatrix & { readonly runIds: ReadonlySet<string> }) | null> {
+  const stored = storedMatrix();
+  if (stored === null) return null;
+  return { ...stored, runIds: await knownRunIds(stored.matrix.results.map(({ runId }) => runId)) };
+}
 
 /** Findings and series from the history of an ended run. */
 export const readEvidence = evidenceOf;

@@ -1,13 +1,8 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import {
-  type CellResult,
-  type FaultMatrix,
-  faultMatrixSchema,
-  isSameRun,
-  type MatrixRun,
-} from "../../lib/runs/fault-matrix";
+import { type CellResult, type FaultMatrix, isSameRun, type MatrixRun } from "../../lib/runs/fault-matrix";
+import { readMatrix } from "../../lib/runs/fault-matrix-file";
 import { currentCommit } from "../supervisor/version";
 
 /** The results of the fault matrix in a file, which is complete after each run: an interrupted matrix continues from it. */
@@ -43,22 +38,6 @@ export function openMatrix(file: string, version: FaultMatrix["version"]): Opene
   const change =
     commit === version.commit ? "the source files changed" : `commit ${commit} instead of ${version.commit}`;
   return { matrix: empty, discarded: `its ${known.results.length} results measured other code (${change})` };
-}
-
-/** @returns null if there is no file */
-export function readMatrix(file: string): FaultMatrix | "unreadable" | null {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
-  try {
-    return faultMatrixSchema.parse(JSON.parse(text));
-  } catch {
-    return "unreadable";
-  }
 }
 
 /** Replaces the file as a whole. One result per line keeps the differences of a committed file readable. */

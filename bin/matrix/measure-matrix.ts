@@ -9,6 +9,7 @@ import {
   type MatrixSelection,
   matrixRuns,
 } from "../../lib/runs/fault-matrix";
+import { MATRIX_FILE } from "../../lib/runs/fault-matrix-file";
 import { stockStrategies } from "../../lib/stock/stock-strategies";
 import { labOf } from "../runs/execute";
 import { selectStrategies } from "../runs/sweep";
@@ -36,7 +37,7 @@ const BY_SIGNAL = 128;
 /** Measures the selected cells that are not measured yet, and writes the pages. @returns the exit code */
 export async function measureMatrix(flags: MatrixFlags): Promise<number> {
   const lab = await labOf(flags);
-  const file = join(instancePaths(DEFAULT_INSTANCE).dir, "fault-matrix.json");
+  const file = join(instancePaths(DEFAULT_INSTANCE).dir, MATRIX_FILE);
   const { matrix: known, discarded } = openMatrix(file, await codeVersion(ROOT));
   if (discarded !== null) printError(`The matrix starts again: ${discarded}.`);
   const { strategies, unavailable } = await selectStrategies(lab, flags.strategies);
@@ -100,8 +101,8 @@ function writePages(report: MatrixReport, { out }: MatrixFlags, whole: boolean):
   if (copies === null) return;
   mkdirSync(copies, { recursive: true });
   write(join(copies, "fault-matrix.md"), matrixMarkdown(report));
-  writeMatrix(join(copies, "fault-matrix.json"), report.matrix);
-  printError(`Wrote ${relative(process.cwd(), join(copies, "fault-matrix.json"))}`);
+  writeMatrix(join(copies, MATRIX_FILE), report.matrix);
+  printError(`Wrote ${relative(process.cwd(), join(copies, MATRIX_FILE))}`);
 }
 
 function conclude({ measured, differing }: MatrixReport, problems: readonly Problem[]): number {

@@ -46,10 +46,8 @@ export function detailText({ results }: Pick<MatrixCell, "results">): string {
 }
 
 function unsafeText(results: readonly CellResult[]): string {
-  const kinds = new Set(results.flatMap(({ violations }) => Object.keys(violations) as ViolationKind[]));
-  const place = (kind: ViolationKind) => IMPORTANCE.indexOf(kind) + 1 || IMPORTANCE.length + 1;
-  const shown = [...kinds].sort((a, b) => place(a) - place(b)).slice(0, SHOWN_KINDS);
-  return shown
+  return sortedKinds(results)
+    .slice(0, SHOWN_KINDS)
     .map((kind) =>
       countText(
         kind,
@@ -57,6 +55,12 @@ function unsafeText(results: readonly CellResult[]): string {
       ),
     )
     .join(", ");
+}
+
+function sortedKinds(results: readonly CellResult[]): ViolationKind[] {
+  const kinds = new Set(results.flatMap(({ violations }) => Object.keys(violations) as ViolationKind[]));
+  const place = (kind: ViolationKind) => IMPORTANCE.indexOf(kind) + 1 || IMPORTANCE.length + 1;
+  return [...kinds].sort((a, b) => place(a) - place(b));
 }
 
 function countText(kind: ViolationKind, counts: readonly number[]): string {
@@ -83,6 +87,25 @@ function safeText(results: readonly CellResult[]): string {
 export function spanText(times: readonly number[]): string {
   const [min, max] = [durationText(Math.min(...times)), durationText(Math.max(...times))];
   return min === max ? max : `${min} to ${max}`;
+}
+
+const SHORT_NOUNS: Readonly<Partial<typeof NOUNS>> = {
+  overlappingHolds: ["overlap", "overlaps"],
+  oversold: ["oversold", "oversold"],
+  negativeStock: ["below zero", "below zero"],
+};
+
+/** The most important detail, for a narrow cell: `40 overlaps`, `4.80 s`; empty if there is none. */
+export function shortDetail({ results }: Pick<MatrixCell, "results">): string {
+  const [first] = results.filter(({ measured }) => measured === "unsafe");
+  if (first !== undefined) {
+    const [kind] = sortedKinds([first]);
+    return kind === undefined ? "" : plural(first.violations[kind] ?? 0, ...(SHORT_NOUNS[kind] ?? NOUNS[kind]));
+  }
+  const blocked = results.find(({ measured }) => measured === "blocked");
+  if (blocked !== undefined) return blocked.blockedMs === null ? "counter gone" : durationText(blocked.blockedMs);
+  const refused = Math.max(0, ...results.map(({ refusedStaleWrites }) => refusedStaleWrites));
+  return refused > 0 ? `${formatCount(refused)} refused` : "";
 }
 
 /** How long after the next grant the holders detected their loss. Null: no holder lost its lock. */

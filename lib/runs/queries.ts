@@ -41,6 +41,12 @@ export async function readRuns(ids: readonly string[]): Promise<RunDocument[]> {
   return ids.flatMap((id) => found.get(id) ?? []);
 }
 
+/** Those of the ids that are ids of runs of this lab. */
+export async function knownRunIds(ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await prisma().run.findMany({ where: { id: { in: [...ids] } }, select: { id: true } });
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** The newest finished runs of a strategy. */
 export async function finishedRunsOf(strategy: string, limit: number): Promise<RunDocument[]> {
   const rows = await prisma().run.findMany({

@@ -31,6 +31,7 @@ const PAGES: Readonly<Record<string, () => string>> = {
   "a safe run": () => `/runs/${runs[1]}`,
   Strategies: () => "/strategies",
   "a strategy": () => "/strategies/zk-mutex",
+  "the fault matrix": () => "/faults?cell=redis-lock.pause-holder",
   "an unknown URL": () => "/nothing-here",
 };
 

@@ -10,6 +10,7 @@ const PAGES = [
   "/runs",
   "/strategies",
   "/strategies/redis-reentrant",
+  "/faults",
   "/nothing-here",
 ];
 

@@ -13,7 +13,17 @@ declare global {
   }
 }
 
-const PAGES = ["/", "/shop", "/shop/orders", "/shop/coupons/1", "/compare", "/runs", "/strategies", "/nothing-here"];
+const PAGES = [
+  "/",
+  "/shop",
+  "/shop/orders",
+  "/shop/coupons/1",
+  "/compare",
+  "/runs",
+  "/strategies",
+  "/faults",
+  "/nothing-here",
+];
 
 test.beforeEach(async ({ page, expectedErrors }) => {
   expectedErrors.push(/status of 404/);

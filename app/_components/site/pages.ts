@@ -3,5 +3,6 @@ export const PAGES: readonly { readonly href: string; readonly label: string }[]
   { href: "/compare", label: "Compare" },
   { href: "/runs", label: "Runs" },
   { href: "/strategies", label: "Strategies" },
+  { href: "/faults", label: "Faults" },
   { href: "/shop", label: "Shop" },
 ];
