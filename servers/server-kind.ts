@@ -45,7 +45,9 @@ export interface ServerKind {
   readonly isRequired?: true;
   /** Port of an address that names none. */
   readonly defaultPort: number;
-  /** How many of the configured endpoints must accept connections. */
+  /** A request that a server of this kind answers at once, to any client: a process that hangs still accepts connections. */
+  readonly greeting: string;
+  /** How many of the configured endpoints must answer the greeting. */
   readonly quorum: "one" | "majority";
   /** Ports of a server that the lab starts, by name. `LAB_PORT_<NAME>` overrides one. */
   readonly ports: Readonly<Record<string, ServerPort>>;

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, it } from "node:test";
 import { servers } from "../../servers/all-servers";
 import { failedProcesses } from "./failed-processes";
-import { isReachable, ServiceWatch } from "./service-state";
+import { answers, ServiceWatch } from "./service-state";
 
 const stateFile = path.join(tmpdir(), `state-${process.pid}.json`);
 process.env.LAB_STATE_FILE = stateFile;
@@ -19,7 +19,7 @@ function watched() {
   const world = { nowMs: 5_000, up: new Set<number>() };
   const watch = new ServiceWatch({
     kinds: [servers.postgres, servers.redis],
-    isReachable: async ({ port }) => world.up.has(port),
+    answers: async ({ port }) => world.up.has(port),
     nowMs: () => world.nowMs,
     failures: failedProcesses,
   });
@@ -73,16 +73,34 @@ describe("the states of servers", () => {
 });
 
 describe("a server", () => {
-  it("is reachable although this process was stalled for longer than the limit", async () => {
-    const server = createServer().listen(0, "127.0.0.1");
+  async function listening(answer: (socket: Socket) => void) {
+    const server = createServer((socket) => answer(socket.resume())).listen(0, "127.0.0.1");
     await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
-    const answer = isReachable({ host: "127.0.0.1", port }, 20);
+    return { server, endpoint: { host: "127.0.0.1", port: (server.address() as AddressInfo).port } };
+  }
+
+  it("answers although this process was stalled for longer than the limit", async () => {
+    const { server, endpoint } = await listening((socket) => socket.end("hello"));
+    const answer = answers(endpoint, "PING", 20);
     const untilMs = performance.now() + 60;
     while (performance.now() < untilMs);
     assert.equal(await answer, true);
     server.close();
     await once(server, "close");
-    assert.equal(await isReachable({ host: "127.0.0.1", port }, 1_000), false);
+    assert.equal(await answers(endpoint, "PING", 1_000), false);
+  });
+
+  it("does not answer if it only accepts the connection, or closes it", async () => {
+    for (const refuse of [() => {}, (socket: Socket) => socket.end()]) {
+      const { server, endpoint } = await listening(refuse);
+      assert.equal(await answers(endpoint, "PING", 50), false);
+      server.close();
+    }
+  });
+
+  it("answers a refusal too", async () => {
+    const { server, endpoint } = await listening((socket) => socket.write("-NOAUTH"));
+    assert.equal(await answers(endpoint, "PING", 1_000), true);
+    server.close();
   });
 });

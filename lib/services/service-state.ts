@@ -19,18 +19,19 @@ export interface ServiceState {
 
 export interface ServiceWatchOptions {
   readonly kinds: readonly ServerKind[];
-  readonly isReachable: (endpoint: Endpoint) => Promise<boolean>;
+  readonly answers: (endpoint: Endpoint, greeting: string) => Promise<boolean>;
   readonly nowMs: () => number;
   readonly failures: () => readonly FailedProcess[];
 }
 
-const CONNECT_LIMIT_MS = 500;
+/** A busy server answers late; a process that hangs not at all. */
+const ANSWER_LIMIT_MS = 1_500;
 /** Pages ask often; servers need not be asked as often. */
 const REMEMBERED_MS = 2_000;
 /** A busy machine answers the first connections late, so a server without an answer is not called down before this. */
 const CHECKING_MS = 10_000;
 
-/** Asks all servers by a TCP connection each, and remembers the answers of the last two seconds. */
+/** Asks all servers for a first answer, and remembers the results of the last two seconds. */
 export class ServiceWatch {
   readonly #options: ServiceWatchOptions;
   readonly #haveAnswered = new Set<string>();
@@ -66,12 +67,12 @@ export class ServiceWatch {
   }
 
   async #stateOf(kind: ServerKind): Promise<ServiceState> {
-    const { id, label, quorum } = kind;
+    const { id, label, quorum, greeting } = kind;
     const missing = missingService(id);
     if (missing !== null) return { id, label, present: false, checking: false, reason: missing };
     const endpoints = endpointsOf(kind, serverAddress(id) ?? "");
-    const reachable = await Promise.all(endpoints.map(this.#options.isReachable));
-    const up = reachable.filter(Boolean).length;
+    const answers = await Promise.all(endpoints.map((endpoint) => this.#options.answers(endpoint, greeting)));
+    const up = answers.filter(Boolean).length;
     const needed = quorum === "majority" ? Math.floor(endpoints.length / 2) + 1 : 1;
     const counted = endpoints.length > 1 ? `${label} ${up}/${endpoints.length}` : label;
     if (up >= needed) {
@@ -82,7 +83,7 @@ export class ServiceWatch {
       const reason = `${label} has not answered yet. The lab is still checking it.`;
       return { id, label, present: false, checking: true, reason };
     }
-    const silent = endpoints.filter((_, index) => !reachable[index]).map(({ host, port }) => `${host}:${port}`);
+    const silent = endpoints.filter((_, index) => !answers[index]).map(({ host, port }) => `${host}:${port}`);
     const reason = `${label} does not answer at ${silent.join(", ")}. To find out why, run "npm run lab -- doctor".`;
     return { id, label: counted, present: false, checking: false, reason };
   }
@@ -98,27 +99,33 @@ function nodeState({ name, reason }: FailedProcess): ServiceState {
   return { id: name, label: name, present: false, checking: false, reason };
 }
 
-/** All servers, and store nodes that failed. Takes at most half a second. */
+/** All servers, and store nodes that failed. Takes at most two seconds. */
 export function serviceStates(): Promise<readonly ServiceState[]> {
   const options = {
     kinds: serverKinds,
-    isReachable: (endpoint: Endpoint) => isReachable(endpoint),
+    answers: (endpoint: Endpoint, greeting: string) => answers(endpoint, greeting),
     nowMs: () => performance.now(),
     failures: failedProcesses,
   };
   return processSingleton("service-watch", () => new ServiceWatch(options)).states();
 }
 
-export function isReachable({ host, port }: Endpoint, limitMs = CONNECT_LIMIT_MS): Promise<boolean> {
+/** Whether a server answers `greeting` with at least one byte, a refusal included. */
+export function answers({ host, port }: Endpoint, greeting: string, limitMs = ANSWER_LIMIT_MS): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, timeout: limitMs });
-    const end = (isUp: boolean) => {
+    const end = (hasAnswered: boolean) => {
       socket.destroy();
-      resolve(isUp);
+      resolve(hasAnswered);
     };
-    socket.once("connect", () => end(true));
+    socket.once("connect", () => socket.write(greeting, "latin1"));
+    socket.once("data", () => end(true));
+    socket.once("end", () => end(false));
     // After a stall of this process its timers run before its sockets are read, so look at the socket once more.
-    socket.once("timeout", () => setImmediate(() => end(false)));
+    socket.on("timeout", () => {
+      const { connecting } = socket;
+      setImmediate(() => socket.connecting === connecting && end(false));
+    });
     socket.once("error", () => end(false));
   });
 }

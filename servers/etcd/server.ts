@@ -8,6 +8,7 @@ export const etcd = {
   familyLabel: "etcd",
   variable: "ETCD_URL",
   defaultPort: 2_379,
+  greeting: "GET /version HTTP/1.0\r\n\r\n",
   quorum: "one",
   ports: { etcd: { port: 12_379, offset: 50 }, "etcd-peer": { port: 12_380, offset: 51 } },
   packages: { debian: ["etcd-server"], brew: "etcd" },

@@ -8,6 +8,7 @@ export const memcached = {
   familyLabel: "Memcached",
   variable: "MEMCACHED_URL",
   defaultPort: 11_211,
+  greeting: "version\r\n",
   quorum: "one",
   ports: { memcached: { port: 11_311, offset: 40 } },
   packages: { debian: ["memcached"], brew: "memcached" },

@@ -7,6 +7,8 @@ export const postgres = {
   variable: "DATABASE_URL",
   isRequired: true,
   defaultPort: 5_432,
+  // SSLRequest: its length and its code. The answer is one letter.
+  greeting: "\x00\x00\x00\x08\x04\xd2\x16\x2f",
   quorum: "one",
   ports: { postgres: { port: 15_432, offset: 10 } },
   packages: { debian: ["postgresql"], brew: "postgresql" },

@@ -11,6 +11,7 @@ export const redis = {
   familyLabel: "Redis, one server",
   variable: "REDIS_URL",
   defaultPort: 6_379,
+  greeting: "PING\r\n",
   quorum: "one",
   ports: { redis: { port: 16_379, offset: 20 } },
   packages: { debian: ["redis-server"], brew: "redis" },

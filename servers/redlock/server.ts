@@ -9,6 +9,7 @@ export const redlock = {
   familyLabel: "Redis, five servers",
   variable: "REDLOCK_URLS",
   defaultPort: 6_379,
+  greeting: "PING\r\n",
   quorum: "majority",
   ports: {
     "redlock-1": { port: 16_380, offset: 21 },

@@ -9,6 +9,7 @@ export const zookeeper = {
   familyLabel: "ZooKeeper",
   variable: "ZOOKEEPER_HOSTS",
   defaultPort: 2_181,
+  greeting: "srvr",
   quorum: "one",
   ports: { zookeeper: { port: 12_181, offset: 30 } },
   packages: { debian: ["libzookeeper-java", "default-jre-headless"], brew: "zookeeper" },
