@@ -16,6 +16,8 @@ export interface NetworkFault {
   readonly does: string;
   readonly proof: string;
   readonly durationMs: number;
+  /** Absent: `durationMs`. */
+  defaultDurationMs?(run: FaultContext): number;
   /** It only delays data: by at most this much per message. Absent: it ends connections. */
   readonly delayMs?: number;
   /** Absent: all servers of the strategy. */
@@ -78,7 +80,7 @@ export function networkFault(network: NetworkFault): Fault {
     id,
     does,
     proof,
-    defaultDurationMs: () => durationMs,
+    defaultDurationMs: (run) => network.defaultDurationMs?.(run) ?? durationMs,
     proxiedServers: ({ traits }) => network.servers ?? serversOf(traits),
     whyNotApplicable: (run) => network.whyNotApplicable?.(run) ?? whyLeaseTooShort(run, delayMs),
     whyUnavailable: () => whyNoProxies(env().STORE_NODES),

@@ -1,14 +1,17 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { PoolClient } from "pg";
+import { LONGEST_PAUSE_MS } from "../node/node-stops";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import { durationText, plural } from "../services/number-text";
 import { postgresPool } from "../services/postgres";
 import { stockTables } from "../stock/stock-sql";
-import { type Fault, FaultMissed, type Injection } from "./fault";
-import { crowd } from "./matrix-sale";
+import { type Expectation, type Fault, type FaultContext, FaultMissed, type Injection } from "./fault";
+import { arrivals } from "./matrix-sale";
+import { orphanedLockMs } from "./orphaned-lock";
 
-/** More than the two seconds that a statement always gets. */
-const DURATION_MS = 5_000;
+/** A statement always gets two seconds. A lease that is not renewed ends before the stall. */
+const SHORTEST_MS = 5_000;
+const BEYOND_LEASE_MS = 2_000;
 const POLL_MS = 50;
 /** PostgreSQL ends the stall itself this long after its time, also if the lab dies. */
 const MARGIN_MS = 2_000;
@@ -22,18 +25,14 @@ export const pgStall: Fault = {
   does: "Makes PostgreSQL's writes of the sale wait (a transaction of the lab locks the run's row) for longer than their clients wait for them.",
   proof:
     "the run's writes that waited for the lab's transaction (pg_blocking_pids), and the longest wait; a purchase was answered without a unit before the stall ended",
-  defaultDurationMs: () => DURATION_MS,
-  // All strategies sell through PostgreSQL.
-  whyNotApplicable: () => null,
+  defaultDurationMs: ({ ttlMs }) => Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_MS, ttlMs + BEYOND_LEASE_MS)),
+  whyNotApplicable({ traits }) {
+    if (traits.kind === "lock" || traits.needs.length === 0) return null;
+    return "it counts the stock outside PostgreSQL, and the units of writes that were given up return after the run";
+  },
 
-  expectationOf: ({ traits }) => ({
-    effect: "safe",
-    reason:
-      traits.kind === "lock"
-        ? "A holder cancels the write that takes too long, and releases its lock only when the write's end is known or its lease has run out."
-        : "The condition is part of the write, so a write that takes effect late still sells only what is left.",
-  }),
-  matrixSale: (traits) => crowd(traits, { waitTimeoutMs: 2_000, faultMs: 4_000 }),
+  expectationOf,
+  matrixSale: (traits) => arrivals(traits, { rate: 20, durationMs: 5_500, waitTimeoutMs: 2_000, faultMs: 4_000 }),
 
   async inject(injection) {
     await injection.untilDue();
@@ -56,6 +55,26 @@ export const pgStall: Fault = {
       : "no purchase reached its limit during the stall; choose a longer fault or a shorter wait (--wait-timeout-ms 2500)";
   },
 };
+
+function expectationOf({ traits, ttlMs }: FaultContext, durationMs: number): Expectation {
+  if (traits.kind === "atomic") {
+    return {
+      effect: "safe",
+      reason: "The condition is part of the write, so a write that takes effect late still sells only what is left.",
+    };
+  }
+  if (traits.ownerless && durationMs > orphanedLockMs(traits, ttlMs)) {
+    return {
+      effect: "unsafe",
+      reason: "The lease is neither renewed nor checked, so it ends while the holder's write still waits.",
+    };
+  }
+  return {
+    effect: "safe",
+    reason:
+      "A holder cancels the write that takes too long, and releases its lock only when the write's end is known or its lease has run out.",
+  };
+}
 
 async function stall(client: PoolClient, { target, durationMs, nodeNames, closing }: Injection) {
   const { stock } = stockTables(target.kind);

@@ -1,16 +1,23 @@
 import { quorumOf } from "../locks/redlock/quorum-attempt";
+import { arrivals } from "./matrix-sale";
 import { networkFault, withToxics } from "./network-fault";
 import type { ServerProxy } from "./run-proxies";
 
 /** A reply that takes longer than the lease is of no use: the lease has ended when it arrives. */
 const LATENCY_PER_TTL = 1.1;
+/** The fault lasts this much longer than its delay, so that late replies arrive while it lasts. */
+const SERVED_MS = 1_000;
+
+const latencyMs = (ttlMs: number) => Math.ceil(LATENCY_PER_TTL * ttlMs);
 
 /** A majority of the Redlock servers answers too late. No client may rely on their votes, and each must take its requests back. */
 export const slowQuorum = networkFault({
   id: "slow-quorum",
   does: "Delays every reply of a majority of the Redlock servers by more than the lease.",
   proof: "the connections and bytes that the proxies delayed",
-  durationMs: 1_500,
+  durationMs: SERVED_MS,
+  defaultDurationMs: ({ ttlMs }) => latencyMs(ttlMs) + SERVED_MS,
+  matrixSale: (traits) => arrivals(traits, { durationMs: 3_500 }),
   servers: ["redlock"],
   whyNotApplicable: ({ traits }) => (traits.needs.includes("redlock") ? null : "it does not use the Redlock servers"),
   expectation: {
@@ -23,7 +30,7 @@ export const slowQuorum = networkFault({
     withToxics({
       type: "latency",
       stream: "downstream",
-      attributes: { latency: Math.ceil(LATENCY_PER_TTL * ttlMs), jitter: 0 },
+      attributes: { latency: latencyMs(ttlMs), jitter: 0 },
     })(proxy),
 });
 
