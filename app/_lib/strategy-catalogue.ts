@@ -17,6 +17,8 @@ export interface CatalogueFault {
   readonly id: string;
   /** One sentence that says what the fault does. */
   readonly does: string;
+  /** Only a run that is opened with such a fault can have it. */
+  readonly needsProxies: boolean;
   /** Why the fault is not applicable, by strategy id; applicable strategies have no entry. */
   readonly reasonsAgainst: Readonly<Record<string, string>>;
 }

@@ -16,6 +16,13 @@ export const faultRequestSchema = z.strictObject({
 });
 export type FaultRequest = z.infer<typeof faultRequestSchema>;
 
+/** A fault for a run in progress: the body of `POST /api/runs/{id}/faults`. */
+export const armedFaultSchema = faultRequestSchema.omit({ atMs: true }).extend({
+  /** Time from now; absent: now. */
+  inMs: z.int().min(0).max(600_000).optional(),
+});
+export type ArmedFault = z.infer<typeof armedFaultSchema>;
+
 /** By then the sale is under way and far from sold out. */
 export const DEFAULT_AT_MS = 200;
 

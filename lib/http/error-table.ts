@@ -55,6 +55,7 @@ export const errorTable = {
   purchase_token_used: { status: 409, message: "purchaseToken: the token has already been used." },
   run_active: { status: 409, message: "Another run is active. Wait until it has finished." },
   run_closed: { status: 409, message: "The run is not open on this node." },
+  run_not_running: { status: 409, message: "The run does not sell any more." },
   run_running: { status: 409, message: "The run is still running. Retry when it has ended." },
   sale_running: { status: 409, message: "A run is selling this product. Retry after the run." },
   sold_out: { status: 409, message: "Sold out." },

@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import type { ArmedFault } from "../faults/request";
 import type { RunProxies } from "../faults/run-proxies";
 import { env } from "../services/current-env";
 import { isLostDatabase } from "../services/lost-database";
 import { goneOpener } from "./abandoned-run";
+import { notArmable, planArmedFault } from "./arm-fault";
 import { type CheckedRuns, checkedRuns } from "./checked-runs";
 import { type ClosedRun, isClosed } from "./close-run";
 import type { RunDocument } from "./document";
@@ -136,6 +138,22 @@ export class Coordinator {
     const stopping = this.endEarly(id).finally(() => this.stopping.delete(id));
     this.stopping.set(id, stopping);
     return stopping;
+  }
+
+  /**
+   * Injects one more fault into a run in progress.
+   * @throws LabError `run_not_found`, `run_not_running`, `invalid_fault`, `fault_not_applicable`
+   */
+  async armFault(id: string, armed: ArmedFault): Promise<RunDocument> {
+    const { document: stored } = await this.knownRun(id);
+    const run = stored.status === "running" ? this.faults.armable(id) : null;
+    if (!run) throw notArmable(stored);
+    const nodeNames = this.options.nodes.slice(0, stored.config.nodes).map(({ address }) => address.name);
+    const sellingMs = this.samplers.get(id)?.sellingMs ?? 0;
+    const { document, planned } = planArmedFault(armed, { ...run, nodeNames, sellingMs });
+    this.faults.arm(document, planned, armed.inMs ?? 0);
+    await store.storeFaults(document);
+    return document;
   }
 
   /** Ends a run as failed. If PostgreSQL does not answer, this process repeats it until the run has ended. */

@@ -28,6 +28,8 @@ export interface DescribedStrategy extends StrategyTraits {
 export interface DescribedFault {
   readonly id: FaultId;
   readonly does: string;
+  /** Only a run that is opened with such a fault can have it. */
+  readonly needsProxies: boolean;
   /** Why it does not apply, by strategy id. Strategies that it applies to are absent. */
   readonly reasonsAgainst: Readonly<Record<string, string>>;
 }
@@ -89,7 +91,8 @@ function describeFaults(): DescribedFault[] {
       const against = expected === "not applicable" ? reason : unavailable;
       return against === null ? [] : [[traits.id, against] as const];
     });
-    return { id, does: faultsById[id].does, reasonsAgainst: Object.fromEntries(reasons) };
+    const { does, proxiedServers } = faultsById[id];
+    return { id, does, needsProxies: proxiedServers !== undefined, reasonsAgainst: Object.fromEntries(reasons) };
   });
 }
 

@@ -3,6 +3,7 @@ export type LabErrorCode =
   | "run_active"
   | "sweep_active"
   | "run_not_found"
+  | "run_not_running"
   | "unknown_strategy"
   | "strategy_unavailable"
   | "target_not_found"

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Fault, Injection } from "../faults/fault";
+import { elapsedMs, nowNs } from "../services/monotonic";
 import type { RunDocument } from "./document";
 import type { NodeClient } from "./node-client";
 import type { PlannedFault } from "./plan-faults";
@@ -38,6 +39,35 @@ describe("the faults of a run", () => {
     assert.equal(isStarted, false, "expected the run to wait for the second fault");
     prepare();
     await started;
+    await faults.stop();
+  });
+
+  it("include one that is armed while the run sells, in its time from now", async () => {
+    const faults = new RunFaults([NODE]);
+    assert.equal(faults.armable("run-1"), null, "expected no run before it is open");
+    await faults.start(DOCUMENT, []);
+    assert.equal(faults.armable("run-1")?.document, DOCUMENT);
+    let begunNs: bigint | null = null;
+    let begin = () => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const inject = async () => {
+      begunNs = nowNs();
+      begin();
+      return { fromNs: 1n, toNs: 2n, proof: "planted" };
+    };
+    const armed = { ...planned(Promise.resolve()), fault: { id: "down", inject } as unknown as Fault };
+    const config = { ...DOCUMENT.config, faults: [{ id: "down" as const, atMs: 40 }] };
+    const armedNs = nowNs();
+    faults.arm({ ...DOCUMENT, config, expected: "unsafe" }, armed, 30);
+    assert.deepEqual(faults.live("run-1", new Set()), [{ id: "down", node: null, isActive: false }]);
+    await begun;
+    assert.ok(elapsedMs(armedNs, begunNs ?? 0n) >= 29, "expected the fault 30 ms later");
+    const settled = await faults.settled(DOCUMENT);
+    assert.deepEqual([settled.config.faults, settled.expected], [config.faults, "unsafe"]);
+    assert.deepEqual(settled.faults, [{ faultId: "down", fromNs: "1", toNs: "2", proof: "planted" }]);
+    assert.equal(faults.armable("run-1"), null, "expected no fault after the load is over");
     await faults.stop();
   });
 

@@ -29,9 +29,12 @@ interface OpenFault {
 }
 
 interface RunningFaults {
+  /** With every fault that was requested so far. */
+  document: RunDocument;
   readonly open: Set<OpenFault>;
   readonly closing: AbortController;
-  readonly outcomes: Promise<readonly Outcome[]>;
+  /** In the order of the requests. */
+  readonly outcomes: Promise<Outcome>[];
   readonly proxies: RunProxies | null;
 }
 
@@ -54,22 +57,42 @@ export class RunFaults {
     planned: readonly PlannedFault[],
     proxies: RunProxies | null = null,
   ): Promise<void> {
-    if (planned.length === 0) return;
-    const closing = new AbortController();
-    const open = new Set<OpenFault>();
-    const outcomes = Promise.all(
-      planned.map((fault) => {
-        const entry = { planned: fault, isDue: false, isArmed: new AbortController() };
-        open.add(entry);
-        return this.inject(document, entry, { closing: closing.signal, proxies }).finally(() => {
-          entry.isArmed.abort();
-          open.delete(entry);
-        });
-      }),
-    );
-    const armed = Promise.all([...open].map(({ isArmed: { signal } }) => signal.aborted || once(signal, "abort")));
-    this.running.set(document.id, { open, closing, outcomes, proxies });
-    await within<unknown>(ARM_LIMIT_MS, armed, null);
+    const running: RunningFaults = {
+      document,
+      open: new Set(),
+      closing: new AbortController(),
+      outcomes: [],
+      proxies,
+    };
+    this.running.set(document.id, running);
+    for (const fault of planned) this.launch(running, fault);
+    const armed = [...running.open].map(({ isArmed: { signal } }) => signal.aborted || once(signal, "abort"));
+    await within<unknown>(ARM_LIMIT_MS, Promise.all(armed), null);
+  }
+
+  /** The document with every fault requested so far; null if the run is not open here, or its load is over. */
+  armable(runId: string): { readonly document: RunDocument; readonly proxies: RunProxies | null } | null {
+    const running = this.running.get(runId);
+    return running && !running.closing.signal.aborted ? running : null;
+  }
+
+  /** Injects one more fault into a run that is `armable`, `inMs` from now. @param document with the fault */
+  arm(document: RunDocument, planned: PlannedFault, inMs: number): void {
+    const running = this.running.get(document.id);
+    if (!running) throw new Error(`run ${document.id} is not open here`);
+    running.document = document;
+    this.launch(running, planned, inMs);
+  }
+
+  private launch(running: RunningFaults, planned: PlannedFault, inMs = 0): void {
+    const entry = { planned, isDue: false, isArmed: new AbortController() };
+    running.open.add(entry);
+    const injected = pauseFor(inMs, running.closing.signal).then(() => this.inject(running, entry));
+    const ended = injected.finally(() => {
+      entry.isArmed.abort();
+      running.open.delete(entry);
+    });
+    running.outcomes.push(ended);
   }
 
   /** The faults of a run that have not ended. @param lateNodes nodes that do not answer */
@@ -87,16 +110,23 @@ export class RunFaults {
 
   /** Called when the load is over: waits until running faults have ended, and adds all outcomes to the document. */
   async settled(document: RunDocument): Promise<RunDocument> {
-    const requested = document.config.faults ?? [];
-    if (requested.length === 0) return document;
     const running = this.running.get(document.id);
     running?.closing.abort();
+    const { config, expected } = running?.document ?? document;
+    const requested = config.faults ?? [];
+    if (requested.length === 0) return document;
     const unseen = (reason: string) => requested.map(({ id }) => missed(id, reason));
     const outcomes = running
-      ? await within(SETTLE_LIMIT_MS, running.outcomes, unseen(`it did not end within ${SETTLE_LIMIT_MS / 1_000} s`))
+      ? await within(
+          SETTLE_LIMIT_MS,
+          Promise.all(running.outcomes),
+          unseen(`it did not end within ${SETTLE_LIMIT_MS / 1_000} s`),
+        )
       : unseen("the dashboard restarted during the run");
     return {
       ...document,
+      config,
+      expected,
       faults: outcomes.flatMap(({ faults }) => faults),
       missedFaults: outcomes.flatMap(({ missedFaults = [] }) => missedFaults),
     };
@@ -107,7 +137,7 @@ export class RunFaults {
     const running = this.running.get(runId);
     this.running.delete(runId);
     running?.closing.abort();
-    await running?.outcomes;
+    await Promise.all(running?.outcomes ?? []);
     await running?.proxies?.[Symbol.asyncDispose]();
   }
 
@@ -116,9 +146,8 @@ export class RunFaults {
   }
 
   private async inject(
-    document: RunDocument,
+    { document, closing: { signal: closing }, proxies }: RunningFaults,
     open: OpenFault,
-    { closing, proxies }: { readonly closing: AbortSignal; readonly proxies: RunProxies | null },
   ): Promise<Outcome> {
     const { fault, atMs, durationMs, nodeName, nodeNames, servers } = open.planned;
     const node = this.nodes.find(({ address }) => address.name === nodeName);
@@ -156,9 +185,8 @@ export class RunFaults {
 
   /** @throws FaultMissed if the load ends first */
   private async untilDue(runId: string, atMs: number, closing: AbortSignal): Promise<void> {
-    const pause = (ms: number) => delay(ms, undefined, { signal: closing }).catch(() => {});
-    while (!closing.aborted && !(await this.hasPurchases(runId))) await pause(ARRIVALS_POLL_MS);
-    await pause(atMs);
+    while (!closing.aborted && !(await this.hasPurchases(runId))) await pauseFor(ARRIVALS_POLL_MS, closing);
+    await pauseFor(atMs, closing);
     if (closing.aborted)
       throw new FaultMissed(`the load ended less than ${settingText(atMs)} after its first purchase`);
   }
@@ -167,6 +195,11 @@ export class RunFaults {
     const stats = await Promise.allSettled(this.nodes.map((node) => node.stats(runId)));
     return stats.some((stat) => stat.status === "fulfilled" && stat.value.counts.requests > 0);
   }
+}
+
+/** Ends early if the load is over. */
+async function pauseFor(ms: number, closing: AbortSignal): Promise<void> {
+  if (ms > 0) await delay(ms, undefined, { signal: closing }).catch(() => {});
 }
 
 function tookEffect(faultId: string, { fromNs, toNs, ...event }: FaultEvent): Outcome {

@@ -29,6 +29,16 @@ export async function updateRunning(document: RunDocument, deadlineAtEpochMs?: n
   return count === 1;
 }
 
+/** Stores the faults of a running run, and the verdict to expect of it under them. */
+export async function storeFaults({ id, config, expected }: RunDocument): Promise<void> {
+  await postgresPool().query(
+    `UPDATE runs SET config = jsonb_set(config, '{faults}', $2),
+       document = jsonb_set(jsonb_set(document, '{config,faults}', $2), '{expected}', $3)
+     WHERE id = $1 AND status = 'running'`,
+    [id, JSON.stringify(config.faults), JSON.stringify(expected)],
+  );
+}
+
 /** Null also for a run that is still being prepared. */
 export async function readStoredRun(id: string): Promise<StoredRun | null> {
   const select = { document: true, deadlineAt: true };

@@ -47,6 +47,8 @@ export class Sampler {
   private seq = 0;
   private timer: NodeJS.Timeout | null = null;
   private stopped = false;
+  /** The first sample with a purchase; null before it. */
+  private sellingSinceNs: bigint | null = null;
   private taking: Promise<void> = Promise.resolve();
   private previous: Previous | null = null;
   /** Later times use only the monotonic clock: setting the wall clock during a run would distort every chart. */
@@ -61,6 +63,11 @@ export class Sampler {
   ) {
     this.readings = new NodeReadings(nodes, document.id);
     this.createdAtMs = Math.max(0, Date.now() - document.startedAtEpochMs);
+  }
+
+  /** How long the run has been selling, to the length of a sample. */
+  get sellingMs(): number {
+    return this.sellingSinceNs === null ? 0 : Math.round(elapsedMs(this.sellingSinceNs));
   }
 
   /** Takes the first sample at once: a node that a fault stops later then has earlier figures. */
@@ -117,6 +124,7 @@ export class Sampler {
   private compose(reading: { atMs: number; stockLeft: number; orders: number; stats: NodeRunStats[] }): RunSample {
     const { atMs, stockLeft, orders, stats } = reading;
     const counts = sumCounts(stats.map((node) => node.counts));
+    if (counts.requests > 0) this.sellingSinceNs ??= nowNs();
     const inFlight = stats.reduce((sum, node) => sum + node.inFlight, 0);
     const phases = mergePhases(stats);
     const latency = mergeHistograms(stats.map((node) => decodeHistogram(node.histograms.latency)));

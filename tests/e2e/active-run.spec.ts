@@ -78,7 +78,10 @@ test("figures and axes of an active sale do not move", async ({ lab, page, reque
   await request.post(`/api/runs/${id}/stop`);
 });
 
-test("the page of an active run is live and becomes the page of the ended run", async ({ page, request }) => {
+test("the page of an active run is live, injects a fault, and becomes the page of the ended run", async ({
+  page,
+  request,
+}) => {
   const id = await startEndless(request);
   await page.goto(`/runs/${id}`);
   const live = page.getByTestId("live-run");
@@ -86,6 +89,15 @@ test("the page of an active run is live and becomes the page of the ended run", 
   await expect.poll(() => soldCount(page)).toBeGreaterThan(5);
   const earlier = await soldCount(page);
   await expect.poll(() => soldCount(page)).toBeGreaterThan(earlier);
+
+  const fault = page.getByRole("region", { name: "Inject a fault" });
+  await fault.getByRole("combobox", { name: /^Fault/ }).selectOption("pause-holder");
+  await fault.getByLabel("Length, s").fill("3");
+  await fault.getByRole("button", { name: "Inject" }).click();
+  await expect(page.getByTestId("fault-in-progress")).toContainText("Stops the node that holds the lock");
+  await expect(page.getByTestId("live-fault")).toContainText(/pause-holder: node-1 has not answered for/);
+  await expect(page.getByTestId("fault-in-progress")).toBeHidden();
+
   await live.getByRole("button", { name: "Stop" }).click();
   await expect(live).toBeHidden();
   await expect(page.getByTestId("verdict")).toContainText("The run was stopped after");

@@ -111,7 +111,10 @@ for (const colorScheme of ["light", "dark"] as const) {
       }
       for (const ms of CLEAR_MS) expect(await marksAt(canvas, await spotOf(chart, ms)), `${label} at ${ms} ms`).toBe(0);
     }
-    await page.getByText(/ritical sections by node$/).click();
+    await page
+      .locator("summary")
+      .filter({ hasText: /ritical sections by node$/ })
+      .click();
     await page.getByRole("button", { name: "Show the whole run" }).click();
     const lanes = page.getByRole("button", {
       name: /^Critical sections.*6,000 of 6,000.* Faults: kill-holder, pause-holder/,

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { OpenApiDocument } from "../../lib/http/openapi";
+import type { RunDocument } from "../../lib/runs/document";
 import { Contract } from "../support/contract";
 import { requireEnv } from "../support/lab-env";
 import { createOwnDatabase, type OwnDatabase } from "../support/own-database";
@@ -241,8 +242,10 @@ describe("the OpenAPI document", () => {
     assert.equal(codeOf(await call({ method: "GET", path: "/api/runs/{id}", params })), "not_found");
   });
 
-  it("stops a run and its load generator long before the load is complete", async () => {
+  it("injects a fault into a run, and stops the run and its load generator long before the load is complete", async () => {
     const request = {
+      // Opens the proxies that a fault of the network needs.
+      faults: [{ id: "latency", atMs: 600_000 }],
       strategy: "sql-guarded",
       stock: 1_000,
       rate: 20,
@@ -259,6 +262,15 @@ describe("the OpenAPI document", () => {
         await call({ method: "GET", path: "/api/runs/{id}/samples", params }),
       ).samples.some(({ orders }) => orders > 0);
     await waitUntil(hasSold, { what: "the first order", withinMs: 60_000 });
+    const arm = { method: "POST", path: "/api/runs/{id}/faults", params, headers: admin };
+    const armed = json<RunDocument>(await call({ ...arm, body: { id: "slicer", durationMs: 500 } }));
+    assert.deepEqual(
+      armed.config.faults?.map(({ id: fault }) => fault),
+      ["latency", "slicer"],
+    );
+    assert.equal(codeOf(await call({ ...arm, body: { id: "slicer", node: "node-9" } })), "invalid_fault");
+    assert.equal(codeOf(await call({ ...arm, body: { id: "pause-holder" } })), "fault_not_applicable");
+    assert.equal(codeOf(await call({ ...arm, headers: {}, body: { id: "slicer" } })), "admin_token_required");
     const stop = { method: "POST", path: "/api/runs/{id}/stop", params, headers: admin };
     const stopped = json<{ status: string; verdict: string }>(await call(stop));
     assert.deepEqual([stopped.status, stopped.verdict], ["stopped", "inconclusive"]);
@@ -266,6 +278,7 @@ describe("the OpenAPI document", () => {
     const hasEnded = async () => /stopped before it was complete/.test(await readFile(generatorLog, "utf8"));
     await waitUntil(hasEnded, { what: "the load generator to end", withinMs: 30_000 });
     assert.equal(codeOf(await call({ ...stop, params: { id: "no-run" } })), "run_not_found");
+    assert.equal(codeOf(await call({ ...arm, body: { id: "slicer" } })), "run_not_running");
   });
 
   it("describes the answers of a sweep", async () => {

@@ -13,6 +13,7 @@ import { StopButton } from "../lab/stop-button";
 import { StreamNotice } from "../lab/stream-notice";
 import { TokenDialog } from "../lab/token-dialog";
 import { RunBody } from "../run/run-body";
+import { ArmFault } from "./arm-fault";
 import styles from "./live-run.module.css";
 
 interface LiveRunProps {
@@ -46,6 +47,7 @@ export function LiveRun({ document: opened, samples: known }: LiveRunProps) {
         {hasEnded ? null : <StopButton runId={document.id} stopping={stopping} />}
       </div>
       <p role="alert">{stopping.problem === null ? null : problemSentence(stopping.problem)}</p>
+      {hasEnded ? null : <ArmFault document={document} live={samples.at(-1)?.faults ?? []} />}
       <StreamNotice view={view} onReconnect={reconnect} />
       <RunBody
         model={model}

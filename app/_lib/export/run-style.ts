@@ -25,7 +25,7 @@ rect.track{fill:var(--track)}rect.ink{fill:var(--ink)}rect.alarm{fill:url(#hatch
 .faults{margin-top:6px;font-size:13px}.faults li{padding:4px 0;border-bottom:1px solid var(--line)}
 .findings{margin-top:6px;font-size:13px}.findings li{padding:4px 10px;border-left:3px solid var(--alarm);margin-bottom:3px;background:color-mix(in srgb,var(--alarm) 8%,transparent)}
 h3{margin:12px 0 4px;font-size:13px;font-weight:650}.lines{width:auto;font-family:var(--mono)}.lines td{text-align:left;padding-right:28px}.marked>*{color:var(--alarm);background:color-mix(in srgb,var(--alarm) 8%,transparent)}
-.story .sentence{margin:4px 0 10px}.play{display:flex;flex-wrap:wrap;align-items:center;gap:4px;font-size:13px}.play button{min-width:30px;height:28px;border:1px solid var(--muted);border-radius:4px;background:none;color:inherit;font:inherit}
+.story .sentence{margin:4px 0 10px}.story .scroll{max-height:none;margin-top:8px}.story th{white-space:nowrap}.play{display:flex;flex-wrap:wrap;align-items:center;gap:4px;font-size:13px}.play button{min-width:30px;height:28px;border:1px solid var(--muted);border-radius:4px;background:none;color:inherit;font:inherit}
 .play .main{width:68px;background:var(--ink);color:var(--paper);font-weight:600}.play label{margin-left:8px}.play .time{margin-left:auto;font-family:var(--mono)}
 .lanes{--label:120px;position:relative;margin-top:8px}.lane{display:grid;grid-template-columns:var(--label) minmax(0,1fr);align-items:center;height:44px;border-bottom:1px solid var(--line);font:12.5px/17px var(--mono)}
 .lane p{overflow:hidden;white-space:nowrap;text-overflow:ellipsis}.lane small{display:block;overflow:hidden;text-overflow:ellipsis;color:var(--muted);font-size:11.5px}.track-row{position:relative;height:24px}

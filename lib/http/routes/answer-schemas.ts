@@ -61,7 +61,14 @@ export const labDescriptionSchema = z.looseObject({
     }),
   ),
   nodes: z.array(z.object({ name: z.string(), url: z.string() })),
-  faults: z.array(z.object({ id: z.string(), does: z.string(), reasonsAgainst: z.record(z.string(), z.string()) })),
+  faults: z.array(
+    z.object({
+      id: z.string(),
+      does: z.string(),
+      needsProxies: z.boolean(),
+      reasonsAgainst: z.record(z.string(), z.string()),
+    }),
+  ),
   adminTokenRequired: z.boolean(),
 });
 

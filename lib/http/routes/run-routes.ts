@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { armedFaultSchema } from "../../faults/request";
 import { runDocumentSchema } from "../../runs/document";
 import { withGeneratorCpu } from "../../runs/engines/cpu-watch";
 import { coordinator, openRun, stopRun } from "../../runs/lab";
@@ -91,6 +92,18 @@ export const runRoutes: readonly Route[] = [
     answers: { 200: document },
     errors: ["run_not_found", "node_unavailable"],
     handler: async ({ params: { id } }) => json(await stopRun(id)),
+  }),
+  route({
+    method: "post",
+    path: "/api/runs/{id}/faults",
+    summary: "Injects a fault into a run in progress, now or in `inMs`. The fault is added to the run's settings.",
+    tag: "runs",
+    access: "admin",
+    params: { id: runId },
+    body: armedFaultSchema,
+    answers: { 200: document },
+    errors: ["run_not_found", "run_not_running", "invalid_fault", "fault_not_applicable"],
+    handler: async ({ params: { id }, body }) => json(await coordinator().armFault(id, body)),
   }),
   route({
     ...read,

@@ -12,6 +12,7 @@ import { type RunDocument, runDocumentSchema } from "../../../lib/runs/document"
 import { historyLines } from "../../../lib/runs/history-export";
 import { isLabError } from "../../../lib/runs/lab-error";
 import { readSamples } from "../../../lib/runs/queries";
+import { listRuns } from "../../../lib/runs/run-list";
 import { runRequestSchema } from "../../../lib/runs/run-request";
 import { elapsedMs } from "../../../lib/services/monotonic";
 import { postgresPool } from "../../../lib/services/postgres";
@@ -112,6 +113,29 @@ describe("a run with a fault", () => {
       const lastActive = live.findLastIndex(([fault]) => fault?.isActive === true);
       assert.deepEqual(live.slice(lastActive + 1).flat(), [], "expected no fault after the node answers again");
       assert.deepEqual(runDocumentSchema.parse(document), document);
+    });
+
+    it("can be armed while the run sells", async () => {
+      const opened = await open("redis-lock", []);
+      const purchases = Array.from({ length: BUYERS }, (_, buyer) => {
+        const node = nodes[buyer % nodes.length] as ShopNode;
+        return buyAt(node.url, { productId: opened.target.id }, { userId: `buyer-${buyer}` });
+      });
+      await Promise.race(purchases);
+      const armed = await lab.armFault(opened.id, { id: "pause-holder" });
+      assert.equal(armed.expected, "unsafe");
+      await Promise.all(purchases);
+      const document = await finish(opened);
+      assert.match(document.faults[0]?.proof ?? "", /^node-1 was stopped for/, verdictText(document));
+      assert.deepEqual([document.verdict, document.expected], ["unsafe", "unsafe"], verdictText(document));
+      assert.deepEqual(document.config, armed.config);
+      assert.equal(document.config.faults?.[0]?.id, "pause-holder");
+      const { runs } = await listRuns(10, { fault: "pause-holder" });
+      assert.ok(
+        runs.some(({ id }) => id === opened.id),
+        "expected the run in the list of runs with this fault",
+      );
+      await assert.rejects(lab.armFault(opened.id, { id: "pause-holder" }), /has ended with the status finished/);
     });
 
     it("leaves redis-fenced safe: the node rejects the stale write", async () => {
