@@ -35,6 +35,8 @@ export function expectedInMatrix(id: FaultId, traits: StrategyTraits): ExpectedR
   if (traits.expected.threeNodes === "unsafe") {
     return { expected: "not applicable", reason: "it is unsafe on three nodes without a fault" };
   }
+  const notShown = faultsById[id].whyNotInMatrix?.(traits) ?? null;
+  if (notShown !== null) return { expected: "not applicable", reason: notShown };
   const { ttlMs, faultMs } = faultsById[id].matrixSale(traits);
   const run = { ...DEFAULT_RUN, ttlMs, traits };
   return resultOf(id, run, faultMs ?? faultsById[id].defaultDurationMs(run));

@@ -94,6 +94,8 @@ export interface Fault {
   whyUnavailable?(): string | null;
   /** What the strategy's traits predict. */
   expectationOf(run: FaultContext, durationMs: number): Expectation;
+  /** Why no short run can show its effect on a strategy that it applies to; null if one can. Absent: one always can. */
+  whyNotInMatrix?(traits: StrategyTraits): string | null;
   /** A sale that shows the fault's effect on the strategy within seconds. */
   matrixSale(traits: StrategyTraits): MatrixSale;
   /** @throws FaultMissed if it did not take effect, or there is no proof that it did */

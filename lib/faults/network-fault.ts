@@ -6,6 +6,7 @@ import { nowNs } from "../services/monotonic";
 import { type Expectation, type Fault, type FaultContext, FaultMissed, type Injection } from "./fault";
 import type { FaultId } from "./ids";
 import { arrivals, type MatrixSale } from "./matrix-sale";
+import { crashedLockMs, isExtendedByWaiters, whyCounterUnsettled } from "./orphaned-lock";
 import { toxicKinds } from "./proxy/all-toxics";
 import type { Attributes, Stream } from "./proxy/toxic";
 import type { ServerProxy } from "./run-proxies";
@@ -84,36 +85,40 @@ export function networkFault(network: NetworkFault): Fault {
     proxiedServers: ({ traits }) => network.servers ?? serversOf(traits),
     whyNotApplicable: (run) => network.whyNotApplicable?.(run) ?? whyLeaseTooShort(run, delayMs),
     whyUnavailable: () => whyNoProxies(env().STORE_NODES),
+    whyNotInMatrix: (traits) => (delayMs === undefined ? whyCounterUnsettled(traits) : null),
     expectationOf: ({ traits }) => network.expectation ?? expectationOf(network, traits),
     matrixSale: (traits) => network.matrixSale?.(traits) ?? matrixSale(network, traits),
     inject: (injection) => inject(network, injection),
   };
 }
 
-const MATRIX_FAULT_MS = 1_000;
+const MATRIX_DELAY_MS = 1_000;
+/** Shorter than the lease: waiters that poll again extend `redis-getset`. */
+const MATRIX_CUT_MS = 500;
 /** A buyer holds the lock at almost every moment, and so when connections end. */
 const BUSY_LOCK = { rate: 40, durationMs: 1_500, holdMs: 40 };
 
 function matrixSale(network: NetworkFault, traits: StrategyTraits): MatrixSale {
   const { durationMs, delayMs } = network;
-  const faultMs = Math.min(durationMs, MATRIX_FAULT_MS);
+  const faultMs = Math.min(durationMs, delayMs === undefined ? MATRIX_CUT_MS : MATRIX_DELAY_MS);
   const isAboutHolders = delayMs === undefined && traits.kind === "lock";
   const sale = arrivals(traits, { ...(isAboutHolders ? BUSY_LOCK : {}), faultMs });
   // If the write failed too, its holder would keep the lock, and no message of the lock would be on the way.
   const lockServer = traits.needs.find((server) => server !== "postgres");
-  const isAboutLock = isAboutHolders && network.servers === undefined && traits.survives.holderCrash === "blocks";
+  const isAboutLock = isAboutHolders && network.servers === undefined && neverExpires(traits);
   return isAboutLock && lockServer !== undefined ? { ...sale, faultServer: lockServer } : sale;
 }
 
+function neverExpires(traits: StrategyTraits): boolean {
+  return traits.kind === "lock" && crashedLockMs(traits, 0) === Infinity;
+}
+
 function expectationOf({ delayMs, servers }: NetworkFault, traits: StrategyTraits): Expectation {
-  const { survives, kind } = traits;
+  const { kind } = traits;
   if (delayMs !== undefined) return { effect: "safe", reason: "It only makes purchases slower: no message is lost." };
   if (servers && kind === "lock") return keptLockExpectation(traits);
-  if (survives.holderCrash === "blocks") {
-    return {
-      effect: "blocked",
-      reason: "If a message of a holder is lost, its lock stays taken for ever: nothing else frees it.",
-    };
+  if (neverExpires(traits)) {
+    return { effect: "blocked", reason: "The holder's release is lost, and nothing else frees its lock." };
   }
   const reason =
     kind === "lock"
@@ -123,11 +128,11 @@ function expectationOf({ delayMs, servers }: NetworkFault, traits: StrategyTrait
 }
 
 /** The lock's server answers, but the outcome of a holder's write is unknown: the holder keeps its lock until the lease ends. */
-function keptLockExpectation({ family, expiryClock, survives }: StrategyTraits): Expectation {
-  if (family === "sql")
+function keptLockExpectation(traits: StrategyTraits): Expectation {
+  if (traits.family === "sql")
     return { effect: "safe", reason: "The lock and the write belong to one connection, so both end with it." };
   const kept = "The write may still take effect, so its holder does not release the lock";
-  if (expiryClock === "client" && survives.holderCrash === "blocks") {
+  if (isExtendedByWaiters(traits)) {
     return { effect: "blocked", reason: `${kept}, and each poll of a waiter extends it.` };
   }
   return { effect: "safe", reason: `${kept} before the lease has ended.` };

@@ -9,13 +9,18 @@ export function crashedLockMs(traits: StrategyTraits, ttlMs: number): number {
   return orphanedLockMs(traits, ttlMs);
 }
 
+/** Each poll of a waiter extends it, so it never expires while anyone waits. */
+export function isExtendedByWaiters({ expiryClock, survives }: StrategyTraits): boolean {
+  return expiryClock === "client" && survives.holderCrash === "blocks";
+}
+
 /** How long a lock stays taken after its holder stops responding, at most; Infinity if it never expires. Milliseconds. */
 export function orphanedLockMs(traits: StrategyTraits, ttlMs: number): number {
-  const { family, expiryClock, survives } = traits;
+  const { family, expiryClock } = traits;
   // A PostgreSQL session lasts as long as its connection, and a stopped process keeps its connections open.
   if (expiryClock === "none" || family === "sql") return Infinity;
   // redis-getset: the lock expires by the clients' clock, but each poll of a waiter extends it.
-  if (expiryClock === "client" && survives.holderCrash === "blocks") return Infinity;
+  if (isExtendedByWaiters(traits)) return Infinity;
   // ZooKeeper looks for expired sessions once per tick.
   if (expiryClock === "session") return DEFAULT_SESSION_TIMEOUT_MS + 1_000;
   const wholeSeconds = Math.ceil(ttlMs / 1_000) * 1_000;
@@ -34,4 +39,10 @@ export function crashedLockReason(traits: StrategyTraits, ttlMs: number): string
   return traits.expiryClock === "none"
     ? "The lock of the killed holder has no expiry and stays taken until an operator breaks it."
     : "Each poll of a waiter extends the lock of the killed holder, so it never expires.";
+}
+
+/** Why a short run of a counter outside PostgreSQL ends without a verdict if purchases were cut off; null for other strategies. */
+export function whyCounterUnsettled({ kind, family }: StrategyTraits): string | null {
+  if (kind !== "atomic" || family === "sql") return null;
+  return "units of cut-off purchases stay in the counter's journal until the reconciliation a minute later, so a short run has no verdict";
 }

@@ -3,9 +3,9 @@ import type { StrategyTraits } from "../locks/types";
 import { LONGEST_PAUSE_MS, type StopOutcome } from "../node/node-stops";
 import { elapsedMs } from "../services/monotonic";
 import { durationText, settingText } from "../services/number-text";
-import { type Fault, type FaultEvent, FaultMissed, type Injection } from "./fault";
+import { type Expectation, type Fault, type FaultEvent, FaultMissed, type Injection } from "./fault";
 import { crowd, RELEASED_WAIT_MS } from "./matrix-sale";
-import { orphanedLockMs } from "./orphaned-lock";
+import { isExtendedByWaiters, orphanedLockMs } from "./orphaned-lock";
 import { waitedBetween } from "./waited-for-lock";
 
 /** Time for other buyers to buy after the lock has expired. */
@@ -15,6 +15,15 @@ const PAUSE_PER_TTL = 2.5;
 const MAX_PAUSE_WITHOUT_EXPIRY_MS = 5_000;
 /** Share of the requested duration that proves the pause. The timer that resumes the node is not exact. */
 const PROVEN_SHARE = 0.9;
+
+/** Shorter than the time after which a Redis client gives up its connection: a lost release would leave the lock taken. */
+const MATRIX_PAUSE_WITHOUT_EXPIRY_MS = 1_500;
+
+/** Polls of waiters extend the lock, but the holder was granted only its lease. */
+export const EXTENDED_LEASE: Expectation = {
+  effect: "unsafe",
+  reason: "The holder writes after the lease that it was granted. Only the polls of waiters kept other buyers out.",
+};
 
 /**
  * Stops the node that holds the lock for longer than its lease, after the last lease check and before the write. Without
@@ -28,7 +37,7 @@ export const pauseHolder: Fault = {
     "how long the node was stopped, by the host's monotonic clock, and which buyer held the lock; the lease ended during the pause, and another purchase waited for the lock",
 
   defaultDurationMs({ traits, ttlMs }) {
-    const takenMs = orphanedLockMs(traits, ttlMs);
+    const takenMs = isExtendedByWaiters(traits) ? ttlMs : orphanedLockMs(traits, ttlMs);
     if (takenMs === Infinity) return Math.round(Math.min(PAUSE_PER_TTL * ttlMs, MAX_PAUSE_WITHOUT_EXPIRY_MS));
     return Math.round(Math.min(LONGEST_PAUSE_MS, Math.max(PAUSE_PER_TTL * ttlMs, takenMs + MARGIN_MS)));
   },
@@ -43,6 +52,7 @@ export const pauseHolder: Fault = {
   },
 
   expectationOf({ traits, ttlMs, fencing }, durationMs) {
+    if (isExtendedByWaiters(traits) && durationMs > ttlMs) return EXTENDED_LEASE;
     const takenMs = orphanedLockMs(traits, ttlMs);
     if (takenMs === Infinity) return { effect: "safe", reason: `${whyNeverFree(traits)}, so no other buyer gets it.` };
     if (durationMs <= takenMs) {
@@ -68,7 +78,11 @@ export const pauseHolder: Fault = {
     };
   },
 
-  matrixSale: (traits) => crowd(traits, { waitTimeoutMs: RELEASED_WAIT_MS }),
+  matrixSale: (traits) =>
+    crowd(traits, {
+      waitTimeoutMs: RELEASED_WAIT_MS,
+      ...(orphanedLockMs(traits, 0) === Infinity ? { faultMs: MATRIX_PAUSE_WITHOUT_EXPIRY_MS } : {}),
+    }),
 
   async inject(injection) {
     const { node, atMs, durationMs, closing } = injection;

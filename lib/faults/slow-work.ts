@@ -3,8 +3,8 @@ import { elapsedMs } from "../services/monotonic";
 import { settingText } from "../services/number-text";
 import { type Fault, FaultMissed } from "./fault";
 import { crowd, RELEASED_WAIT_MS } from "./matrix-sale";
-import { orphanedLockMs } from "./orphaned-lock";
-import { pauseHolder } from "./pause-holder";
+import { isExtendedByWaiters, orphanedLockMs } from "./orphaned-lock";
+import { EXTENDED_LEASE, pauseHolder } from "./pause-holder";
 
 /**
  * Makes one holder's work last longer than its lease, which is not renewed. A holder that checks its lease fails before its
@@ -34,6 +34,7 @@ export const slowWork: Fault = {
         reason: "The slow holder checks its lease before its write, and finds that it has ended.",
       };
     }
+    if (isExtendedByWaiters(traits) && durationMs > ttlMs) return EXTENDED_LEASE;
     const takenMs = orphanedLockMs(traits, ttlMs);
     if (takenMs === Infinity) {
       const why = traits.expiryClock === "none" ? "The lock has no expiry" : "Each poll of a waiter extends the lock";

@@ -1,7 +1,7 @@
 import type { Fault } from "./fault";
 import { untilRestarted } from "./killed-node";
 import { arrivals } from "./matrix-sale";
-import { crashedLockMs, crashedLockReason } from "./orphaned-lock";
+import { crashedLockMs, crashedLockReason, whyCounterUnsettled } from "./orphaned-lock";
 
 /** Long enough for the answer to the call that arms the kill. */
 const KILL_AFTER_MS = 100;
@@ -24,6 +24,13 @@ export const storeNodeCrash: Fault = {
     effect: traits.kind === "lock" && crashedLockMs(traits, ttlMs) === Infinity ? "blocked" : "safe",
     reason: crashedLockReason(traits, ttlMs),
   }),
+
+  whyNotInMatrix(traits) {
+    if (traits.kind === "lock" && crashedLockMs(traits, 0) === Infinity) {
+      return "whether the killed node holds the lock is chance; kill-holder kills the holder";
+    }
+    return whyCounterUnsettled(traits);
+  },
 
   // More buyers than the lock can serve: one of the node's purchases holds the lock at most times.
   matrixSale: (traits) => arrivals(traits, { rate: 120, durationMs: 1_500, holdMs: 20 }),
