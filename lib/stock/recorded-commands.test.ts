@@ -37,6 +37,10 @@ describe("the recorded commands", () => {
     }
   });
 
+  it("show that a decrement without a condition sells a unit that does not exist", () => {
+    assert.deepEqual(recordedCommands.strategies["sql-decrement"]?.stock, { before: 1, after: -1 });
+  });
+
   it("have the source of every script that they call", () => {
     const { scripts, strategies } = recordedCommands;
     for (const [sha1, source] of Object.entries(scripts)) {

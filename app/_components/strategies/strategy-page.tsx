@@ -115,7 +115,7 @@ function Recorded({ strategy, recording, scripts, serverLabels }: StrategyPagePr
         {strategy.kind === "lock" ? "The bar on a buyer's line is the time inside the critical section." : null}
       </p>
       <SequenceDiagram sequence={sequenceOf(recording)} servers={servers} />
-      <p className={styles.result} data-alarm={isLost(recording)} data-testid="recorded-result">
+      <p className={styles.result} data-alarm={isWrong(recording)} data-testid="recorded-result">
         {resultText(recording)}
       </p>
       <div>
@@ -126,15 +126,17 @@ function Recorded({ strategy, recording, scripts, serverLabels }: StrategyPagePr
   );
 }
 
-function isLost({ purchases, stock }: Recording): boolean {
-  return stock.before - stock.after < purchases.filter(({ outcome }) => outcome === "sold").length;
+/** The purchases show the flaw of the strategy: a lost update, or a unit too many. */
+function isWrong({ purchases, stock }: Recording): boolean {
+  return stock.after < 0 || stock.before - stock.after < purchases.filter(({ outcome }) => outcome === "sold").length;
 }
 
 function resultText(recording: Recording): string {
   const { purchases, stock } = recording;
   const sold = purchases.filter(({ outcome }) => outcome === "sold").length;
   const fell = `The stock fell from ${stock.before} to ${stock.after}`;
-  if (!isLost(recording)) return `${fell}, and ${plural(sold, "unit")} were sold.`;
+  if (stock.after < 0) return `${fell}: ${plural(sold, "unit")} were sold, and ${stock.before} existed.`;
+  if (!isWrong(recording)) return `${fell}, and ${plural(sold, "unit")} were sold.`;
   return `${fell}, but ${plural(sold, "unit")} were sold: one write overwrote the other.`;
 }
 
