@@ -51,7 +51,7 @@ export function MatrixTable({ rows }: { rows: readonly RowView[] }) {
           {rows.map(({ strategy, cells }) => (
             <tr key={strategy}>
               <th scope="row">
-                <LabLink href={`/strategies#${strategy}`}>{strategy}</LabLink>
+                <LabLink href={`/strategies/${strategy}`}>{strategy}</LabLink>
               </th>
               {cells.map((cell) => (
                 <Cell key={cell.fault} strategy={strategy} cell={cell} />

@@ -87,7 +87,12 @@ export function StrategyPage(props: StrategyPageProps) {
             <LabLink href={`/?strategy=${id}&nodes=3`}>See it oversell in the Lab</LabLink>.
           </p>
         ) : (
-          <FaultTable strategy={id} faults={faults} newest={newest} />
+          <>
+            <FaultTable strategy={id} faults={faults} newest={newest} />
+            <p>
+              <LabLink href="/faults">Compare with the other strategies</LabLink>
+            </p>
+          </>
         )}
       </section>
       <section className={styles.section} aria-labelledby="what-it-costs">
