@@ -9,7 +9,6 @@ describe("the fault matrix, with faults of servers and of the network,", () => {
   testCells([
     { strategy: "redis-set-px", fault: "redis-restart" },
     { strategy: "redis-setnx", fault: "redis-restart" },
-    { strategy: "redlock", fault: "redlock-node-restart" },
     { strategy: "memcached-add", fault: "memcached-flush" },
     { strategy: "memcached-cas", fault: "memcached-flush", shows: ({ unsold }) => unsold > 0 },
     { strategy: "sql-row-lock", fault: "pg-disconnect" },
