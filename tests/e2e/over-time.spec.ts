@@ -70,7 +70,7 @@ test("a finished run is drawn in steps of its history, with a table of values fo
 }) => {
   const [id] = await ensureRuns(request, ["none"]);
   await page.goto(`/runs/${id}`);
-  await expect(source(page)).toHaveText(/from 80 recorded purchases in [125]\d* ms steps/);
+  await expect(source(page)).toHaveText(/from 80 recorded purchases in [125]\d*\sms steps/);
   await expect(charts(page)).toHaveCount(CHARTS);
   for (const chart of await charts(page).all()) {
     await chart.getByRole("button", { name: /show the values as a table/ }).click();
