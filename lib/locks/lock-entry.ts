@@ -10,10 +10,13 @@ import type { ZkLockDependencies } from "./zookeeper/zk-lock";
  */
 export interface LockDependencies extends ZkLockDependencies {}
 
+/** Settings that select a variant of a lock. */
+export interface LockVariants extends PgLockVariants, Pick<LockDependencies, "redisWaitReplicas"> {}
+
 export interface LockEntry {
   /** The traits of the default variant. */
   readonly traits: StrategyTraits;
   /** For a lock with variants: the traits of the variant that the settings select. */
-  traitsFor?(settings: PgLockVariants): StrategyTraits;
+  traitsFor?(settings: LockVariants): StrategyTraits;
   create(dependencies: LockDependencies): LockStrategy;
 }

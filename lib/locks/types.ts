@@ -39,6 +39,8 @@ export interface StrategyTraits {
    * its lease.
    */
   readonly ownerless?: true;
+  /** A grant waits until replicas have the lock, so that it survives the promotion of one of them. */
+  readonly waitsForReplicas?: true;
   /** Where the fencing token comes from; null when there is none. */
   readonly fencingSource: string | null;
   readonly expected: { readonly alone: ExpectedVerdict; readonly threeNodes: ExpectedVerdict };

@@ -5,6 +5,7 @@ import { systemClock } from "../locks/clock";
 import type { LockDependencies } from "../locks/create-lock";
 import { LockError } from "../locks/errors";
 import { systemRandom } from "../locks/random";
+import { env } from "../services/current-env";
 import { metrics } from "../services/metrics";
 import { missingService, serverAddress } from "../services/missing-service";
 import { postgresForLocks } from "./postgres-for-locks";
@@ -33,6 +34,7 @@ export function openLockClients(settings: LockClientSettings): LockClients {
       random: systemRandom,
       postgres: once(() => postgresForLocks(closers, settings)),
       ...openLockServers((id) => openingOf(id, closers, settings)),
+      redisWaitReplicas: env().REDIS_WAIT_REPLICAS,
       onWatchEvent: ({ strategyId }) => metrics().watchEvents.add(strategyId),
     },
     close: async () => {

@@ -102,6 +102,8 @@ const envSchema = z.object({
   SQL_ROW_LOCK: z.enum(["wait", "nowait", "skip-locked"]).default("wait"),
   /** The scope of the lock of `sql-advisory`. With `session`, a dropped connection releases the lock early. */
   SQL_ADVISORY: z.enum(["transaction", "session"]).default("transaction"),
+  /** Replicas that must have a lock of `redis-lock` before it is granted (WAIT). Redis needs as many replicas. */
+  REDIS_WAIT_REPLICAS: z.coerce.number().int().min(0).max(5).default(0),
   /** The commit of the running code, for run documents. */
   LAB_COMMIT: z.string().default("unknown"),
   /** Where store nodes keep what they record of a run, so that it survives a killed process; absent: in memory only. */
@@ -115,20 +117,22 @@ export type Env = z.infer<typeof envSchema>;
 /** Every variable that a process of the lab reads. */
 export const ENV_NAMES: readonly string[] = Object.keys(envSchema.shape);
 
-const lockVariantsSchema = envSchema.pick({ SQL_ROW_LOCK: true, SQL_ADVISORY: true });
+const lockVariantsSchema = envSchema.pick({ SQL_ROW_LOCK: true, SQL_ADVISORY: true, REDIS_WAIT_REPLICAS: true });
 
 /** @throws Error that lists every invalid variable */
 export function parseEnv(source: Record<string, string | undefined>): Env {
   return parsePresent(envSchema, source);
 }
 
-/** The variants of the PostgreSQL locks. For programs that need no other variable. @throws Error as `parseEnv` does */
+/** The variants of the locks. For programs that need no other variable. @throws Error as `parseEnv` does */
 export function parseLockVariants(source: Record<string, string | undefined>): {
   readonly rowLock: Env["SQL_ROW_LOCK"];
   readonly advisory: Env["SQL_ADVISORY"];
+  readonly redisWaitReplicas: Env["REDIS_WAIT_REPLICAS"];
 } {
-  const { SQL_ROW_LOCK: rowLock, SQL_ADVISORY: advisory } = parsePresent(lockVariantsSchema, source);
-  return { rowLock, advisory };
+  const variants = parsePresent(lockVariantsSchema, source);
+  const { SQL_ROW_LOCK: rowLock, SQL_ADVISORY: advisory, REDIS_WAIT_REPLICAS: redisWaitReplicas } = variants;
+  return { rowLock, advisory, redisWaitReplicas };
 }
 
 function parsePresent<Schema extends z.ZodType>(

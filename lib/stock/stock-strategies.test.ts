@@ -27,9 +27,10 @@ describe("the list of strategies", () => {
   for (const [id, variable, setting] of [
     ["sql-advisory", "SQL_ADVISORY", { advisory: "session" }],
     ["sql-row-lock", "SQL_ROW_LOCK", { rowLock: "nowait" }],
+    ["redis-lock", "REDIS_WAIT_REPLICAS", { redisWaitReplicas: 1 }],
   ] as const)
     it(`describes the variant of ${id} that ${variable} selects, which the store nodes use`, () => {
-      const [value = ""] = Object.values<string>(setting);
+      const [value = ""] = Object.values<string | number>(setting).map(String);
       const byDefault = traitsOf(id);
       process.env[variable] = value;
       try {
@@ -39,7 +40,11 @@ describe("the list of strategies", () => {
           rowOf: () => null,
           ...setting,
         };
-        const { traits } = createLock(id, { postgres: () => postgres } as unknown as LockDependencies);
+        const { traits } = createLock(id, {
+          postgres: () => postgres,
+          redis: () => ({}),
+          ...setting,
+        } as unknown as LockDependencies);
         assert.notDeepEqual(traits, byDefault);
         assert.deepEqual(traitsOf(id), traits);
         assert.deepEqual(stockStrategies.get(id)?.traits, traits);

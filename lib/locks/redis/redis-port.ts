@@ -21,5 +21,7 @@ declare module "../lock-entry" {
     redis(): RedisCommands;
     /** A new session per call: `openRedisSession(url)`. The caller closes it. */
     redisSession(): RedisSession;
+    /** Replicas that must have a lock of `redis-lock` before it is granted. Absent: 0. */
+    readonly redisWaitReplicas?: number;
   }
 }

@@ -1,10 +1,10 @@
-import { Redis } from "ioredis";
+import { redisAt } from "./redis-at";
 import { redisOptionsForSession } from "./redis-options";
 import type { RedisSession } from "./redis-port";
 
 /** Opens an exclusive connection. It connects at the first command. */
 export function openRedisSession(url: string): RedisSession {
-  const client = new Redis(url, redisOptionsForSession);
+  const client = redisAt(url, redisOptionsForSession);
   // Every failed command rejects, so the event needs no handling.
   client.on("error", () => {});
   let isClosed = false;
