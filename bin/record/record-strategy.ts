@@ -71,7 +71,7 @@ function openSide(buyer: Buyer, { strategyId, servers, proxies, session }: SideO
       beforeChange: () => (session.isRecording && session.isGated ? gate.pass() : Promise.resolve()),
     });
   }
-  const { pool, locks, close } = openProxiedClients(proxies.ports[buyer] ?? {});
+  const { pool, locks, close } = openProxiedClients({ ports: proxies.ports[buyer] ?? {}, addresses: {} });
   const inWork = () => (buyer === "A" && session.duringWork ? session.duringWork() : null);
   const strategy = createStockStrategy(strategyId, {
     pool,

@@ -13,6 +13,7 @@ import { memcachedFlush } from "./memcached-flush";
 import { pauseHolder } from "./pause-holder";
 import { pgDisconnect } from "./pg-disconnect";
 import { pgStall } from "./pg-stall";
+import { redisFailover } from "./redis-failover";
 import { redisOom } from "./redis-oom";
 import { redisRestart } from "./redis-restart";
 import { redlockNodeRestart } from "./redlock-node-restart";
@@ -34,6 +35,7 @@ export const faultsById: Readonly<Record<FaultId, Fault>> = {
   "memcached-flush": memcachedFlush,
   "redis-restart": redisRestart,
   "redis-oom": redisOom,
+  "redis-failover": redisFailover,
   "redlock-node-restart": redlockNodeRestart,
   "clock-jump": clockJump,
   "session-expiry": sessionExpiry,

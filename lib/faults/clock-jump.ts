@@ -38,7 +38,7 @@ export const clockJump: Fault = {
 
   inject: (injection) => onBareMajority(injection, (last) => jumpPastLease(last, injection)),
 
-  whyUnproven: (history, event) => redlockNodeRestart.whyUnproven?.(history, event) ?? null,
+  whyUnproven: (...seen) => redlockNodeRestart.whyUnproven?.(...seen) ?? null,
 };
 
 async function jumpPastLease({ server, number, value }: LastVote, { ttlMs, target }: Injection): Promise<FaultEvent> {

@@ -5,6 +5,8 @@ import type { ArmedStop, StopOutcome } from "../node/node-stops";
 import type { StockTarget } from "../stock/types";
 import type { MatrixSale } from "./matrix-sale";
 import type { ServerProxy } from "./run-proxies";
+import type { TopologyId } from "./topologies/ids";
+import type { TopologyLease } from "./topologies/topology-lease";
 
 /** The settings of a run that decide whether a fault applies to it and what the fault does. */
 export interface FaultContext {
@@ -69,6 +71,8 @@ export interface Injection {
   readonly node: FaultNode;
   /** Proxies to the servers of `proxiedServers`, of the requested node or of all nodes. */
   readonly proxies: readonly ServerProxy[];
+  /** The topology that the run uses; null if no fault of the run needs one. */
+  readonly topology: TopologyLease | null;
   /** Resolves `atMs` after the run's first purchase. @throws FaultMissed if the load ends before that */
   untilDue(): Promise<void>;
   /** Aborts when the load is over: the fault must not begin after that. */
@@ -86,6 +90,8 @@ export interface Fault {
   readonly proof: string;
   /** The servers that it acts on through proxies between them and the nodes. Absent: the run needs no proxies for it. */
   proxiedServers?(run: FaultContext): readonly ServerId[];
+  /** The topology that it acts on, which the run starts and uses. Absent: it acts on the lab's servers. */
+  readonly topology?: TopologyId;
   /** Milliseconds if the request names no duration; null for an instant fault, which takes no duration. */
   defaultDurationMs(run: FaultContext): number | null;
   /** Why it does not apply to such a run; null if it does. */
@@ -101,7 +107,7 @@ export interface Fault {
   /** @throws FaultMissed if it did not take effect, or there is no proof that it did */
   inject(injection: Injection): Promise<FaultEvent>;
   /** Why the run's history does not show that the fault could have an effect; null if it does. Absent: the event proves it. */
-  whyUnproven?(history: History, event: Pick<FaultEvent, "fromNs" | "toNs">): string | null;
+  whyUnproven?(history: History, event: Pick<FaultEvent, "fromNs" | "toNs">, traits: StrategyTraits): string | null;
 }
 
 /** A fault that did not take effect. The message gives the reason, without the fault's name. */

@@ -8,6 +8,7 @@ export const FAULT_IDS = [
   "memcached-flush",
   "redis-restart",
   "redis-oom",
+  "redis-failover",
   "redlock-node-restart",
   "clock-jump",
   "session-expiry",

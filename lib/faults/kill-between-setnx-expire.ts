@@ -41,7 +41,7 @@ export const killBetweenSetnxExpire: Fault = {
     return { fromNs, toNs, proof, killedNode: node.name };
   },
 
-  whyUnproven: (history, event) => killHolder.whyUnproven?.(history, event) ?? null,
+  whyUnproven: (...seen) => killHolder.whyUnproven?.(...seen) ?? null,
 };
 
 /** @throws FaultMissed if the lock's key has an expiry or is gone */

@@ -76,5 +76,5 @@ export const slowWork: Fault = {
     return { fromNs, toNs, proof };
   },
 
-  whyUnproven: (history, event) => pauseHolder.whyUnproven?.(history, event) ?? null,
+  whyUnproven: (...seen) => pauseHolder.whyUnproven?.(...seen) ?? null,
 };

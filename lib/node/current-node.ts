@@ -26,8 +26,8 @@ export function currentNode(): StoreNode {
       name: STORE_NODE,
       activeStrategy: LOCK_STRATEGY,
       createStrategy: (id) => create(id, { pool: postgresPool(), locks: lockDependencies() }),
-      createProxied: (id, ports) => {
-        const { close, ...clients } = openProxiedClients(ports);
+      createProxied: (id, routes) => {
+        const { close, ...clients } = openProxiedClients(routes);
         const strategy = create(id, clients);
         return {
           strategy,

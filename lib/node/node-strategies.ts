@@ -1,5 +1,5 @@
 import type { StockStrategy } from "../stock/types";
-import type { ProxyPorts } from "./run-assignment";
+import type { RunRoutes } from "./run-assignment";
 import type { ActiveRun } from "./run-registry";
 
 export interface NodeStrategiesOptions {
@@ -7,7 +7,7 @@ export interface NodeStrategiesOptions {
   /** Creates a strategy. @throws LockError if its server is not configured */
   readonly createStrategy: (id: string) => StockStrategy;
   /** Creates a strategy with separate clients, for a run whose network has a fault. Absent: the node serves no such run. */
-  readonly createProxied?: (id: string, ports: ProxyPorts) => ProxiedStrategy;
+  readonly createProxied?: (id: string, routes: RunRoutes) => ProxiedStrategy;
 }
 
 /** A strategy for one run. */
@@ -49,10 +49,10 @@ export class NodeStrategies implements AsyncDisposable {
     return created;
   }
 
-  /** The strategy of a run. If its network has a fault, the strategy is its own, with clients that connect to these ports. */
-  forRun(id: string, ports: ProxyPorts | undefined): Pick<ActiveRun, "strategy" | "closeClients"> {
+  /** The strategy of a run. If the run has routes to servers, the strategy is its own, with clients that use them. */
+  forRun(id: string, routes: RunRoutes | undefined): Pick<ActiveRun, "strategy" | "closeClients"> {
     const strategy = this.get(id);
-    const proxied = ports && this.options.createProxied?.(id, ports);
+    const proxied = routes && this.options.createProxied?.(id, routes);
     return proxied ? { strategy: proxied.strategy, closeClients: proxied.close } : { strategy, closeClients: null };
   }
 

@@ -4,7 +4,7 @@ import type { LockDependencies } from "../locks/create-lock";
 import { env } from "../services/current-env";
 import { openPostgresPool } from "../services/postgres";
 import { openLockClients } from "./lock-clients";
-import type { ProxyPorts } from "./run-assignment";
+import type { RunRoutes } from "./run-assignment";
 
 /** Clients of one run on one node. */
 export interface ProxiedClients {
@@ -14,12 +14,12 @@ export interface ProxiedClients {
 }
 
 /**
- * Opens clients whose connections go through the run's proxies. Servers without a proxy are reached directly. Lost connections
- * are not logged: the run's fault causes them, and the purchases record what they meant.
+ * Opens clients whose connections go through the run's proxies, or to servers of the run. Lost connections are not logged: the run's fault
+ * causes them, and the purchases record what they meant.
  */
-export function openProxiedClients(ports: ProxyPorts): ProxiedClients {
+export function openProxiedClients({ ports, addresses }: RunRoutes): ProxiedClients {
   const { DATABASE_URL, PG_POOL_SIZE } = env();
-  const address = (id: ServerId, configured: string) => throughProxies(configured, ports[id]);
+  const address = (id: ServerId, configured: string) => addresses[id] ?? throughProxies(configured, ports[id]);
   const url = address("postgres", DATABASE_URL);
   const onIdleLoss = () => {};
   const pool = openPostgresPool({ max: PG_POOL_SIZE, use: "proxied", url, onIdleLoss });

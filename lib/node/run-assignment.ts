@@ -6,6 +6,9 @@ export type RunPhase = "preparing" | "open" | "closing";
 const portSchema = z.int().min(1).max(65_535);
 /** Ports of proxies on this host, by server id, in the order of the server's endpoints. */
 const proxyPortsSchema = z.record(z.string(), z.array(portSchema));
+/** Addresses of servers that only the run uses, by server id, in place of the configured ones. */
+const serverAddressesSchema = z.record(z.string(), z.string().min(1).max(500));
+export type ServerAddresses = Readonly<z.infer<typeof serverAddressesSchema>>;
 export type ProxyPorts = Readonly<z.infer<typeof proxyPortsSchema>>;
 
 /** A run's settings for one node; body of `PUT /api/node/runs/{id}`. */
@@ -22,8 +25,24 @@ export const assignmentSchema = z.strictObject({
   fencing: z.boolean().optional(),
   /** Proxies between the nodes and their servers, by node. A node in it serves the run through separate clients. */
   proxyPorts: z.record(z.string(), proxyPortsSchema).optional(),
+  /** Servers of a topology that the run started. Every node serves the run through separate clients. */
+  serverAddresses: serverAddressesSchema.optional(),
 });
 export type RunAssignment = z.infer<typeof assignmentSchema>;
+
+/** How one node reaches the servers of one run. Servers that neither names are reached directly. */
+export interface RunRoutes {
+  readonly ports: ProxyPorts;
+  /** No proxy stands before these servers. */
+  readonly addresses: ServerAddresses;
+}
+
+/** @returns undefined if the node reaches every server of the run as always */
+export function routesOf({ proxyPorts, serverAddresses }: RunAssignment, node: string): RunRoutes | undefined {
+  const ports = proxyPorts?.[node];
+  if (ports === undefined && serverAddresses === undefined) return undefined;
+  return { ports: ports ?? {}, addresses: serverAddresses ?? {} };
+}
 
 /** Before a run opens, one node prepares its stock for all nodes; body of `POST /api/node/runs/{id}/prepare`. */
 export const preparationSchema = assignmentSchema

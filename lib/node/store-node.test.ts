@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { StockDrift, StockStrategy, StockTarget } from "../stock/types";
 import { isOfEarlierProcess } from "./process-instance";
-import type { ProxyPorts, RunAssignment } from "./run-assignment";
+import type { RunAssignment, RunRoutes } from "./run-assignment";
 import { StoreNode } from "./store-node";
 
 const TARGET = { kind: "product", id: 1 } as const;
@@ -28,8 +28,8 @@ function makeNode(historyCapacity = 10) {
     return strategy as unknown as StockStrategy;
   };
   const proxied: unknown[] = [];
-  const createProxied = (id: string, ports: ProxyPorts) => {
-    proxied.push(ports);
+  const createProxied = (id: string, routes: RunRoutes) => {
+    proxied.push(routes);
     const strategy = {
       id: `${id} through proxies`,
       drift: async () => ({ ...NO_DRIFT, counter: 4 }),
@@ -66,7 +66,7 @@ describe("StoreNode", () => {
     const { node, created, disposed, proxied } = makeNode();
     const proxyPorts = { "node-1": { postgres: [26_001] }, "node-2": { postgres: [26_002] } };
     node.assign(makeAssignment("run-1", { proxyPorts }));
-    assert.deepEqual(proxied, [{ postgres: [26_001] }]);
+    assert.deepEqual(proxied, [{ ports: { postgres: [26_001] }, addresses: {} }]);
     assert.equal(node.plan(TARGET).strategy.id, "of-run through proxies");
     assert.equal(node.plan({ kind: "product", id: 2 }).strategy.id, "of-shop");
     assert.deepEqual(
@@ -79,6 +79,14 @@ describe("StoreNode", () => {
     assert.deepEqual(disposed, []);
     node.forget("run-1");
     assert.deepEqual(disposed, ["of-run proxied"]);
+  });
+
+  it("serves a run with servers of a topology through separate clients", async () => {
+    const { node, proxied } = makeNode();
+    const serverAddresses = { redis: "redis+sentinel://127.0.0.1:16482/lab" };
+    node.assign(makeAssignment("run-1", { serverAddresses }));
+    assert.deepEqual(proxied, [{ ports: {}, addresses: serverAddresses }]);
+    assert.equal(node.plan(TARGET).strategy.id, "of-run through proxies");
   });
 
   it("serves a run whose proxies are for other nodes with the clients of the process", () => {

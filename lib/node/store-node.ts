@@ -8,7 +8,7 @@ import { operationId } from "./process-instance";
 import { type NodeRunStats, PurchaseMeter, RunFigures } from "./purchase-meter";
 import { figuresOf, recordedOperations } from "./recorded-figures";
 import { Recorder } from "./recorder";
-import type { RunAssignment, RunPreparation } from "./run-assignment";
+import { type RunAssignment, type RunPreparation, routesOf } from "./run-assignment";
 import { type ActiveRun, RunRegistry } from "./run-registry";
 import type { Spool } from "./spool";
 
@@ -112,7 +112,7 @@ export class StoreNode {
   }
 
   private newRun(assignment: RunAssignment, isResumed: boolean): ActiveRun {
-    const { strategy, closeClients } = this.strategies.forRun(assignment.strategy, assignment.proxyPorts?.[this.name]);
+    const { strategy, closeClients } = this.strategies.forRun(assignment.strategy, routesOf(assignment, this.name));
     const capacity = this.options.historyCapacity?.() ?? HISTORY_CAPACITY;
     const spooled = this.options.spool?.recover(assignment.runId) ?? null;
     const figures = spooled ? figuresOf(recordedOperations(spooled.ndjson)) : new RunFigures();

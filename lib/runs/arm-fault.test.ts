@@ -50,6 +50,16 @@ describe("a fault that is armed in a running sale", () => {
     assert.deepEqual([planned.nodeNames, planned.servers], [["node-1"], ["redis"]]);
   });
 
+  it("is refused if it needs a topology that the run was not opened with", () => {
+    process.env.LAB_CONTROL_FILE = "/nowhere";
+    const { config, ...document } = selling();
+    const run = { document: { ...document, config: { ...config, ttlMs: 10_000 } }, proxies: null };
+    assert.throws(
+      () => planArmedFault({ id: "redis-failover" }, { ...run, nodeNames: NODES, sellingMs: 0 }),
+      /needs the topology sentinel, .* Open a new run with redis-failover\./,
+    );
+  });
+
   it("is refused with the reason if the run does not sell", () => {
     const { code, message } = notArmable(runDocument({ id: "r1", status: "finished" }));
     assert.deepEqual(

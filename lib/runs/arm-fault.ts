@@ -31,11 +31,19 @@ export function planArmedFault(
     throw invalidFault("id", `the run already has ${faults.length} faults, and a run can have ${MAX_FAULTS_PER_RUN}.`);
   }
   const planned = planFault({ ...armed, atMs: 0 }, { strategy, ttlMs, fencing, nodeNames, field: "" });
+  rejectTopology(planned, strategy);
   rejectMissingProxies(planned, { strategy, proxies });
   const requested: FaultRequest = { ...armed, atMs: Math.min(600_000, sellingMs + inMs) };
   const withFault = { ...config, faults: [...faults, requested] };
   const expected = expectedVerdict(traitsOf(strategy), withFault);
   return { document: { ...document, config: withFault, expected }, planned };
+}
+
+/** The nodes use a topology for the whole run, or not at all. */
+function rejectTopology({ fault, topology }: PlannedFault, strategy: string): void {
+  if (topology === null) return;
+  const message = `The fault ${fault.id} needs the topology ${topology}, which a run has only if it is opened with the fault. Open a new run with ${fault.id}.`;
+  throw new LabError("fault_not_applicable", message, { field: "id", fault: fault.id, strategy });
 }
 
 /** The nodes connect through proxies from the run's first purchase on, or not at all. */

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { ArmedFault } from "../faults/request";
-import type { RunProxies } from "../faults/run-proxies";
 import { env } from "../services/current-env";
 import { isLostDatabase } from "../services/lost-database";
 import { goneOpener } from "./abandoned-run";
@@ -9,6 +8,7 @@ import { type CheckedRuns, checkedRuns } from "./checked-runs";
 import { type ClosedRun, isClosed } from "./close-run";
 import type { RunDocument } from "./document";
 import { engineLimitMs } from "./engines/limits";
+import { FaultMeans } from "./fault-means";
 import { LabError } from "./lab-error";
 import { callNodes } from "./node-answers";
 import { type ClaimedRun, claimRun, type OpenOptions, planRun, prepareRun, type RunPlan } from "./open-run";
@@ -67,20 +67,20 @@ export class Coordinator {
   /** @throws LabError `run_active`, `unknown_strategy`, `strategy_unavailable`, `target_not_found`, `node_unavailable`, `too_many_nodes`, `invalid_fault`, `fault_not_applicable` */
   async open(request: RunRequest): Promise<RunDocument> {
     const planned = planRun(request, this.options);
-    const proxies = await this.faults.openProxies(planned.faults);
-    const plan = { ...planned, ...(proxies ? { proxyPorts: proxies.ports } : {}) };
+    const means = await FaultMeans.open(planned.faults);
+    const plan = { ...planned, ...means.routes };
     try {
       return await this.openClaimed(await this.claim(request, plan), {
-        proxies,
+        means,
         stage: request.launch ? "generator" : "doors",
       });
     } catch (error) {
-      await proxies?.[Symbol.asyncDispose]();
+      await means[Symbol.asyncDispose]();
       throw error;
     }
   }
 
-  private async openClaimed(claimed: ClaimedRun, { proxies, stage }: OpeningRun): Promise<RunDocument> {
+  private async openClaimed(claimed: ClaimedRun, { means, stage }: OpeningRun): Promise<RunDocument> {
     const { id, config } = claimed.document;
     const limitMs = engineLimitMs(config) + GRACE_MS;
     this.keys.set(id, claimed.assignment.runKey);
@@ -89,7 +89,7 @@ export class Coordinator {
       this.deadlines.set(id, limitMs, () => this.fail(id, NOT_FINISHED));
       this.stages.set(id, stage);
       this.startSampler(document);
-      await this.faults.start(document, claimed.faults, proxies);
+      await this.faults.start(document, claimed.faults, means);
       return document;
     } catch (error) {
       await this.discard(id);
@@ -150,7 +150,12 @@ export class Coordinator {
     if (!run) throw notArmable(stored);
     const nodeNames = this.options.nodes.slice(0, stored.config.nodes).map(({ address }) => address.name);
     const sellingMs = this.samplers.get(id)?.sellingMs ?? 0;
-    const { document, planned } = planArmedFault(armed, { ...run, nodeNames, sellingMs });
+    const { document, planned } = planArmedFault(armed, {
+      document: run.document,
+      proxies: run.means.proxies,
+      nodeNames,
+      sellingMs,
+    });
     this.faults.arm(document, planned, armed.inMs ?? 0);
     await store.storeFaults(document);
     return document;
@@ -349,7 +354,7 @@ function unmeasured(document: RunDocument, error: Error): RunDocument {
 }
 
 interface OpeningRun {
-  readonly proxies: RunProxies | null;
+  readonly means: FaultMeans;
   readonly stage: RunStage;
 }
 

@@ -31,6 +31,8 @@ export interface RunPlan {
   readonly faults: readonly PlannedFault[];
   /** Ports of the proxies that the faults need. */
   readonly proxyPorts?: RunAssignment["proxyPorts"];
+  /** Servers of the topology that a fault needs. */
+  readonly serverAddresses?: RunAssignment["serverAddresses"];
 }
 
 /** A run that this process has claimed and that no node knows yet. */
@@ -73,7 +75,7 @@ export async function claimRun(
     const target = await findOrCreateTarget(database, id, request);
     if (!target) throw new LabError("target_not_found", `There is no ${request.target.kind} ${request.target.id}.`);
     const limitPerUser = await limitPerUserOf(database, target);
-    const { nodes, expected, faults, proxyPorts } = plan;
+    const { nodes, expected, faults, proxyPorts, serverAddresses } = plan;
     const document = newDocument({ id, request, target, limitPerUser, nodes, expected, versions });
     const { strategy, holdMs, ttlMs, waitTimeoutMs, fencing } = request;
     const runKey = randomBytes(16).toString("hex");
@@ -87,6 +89,7 @@ export async function claimRun(
       waitTimeoutMs,
       ...(fencing === undefined ? {} : { fencing }),
       ...(proxyPorts === undefined ? {} : { proxyPorts }),
+      ...(serverAddresses === undefined ? {} : { serverAddresses }),
     };
     const deadlineAtEpochMs = Date.now() + drainLimitMs() + PREPARE_LIMIT_MS;
     const { openedBy } = options;

@@ -2,6 +2,7 @@ import type { ServerId } from "../../servers/all-servers";
 import { faultsById } from "../faults/all-faults";
 import type { Fault } from "../faults/fault";
 import { DEFAULT_AT_MS, type FaultRequest } from "../faults/request";
+import type { TopologyId } from "../faults/topologies/ids";
 import { traitsOf } from "../stock/stock-strategies";
 import { LabError } from "./lab-error";
 import type { RunRequest } from "./run-request";
@@ -18,6 +19,8 @@ export interface PlannedFault {
   readonly nodeNames: readonly string[];
   /** The servers that it needs proxies to. */
   readonly servers: readonly ServerId[];
+  /** The topology that it acts on; null: the lab's servers. */
+  readonly topology: TopologyId | null;
 }
 
 /** The settings of a run that its faults depend on. */
@@ -29,7 +32,11 @@ export type FaultedRun = Pick<RunRequest, "strategy" | "ttlMs" | "fencing" | "fa
  */
 export function planFaults(request: FaultedRun, nodeNames: readonly string[]): PlannedFault[] {
   const { faults = [] } = request;
-  return faults.map((requested, index) => planFault(requested, { ...request, nodeNames, field: `faults.${index}.` }));
+  const options = { ...request, nodeNames };
+  const planned = faults.map((requested, index) => planFault(requested, { ...options, field: `faults.${index}.` }));
+  const topologies = new Set(planned.flatMap(({ topology }) => topology ?? []));
+  if (topologies.size < 2) return planned;
+  throw invalidFault("faults", `a run can have one topology, and these need ${[...topologies].join(" and ")}.`);
 }
 
 interface PlanOptions extends Omit<FaultedRun, "faults"> {
@@ -77,6 +84,7 @@ export function planFault(
     nodeName,
     nodeNames: requested.node === undefined ? nodeNames : [requested.node],
     servers,
+    topology: fault.topology ?? null,
   };
 }
 

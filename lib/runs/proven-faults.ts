@@ -1,6 +1,7 @@
 import { faultsById } from "../faults/all-faults";
 import type { Fault } from "../faults/fault";
 import type { History } from "../history/history";
+import { traitsOf } from "../stock/stock-strategies";
 import type { RunDocument } from "./document";
 
 /** Moves the faults that had nothing to affect to `missedFaults`: the history must show it, not only the fault's own event. */
@@ -8,7 +9,7 @@ export function withProvenFaults(document: RunDocument, history: History): RunDo
   const unproven = document.faults.flatMap((event) => {
     const fault: Fault | undefined = (faultsById as Readonly<Record<string, Fault>>)[event.faultId];
     const interval = { fromNs: BigInt(event.fromNs), toNs: BigInt(event.toNs) };
-    const reason = fault?.whyUnproven?.(history, interval) ?? null;
+    const reason = fault?.whyUnproven?.(history, interval, traitsOf(document.strategy)) ?? null;
     return reason === null ? [] : [{ event, reason }];
   });
   if (unproven.length === 0) return document;

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import type { Fault, Injection } from "../faults/fault";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import type { RunDocument } from "./document";
+import { FaultMeans } from "./fault-means";
 import type { NodeClient } from "./node-client";
 import type { PlannedFault } from "./plan-faults";
 import { RunFaults } from "./run-faults";
@@ -21,7 +22,7 @@ function planned(prepared: Promise<void>): PlannedFault {
     throw new Error("the load is over");
   };
   const fault = { id: "pause-holder", inject } as unknown as Fault;
-  return { fault, atMs: 0, durationMs: 0, nodeName: "node-1", nodeNames: [], servers: [] } as PlannedFault;
+  return { fault, atMs: 0, durationMs: 0, nodeName: "node-1", nodeNames: [], servers: [], topology: null };
 }
 
 describe("the faults of a run", () => {
@@ -32,9 +33,11 @@ describe("the faults of a run", () => {
       prepare = resolve;
     });
     let isStarted = false;
-    const started = faults.start(DOCUMENT, [planned(Promise.resolve()), planned(prepared)]).then(() => {
-      isStarted = true;
-    });
+    const started = faults
+      .start(DOCUMENT, [planned(Promise.resolve()), planned(prepared)], await FaultMeans.open([]))
+      .then(() => {
+        isStarted = true;
+      });
     await new Promise((resolve) => setImmediate(resolve));
     assert.equal(isStarted, false, "expected the run to wait for the second fault");
     prepare();
@@ -45,7 +48,7 @@ describe("the faults of a run", () => {
   it("include one that is armed while the run sells, in its time from now", async () => {
     const faults = new RunFaults([NODE]);
     assert.equal(faults.armable("run-1"), null, "expected no run before it is open");
-    await faults.start(DOCUMENT, []);
+    await faults.start(DOCUMENT, [], await FaultMeans.open([]));
     assert.equal(faults.armable("run-1")?.document, DOCUMENT);
     let begunNs: bigint | null = null;
     let begin = () => {};
@@ -73,7 +76,7 @@ describe("the faults of a run", () => {
 
   it("do not keep a run waiting that fails to prepare them", async () => {
     const faults = new RunFaults([NODE]);
-    await faults.start(DOCUMENT, [planned(Promise.reject(new Error("no server")))]);
+    await faults.start(DOCUMENT, [planned(Promise.reject(new Error("no server")))], await FaultMeans.open([]));
     await faults.stop();
   });
 });

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { type FaultEvent, FaultMissed } from "../faults/fault";
-import { RunProxies } from "../faults/run-proxies";
 import { LONGEST_PAUSE_MS } from "../node/node-stops";
 import { log } from "../services/log";
 import { settingText } from "../services/number-text";
 import { traitsOf } from "../stock/stock-strategies";
 import type { RunDocument } from "./document";
+import type { FaultMeans } from "./fault-means";
 import type { NodeClient } from "./node-client";
 import type { PlannedFault } from "./plan-faults";
 import type { LiveFault } from "./run-sample";
@@ -35,7 +35,7 @@ interface RunningFaults {
   readonly closing: AbortController;
   /** In the order of the requests. */
   readonly outcomes: Promise<Outcome>[];
-  readonly proxies: RunProxies | null;
+  readonly means: FaultMeans;
 }
 
 /** Injects the faults of the runs opened in this process, and reports the outcome of each. */
@@ -44,25 +44,14 @@ export class RunFaults {
 
   constructor(private readonly nodes: readonly NodeClient[]) {}
 
-  /** Opens the proxies that the faults need; null if they need none. */
-  async openProxies(planned: readonly PlannedFault[]): Promise<RunProxies | null> {
-    const servers = [...new Set(planned.flatMap((fault) => fault.servers))];
-    const nodes = [...new Set(planned.flatMap((fault) => (fault.servers.length > 0 ? fault.nodeNames : [])))];
-    return servers.length === 0 ? null : RunProxies.open(nodes, servers);
-  }
-
   /** Resolves when every fault waits for its moment, so that the load does not start before. */
-  async start(
-    document: RunDocument,
-    planned: readonly PlannedFault[],
-    proxies: RunProxies | null = null,
-  ): Promise<void> {
+  async start(document: RunDocument, planned: readonly PlannedFault[], means: FaultMeans): Promise<void> {
     const running: RunningFaults = {
       document,
       open: new Set(),
       closing: new AbortController(),
       outcomes: [],
-      proxies,
+      means,
     };
     this.running.set(document.id, running);
     for (const fault of planned) this.launch(running, fault);
@@ -71,7 +60,7 @@ export class RunFaults {
   }
 
   /** The document with every fault requested so far; null if the run is not open here, or its load is over. */
-  armable(runId: string): { readonly document: RunDocument; readonly proxies: RunProxies | null } | null {
+  armable(runId: string): { readonly document: RunDocument; readonly means: FaultMeans } | null {
     const running = this.running.get(runId);
     return running && !running.closing.signal.aborted ? running : null;
   }
@@ -132,13 +121,13 @@ export class RunFaults {
     };
   }
 
-  /** Ends the faults of a run, and then its proxies. */
+  /** Ends the faults of a run, and then what only they needed. */
   async forget(runId: string): Promise<void> {
     const running = this.running.get(runId);
     this.running.delete(runId);
     running?.closing.abort();
     await Promise.all(running?.outcomes ?? []);
-    await running?.proxies?.[Symbol.asyncDispose]();
+    await running?.means[Symbol.asyncDispose]();
   }
 
   async stop(): Promise<void> {
@@ -146,7 +135,7 @@ export class RunFaults {
   }
 
   private async inject(
-    { document, closing: { signal: closing }, proxies }: RunningFaults,
+    { document, closing: { signal: closing }, means }: RunningFaults,
     open: OpenFault,
   ): Promise<Outcome> {
     const { fault, atMs, durationMs, nodeName, nodeNames, servers } = open.planned;
@@ -167,7 +156,8 @@ export class RunFaults {
           stops: () => node.stops(runId),
           disarmStops: () => node.disarmStops(runId),
         },
-        proxies: proxies?.between(nodeNames, servers) ?? [],
+        proxies: means.proxies?.between(nodeNames, servers) ?? [],
+        topology: means.topology,
         untilDue: async () => {
           open.isArmed.abort();
           await this.untilDue(runId, atMs, closing);

@@ -2,15 +2,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { type FoundServer, READY_TIMEOUT_MS, serverEnv } from "../../../servers/provisioning";
 import { findRedis, redisInfo, startRedis } from "../../../servers/redis/provision";
+import { MASTER, REPLICA, REPLICA_LINK, SENTINEL_NAME, SENTINELS } from "./sentinel-names";
 import type { Topology, TopologyContext } from "./topology";
-
-/** Name of the monitored master, as clients ask for it. */
-export const SENTINEL_NAME = "lab";
-/** The replica receives the master's data through this link. */
-export const REPLICA_LINK = "sentinel-link";
-export const MASTER = "sentinel-master";
-export const REPLICA = "sentinel-replica";
-export const SENTINELS = ["sentinel-1", "sentinel-2", "sentinel-3"] as const;
 
 const QUORUM = 2;
 const DOWN_AFTER_MS = 1_000;

@@ -2,6 +2,12 @@ import type { ControlRequest, TopologyAddresses } from "./control";
 import { ControlClient } from "./control-client";
 import type { TopologyId } from "./ids";
 
+/** Why this lab cannot start topologies; null if it can. */
+export function whyNoTopology(): string | null {
+  if (process.env.LAB_CONTROL_FILE) return null;
+  return "it needs servers that only the lab's supervisor starts; start the lab with npm start";
+}
+
 /** A topology that belongs to this process: it ends with the lease, with this process, or with the lab. */
 export class TopologyLease implements AsyncDisposable {
   private constructor(

@@ -277,6 +277,7 @@ describe("a run with a fault", () => {
         durationMs: 0,
         node: { name: "node-1", armStop: unused, stops: unused, disarmStops: unused },
         proxies: [],
+        topology: null,
         untilDue: async () => {},
         closing: new AbortController().signal,
       });

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { history, op } from "../history/testing/make-history";
+import { stockStrategies, traitsOf } from "../stock/stock-strategies";
+import { redisFailover } from "./redis-failover";
+
+const RUN = { ttlMs: 5_000, nodes: 3, fencing: true };
+const MS = 1_000_000;
+
+describe("redis-failover", () => {
+  it("applies to the locks in one Redis whose lease outlasts a promotion", () => {
+    const why = (id: string, ttlMs = RUN.ttlMs) =>
+      redisFailover.whyNotApplicable({ ...RUN, ttlMs, traits: traitsOf(id) });
+    for (const { traits } of stockStrategies.values()) {
+      const isLockInRedis = traits.family === "redis" && traits.kind === "lock";
+      assert.equal(why(traits.id) === null, isLockInRedis, `${traits.id}: ${why(traits.id)}`);
+    }
+    assert.match(why("redis-lock", 2_000) ?? "", /a lease of 2 s ends before the replica is promoted/);
+    assert.equal(why("redis-setnx", 2_000), null, "a lock without expiry has no lease");
+  });
+
+  it("makes a lock unsafe, unless the grant waits for the replica", () => {
+    const effectOf = (waits: boolean) => {
+      const traits = { ...traitsOf("redis-lock"), ...(waits ? { waitsForReplicas: true as const } : {}) };
+      return redisFailover.expectationOf({ ...RUN, traits }, 0).effect;
+    };
+    assert.deepEqual([effectOf(false), effectOf(true)], ["unsafe", "safe"]);
+  });
+
+  it("is proven only if a holder worked until after the promotion, where a lock can be granted without the replica", () => {
+    const held = op({ invokedNs: 0, waitNs: 0, grantedNs: 90 * MS, releasedNs: 390 * MS, answeredNs: 390 * MS });
+    const event = { fromNs: BigInt(100 * MS), toNs: BigInt(400 * MS) };
+    const traits = traitsOf("redis-lock");
+    const why = redisFailover.whyUnproven?.(history({ ops: [held] }), event, traits);
+    assert.match(why ?? "", /no holder worked for the whole fault/);
+    const ofWait = redisFailover.whyUnproven?.(history({ ops: [held] }), event, { ...traits, waitsForReplicas: true });
+    assert.equal(ofWait, null);
+  });
+});
