@@ -26,7 +26,8 @@ export function addTopologyCommand(program: Command): void {
 }
 
 async function startTopology(topology: TopologyId, instance: string): Promise<string> {
-  const reply = await ask(instance, { do: "keep", topology });
+  const databaseUrl = readLiveState(instancePaths(instance))?.env.DATABASE_URL ?? "";
+  const reply = await ask(instance, { do: "keep", topology, databaseUrl });
   if (!("addresses" in reply)) throw new Error("The supervisor returned no addresses.");
   const { servers, processes } = reply.addresses;
   const lines = Object.entries({ ...processes, ...servers }).map(

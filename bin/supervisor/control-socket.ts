@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { createInterface } from "node:readline";
 import { type ControlReply, type ControlRequest, controlRequestSchema } from "../../lib/faults/topologies/control";
 import { socketPath } from "../../lib/faults/topologies/control-client";
-import type { StartedTopology, TopologyHost } from "./topology-host";
+import type { StartedTopology, TopologyHost, WantedTopology } from "./topology-host";
 
 type Host = Pick<TopologyHost, "start" | "stop" | "keep" | "drop">;
 
@@ -91,9 +91,9 @@ class Session {
   }
 
   private async obey(request: ControlRequest): Promise<ControlReply> {
-    if (request.do === "keep") return { addresses: await this.host.keep(request.topology) };
+    if (request.do === "keep") return { addresses: await this.host.keep(request) };
     if (request.do === "drop") return { done: await this.host.drop(request.topology) };
-    if (request.do === "start") return { addresses: await this.start(request.topology) };
+    if (request.do === "start") return { addresses: await this.start(request) };
     const { running } = this.started ?? {};
     if (!running) throw new Error("this connection has started no topology");
     if (request.do === "kill") await running.kill(request.process);
@@ -103,9 +103,9 @@ class Session {
     return { done: true };
   }
 
-  private async start(topology: Parameters<TopologyHost["start"]>[0]) {
+  private async start(wanted: WantedTopology) {
     if (this.started) throw new Error("this connection has already started a topology");
-    this.started = await this.host.start(topology, this.signal);
+    this.started = await this.host.start(wanted, this.signal);
     return this.started.addresses;
   }
 }

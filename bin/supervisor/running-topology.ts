@@ -39,12 +39,13 @@ export class RunningTopology {
   }
 
   /** @throws Error if a process does not become ready; then none is left running */
-  async start(found: FoundServer): Promise<TopologyAddresses> {
+  async start(found: FoundServer, databaseUrl: string): Promise<TopologyAddresses> {
     rmSync(this.dataDir, { recursive: true, force: true });
     mkdirSync(this.dataDir, { recursive: true });
     try {
       return await this.topology.start(
         {
+          databaseUrl,
           dataDir: this.dataDir,
           logsDir: this.options.logsDir,
           port: (name) => this.port(name),

@@ -15,6 +15,13 @@ export interface TopologyHostOptions {
   readonly events: ProcessEvents;
 }
 
+/** What a process asks for. */
+export interface WantedTopology {
+  readonly topology: TopologyId;
+  /** The PostgreSQL that a topology uses. */
+  readonly databaseUrl: string;
+}
+
 /** A topology that was started, and how to act on it. */
 export interface StartedTopology {
   readonly running: RunningTopology;
@@ -36,13 +43,13 @@ export class TopologyHost {
   }
 
   /** @throws Error with the fix if the machine has no such server and none can be installed */
-  async start(id: TopologyId, signal: AbortSignal): Promise<StartedTopology> {
-    const topology = this.options.topologies[id];
+  async start(wanted: WantedTopology, signal: AbortSignal): Promise<StartedTopology> {
+    const topology = this.options.topologies[wanted.topology];
     const found = (await topology.find()) ?? (await install(topology));
     signal.throwIfAborted();
     const running = await this.plan(topology, signal);
     try {
-      return { running, addresses: await running.start(found) };
+      return { running, addresses: await running.start(found, wanted.databaseUrl) };
     } catch (error) {
       this.instances.delete(running);
       throw error;
@@ -59,10 +66,11 @@ export class TopologyHost {
   }
 
   /** Starts one that lasts until `drop`, unless one is running. */
-  async keep(id: TopologyId): Promise<TopologyAddresses> {
+  async keep(wanted: WantedTopology): Promise<TopologyAddresses> {
+    const id = wanted.topology;
     const known = this.kept.get(id);
     if (known) return (await known).addresses;
-    const started = this.start(id, this.ending.signal);
+    const started = this.start(wanted, this.ending.signal);
     this.kept.set(id, started);
     started.catch(() => this.kept.delete(id));
     return (await started).addresses;

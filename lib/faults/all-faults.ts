@@ -13,6 +13,7 @@ import { memcachedFlush } from "./memcached-flush";
 import { pauseHolder } from "./pause-holder";
 import { pgDisconnect } from "./pg-disconnect";
 import { pgStall } from "./pg-stall";
+import { pgbouncerTransaction } from "./pgbouncer-transaction";
 import { redisFailover } from "./redis-failover";
 import { redisOom } from "./redis-oom";
 import { redisRestart } from "./redis-restart";
@@ -48,6 +49,7 @@ export const faultsById: Readonly<Record<FaultId, Fault>> = {
   reset_peer: resetPeer,
   down,
   "commit-reply-lost": commitReplyLost,
+  "pgbouncer-transaction": pgbouncerTransaction,
   "lost-create-reply": lostCreateReply,
   "lost-publish": lostPublish,
   "slow-quorum": slowQuorum,

@@ -21,6 +21,7 @@ export const FAULT_IDS = [
   "reset_peer",
   "down",
   "commit-reply-lost",
+  "pgbouncer-transaction",
   "lost-create-reply",
   "lost-publish",
   "slow-quorum",

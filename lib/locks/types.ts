@@ -41,6 +41,8 @@ export interface StrategyTraits {
   readonly ownerless?: true;
   /** A grant waits until replicas have the lock, so that it survives the promotion of one of them. */
   readonly waitsForReplicas?: true;
+  /** The lock belongs to a session of the database, which keeps it after the transaction that acquired it. */
+  readonly heldBySession?: true;
   /** Where the fencing token comes from; null when there is none. */
   readonly fencingSource: string | null;
   readonly expected: { readonly alone: ExpectedVerdict; readonly threeNodes: ExpectedVerdict };

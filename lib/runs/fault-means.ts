@@ -1,6 +1,7 @@
 import { RunProxies } from "../faults/run-proxies";
 import { TopologyLease } from "../faults/topologies/topology-lease";
 import type { RunAssignment } from "../node/run-assignment";
+import { env } from "../services/current-env";
 import { LabError } from "./lab-error";
 import type { PlannedFault } from "./plan-faults";
 
@@ -41,8 +42,10 @@ async function openTopology(planned: readonly PlannedFault[]): Promise<TopologyL
   const fault = planned.find(({ topology }) => topology !== null)?.fault;
   if (!fault?.topology) return null;
   const file = process.env.LAB_CONTROL_FILE ?? "";
-  return TopologyLease.take(file, fault.topology).catch((cause: Error) => {
-    const message = `The fault ${fault.id} needs the topology ${fault.topology}, which did not start: ${cause.message}`;
-    throw new LabError("fault_not_applicable", message, { fault: fault.id });
-  });
+  return TopologyLease.take(file, { topology: fault.topology, databaseUrl: env().DATABASE_URL }).catch(
+    (cause: Error) => {
+      const message = `The fault ${fault.id} needs the topology ${fault.topology}, which did not start: ${cause.message}`;
+      throw new LabError("fault_not_applicable", message, { fault: fault.id });
+    },
+  );
 }

@@ -31,8 +31,10 @@ export interface PoolOptions {
 
 /** A separate pool, which the caller must end. */
 export function openPostgresPool({ max, use, url, onIdleLoss = logIdleLoss }: PoolOptions): pg.Pool {
+  const connectionString = url ?? env().DATABASE_URL;
   const pool = new pg.Pool({
-    connectionString: url ?? env().DATABASE_URL,
+    ...(isPooled(connectionString) ? { Client: UnpreparedClient } : {}),
+    connectionString,
     max,
     // If the server is lost, a request must fail with 503 within the wait limit.
     connectionTimeoutMillis: Math.max(env().WAIT_TIMEOUT_MS, 1_000),
@@ -46,6 +48,25 @@ export function openPostgresPool({ max, use, url, onIdleLoss = logIdleLoss }: Po
   // For a connection in use, the failing statement reports the loss. Without a listener the event would end the process.
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
+}
+
+/** PgBouncer gives each transaction another server connection, which does not know the statements that were prepared before. */
+function isPooled(url: string): boolean {
+  return URL.canParse(url) && new URL(url).searchParams.get("pgbouncer") === "true";
+}
+
+/** Sends statements without their name, so that PostgreSQL parses each in the message that executes it. */
+class UnpreparedClient extends pg.Client {
+  override query(...[statement, ...rest]: unknown[]): never {
+    const query = super.query as (...args: unknown[]) => never;
+    return query.call(this, withoutName(statement), ...rest);
+  }
+}
+
+function withoutName(statement: unknown): unknown {
+  const isConfig =
+    typeof statement === "object" && statement !== null && "name" in statement && !("submit" in statement);
+  return isConfig ? { ...statement, name: undefined } : statement;
 }
 
 function logIdleLoss(error: Error): void {

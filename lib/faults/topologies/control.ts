@@ -6,12 +6,14 @@ import { TOPOLOGY_IDS } from "./ids";
  * per line, over a Unix socket. Each request gets one reply, in order. A topology ends with the connection that started it.
  */
 
+/** The PostgreSQL of the process that asks, for a topology that uses it. */
+const databaseUrl = z.url().max(1_000);
 const name = z.string().min(1).max(64);
 
 export const controlRequestSchema = z.discriminatedUnion("do", [
-  z.strictObject({ do: z.literal("start"), topology: z.enum(TOPOLOGY_IDS) }),
+  z.strictObject({ do: z.literal("start"), topology: z.enum(TOPOLOGY_IDS), databaseUrl }),
   /** Starts one that lasts until `drop` or until the lab stops. If such a topology is running, returns its addresses. */
-  z.strictObject({ do: z.literal("keep"), topology: z.enum(TOPOLOGY_IDS) }),
+  z.strictObject({ do: z.literal("keep"), topology: z.enum(TOPOLOGY_IDS), databaseUrl }),
   z.strictObject({ do: z.literal("drop"), topology: z.enum(TOPOLOGY_IDS) }),
   /** The rest acts on the topology of this connection. SIGKILL: */
   z.strictObject({ do: z.literal("kill"), process: name }),

@@ -16,12 +16,15 @@ export class TopologyLease implements AsyncDisposable {
   ) {}
 
   /** Starts a topology. @throws Error with the reason and the fix if it does not start */
-  static async take(socketFile: string, topology: TopologyId): Promise<TopologyLease> {
+  static async take(
+    socketFile: string,
+    { topology, databaseUrl }: { readonly topology: TopologyId; readonly databaseUrl: string },
+  ): Promise<TopologyLease> {
     const supervisor = await ControlClient.open(socketFile).catch((cause: Error) => {
       throw new Error(`the lab's supervisor does not answer (${cause.message}); restart the lab`, { cause });
     });
     try {
-      const reply = await supervisor.ask({ do: "start", topology });
+      const reply = await supervisor.ask({ do: "start", topology, databaseUrl });
       if ("addresses" in reply) return new TopologyLease(supervisor, reply.addresses);
       throw new Error("the supervisor returned no addresses");
     } catch (error) {

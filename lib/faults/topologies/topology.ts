@@ -5,6 +5,8 @@ import type { TopologyId } from "./ids";
 
 /** What a topology uses to start. Its processes and links belong to the lab and end with the topology. */
 export interface TopologyContext extends StartContext {
+  /** The lab's PostgreSQL, as the process that asked for the topology reaches it. */
+  readonly databaseUrl: string;
   /**
    * Starts a proxy to a planned port. Cutting the link closes its connections and refuses new ones.
    * @returns the port that the proxy listens on

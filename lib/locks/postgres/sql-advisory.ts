@@ -25,6 +25,7 @@ const sessionTraits: StrategyTraits = {
   ...sqlAdvisoryTraits,
   mechanism: "pg_advisory_lock on a 64-bit hash of the resource, on a connection used only for the lock.",
   remark: "releases early",
+  heldBySession: true,
   survives: { holderCrash: "survives", holderPause: "blocks", serverRestart: "breaks" },
 };
 

@@ -32,7 +32,8 @@ describe("ensembles of three servers", () => {
     await host.stopAll();
     rmSync(dir, { recursive: true, force: true });
   });
-  const start = (id: TopologyId) => host.start(id, AbortSignal.timeout(120_000));
+  const start = (id: TopologyId) =>
+    host.start({ topology: id, databaseUrl: process.env.DATABASE_URL ?? "" }, AbortSignal.timeout(120_000));
 
   it("zk-3 elects another leader after a crash, keeps its nodes, and serves no client on a member that is cut off", async () => {
     const { running, addresses } = await start("zk-3");

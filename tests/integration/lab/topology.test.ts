@@ -30,6 +30,11 @@ async function command(url: string, ...parts: readonly string[]): Promise<unknow
   }
 }
 
+const takeSentinel = () =>
+  TopologyLease.take(paths.controlFile, {
+    topology: "sentinel",
+    databaseUrl: stateOf(INSTANCE).env.DATABASE_URL ?? "",
+  });
 const notYet = () => false;
 
 describe("a topology of the lab", () => {
@@ -48,7 +53,7 @@ describe("a topology of the lab", () => {
   it("ends with the connection that started it, and its data with it", async () => {
     const dataDir = path.join(paths.dataDir, "topologies", "sentinel");
     {
-      await using lease = await TopologyLease.take(paths.controlFile, "sentinel");
+      await using lease = await takeSentinel();
       assert.deepEqual(namesOf(topologyProcesses()), SENTINEL_PROCESSES);
       assert.ok(existsSync(dataDir));
       assert.match(
@@ -61,7 +66,7 @@ describe("a topology of the lab", () => {
   });
 
   it("stops replication when its link is cut, promotes the replica of a killed master, and leaves the master down", async () => {
-    await using lease = await TopologyLease.take(paths.controlFile, "sentinel");
+    await using lease = await takeSentinel();
     const [master, replica] = [lease.address("sentinel-master"), lease.address("sentinel-replica")];
     await command(master, "SET", "before", "1");
     assert.equal(await command(master, "WAIT", "1", "5000"), 1, "expected the replica to acknowledge through the link");
@@ -84,10 +89,7 @@ describe("a topology of the lab", () => {
   });
 
   it("gives each connection a topology with its own ports and data", async () => {
-    const [first, second] = await Promise.all([
-      TopologyLease.take(paths.controlFile, "sentinel"),
-      TopologyLease.take(paths.controlFile, "sentinel"),
-    ]);
+    const [first, second] = await Promise.all([takeSentinel(), takeSentinel()]);
     try {
       await command(first.address("sentinel-master"), "SET", "owner", "first");
       assert.equal(await command(second.address("sentinel-master"), "GET", "owner"), null);
