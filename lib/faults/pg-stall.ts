@@ -27,7 +27,7 @@ export const pgStall: Fault = {
     "the run's writes that waited for the lab's transaction (pg_blocking_pids), and the longest wait; a purchase was answered without a unit before the stall ended",
   defaultDurationMs: ({ ttlMs }) => Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_MS, ttlMs + BEYOND_LEASE_MS)),
   whyNotApplicable({ traits }) {
-    if (traits.kind === "lock" || traits.needs.length === 0) return null;
+    if (traits.kind === "lock" || traits.family === "sql") return null;
     return "it counts the stock outside PostgreSQL, and the units of writes that were given up return after the run";
   },
 
