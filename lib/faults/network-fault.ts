@@ -93,8 +93,12 @@ export function networkFault(network: NetworkFault): Fault {
 }
 
 const MATRIX_DELAY_MS = 1_000;
-/** Shorter than the lease: waiters that poll again extend `redis-getset`. */
 const MATRIX_CUT_MS = 500;
+/**
+ * For locks that never expire: longer than a holder tries to release its lock, so that the release is lost. The lease outlasts it
+ * for `redis-getset`, whose waiters extend the lock when they poll again.
+ */
+const LOST_RELEASE = { faultMs: 3_000, ttlMs: 8_000, waitTimeoutMs: 8_000 };
 /** A buyer holds the lock at almost every moment, and so when connections end. */
 const BUSY_LOCK = { rate: 40, durationMs: 1_500, holdMs: 40 };
 
@@ -106,7 +110,7 @@ function matrixSale(network: NetworkFault, traits: StrategyTraits): MatrixSale {
   // If the write failed too, its holder would keep the lock, and no message of the lock would be on the way.
   const lockServer = traits.needs.find((server) => server !== "postgres");
   const isAboutLock = isAboutHolders && network.servers === undefined && neverExpires(traits);
-  return isAboutLock && lockServer !== undefined ? { ...sale, faultServer: lockServer } : sale;
+  return isAboutLock && lockServer !== undefined ? { ...sale, ...LOST_RELEASE, faultServer: lockServer } : sale;
 }
 
 function neverExpires(traits: StrategyTraits): boolean {
