@@ -12,7 +12,7 @@ test("a sale without a lock shows an oversell", async ({ lab, page }) => {
   expect(await lab.oversoldCount()).toBeGreaterThan(0);
   await expect(lab.verdict).toContainText("Unsafe.");
   await expect(page.getByText(/\+\d+ beyond the stock/)).toBeVisible();
-  await expect(page.getByTestId("interleaving")).toContainText(/Lost update 1 of \d+, at \d+\.\d{3} s/);
+  await expect(page.getByTestId("interleaving")).toContainText(/Finding 1 of \d+: lost update, at \d+\.\d{3}\s+s/);
 
   await page.getByRole("link", { name: "Open this run" }).click();
   await expect(page).toHaveURL(new RegExp(`/runs/${runId}$`));
