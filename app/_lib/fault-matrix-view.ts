@@ -1,5 +1,11 @@
 import { FAULT_IDS, type FaultId } from "@/lib/faults/ids";
-import { type FaultMatrix, type MatrixCell, matrixCells, replayCommand } from "@/lib/runs/fault-matrix";
+import {
+  type CellResult,
+  type FaultMatrix,
+  type MatrixCell,
+  matrixCells,
+  replayCommand,
+} from "@/lib/runs/fault-matrix";
 import { detailText, measuredText, shortDetail, signalText } from "@/lib/runs/fault-matrix-text";
 
 /** What the page of the fault matrix shows. */
@@ -7,7 +13,7 @@ import { detailText, measuredText, shortDetail, signalText } from "@/lib/runs/fa
 export interface CellView {
   readonly fault: FaultId | null;
   readonly kind: "safe" | "unsafe" | "blocked" | "inconclusive" | "mixed" | "none" | "open";
-  /** `unsafe`, or the reason why there is no result in a word. */
+  /** The result, or the expected one if `kind` is `open`: the cell was not run. */
   readonly word: string;
   /** `40 overlaps`; empty if there is none. */
   readonly detail: string;
@@ -26,9 +32,9 @@ export interface RowView {
 export const COLUMNS: readonly (FaultId | null)[] = [null, ...FAULT_IDS];
 
 /** @param runIds runs that this lab has */
-export function matrixRows(matrix: FaultMatrix, runIds: ReadonlySet<string>): RowView[] {
+export function matrixRows(results: readonly CellResult[], runIds: ReadonlySet<string>): RowView[] {
   const rows = new Map<string, CellView[]>();
-  for (const cell of matrixCells(matrix.results)) {
+  for (const cell of matrixCells(results)) {
     rows.set(cell.strategy, [...(rows.get(cell.strategy) ?? []), cellView(cell, runIds)]);
   }
   return [...rows].map(([strategy, cells]) => ({ strategy, cells }));
@@ -41,7 +47,7 @@ function cellView(cell: MatrixCell, runIds: ReadonlySet<string>): CellView {
   const explained = `/faults?cell=${cellName(cell)}`;
   const kinds = new Set(results.map(({ measured }) => measured));
   const [first] = kinds;
-  if (first === undefined) return { ...common, kind: "open", word: "not run", detail: "", href: explained };
+  if (first === undefined) return { ...common, kind: "open", word: expected, detail: "not run", href: explained };
   const kind = kinds.size === 1 ? first : "mixed";
   // A run that differs shows why the cell does.
   const shown = results.find(({ measured }) => measured !== expected) ?? results[0];
@@ -65,16 +71,16 @@ export interface ExplainedCell {
 }
 
 /** @param name as in the address of the page. @returns null if there is no such cell, or the fault does not apply */
-export function explainCell(matrix: FaultMatrix, name: string | undefined): ExplainedCell | null {
-  const cell = matrixCells(matrix.results).find((each) => cellName(each) === name);
+export function explainCell(measured: readonly CellResult[], name: string | undefined): ExplainedCell | null {
+  const cell = matrixCells(measured).find((each) => cellName(each) === name);
   if (cell === undefined || cell.expected === "not applicable") return null;
   const { strategy, fault, expected, reason, results } = cell;
   const details = detailText(cell);
-  const measured = details === "" ? measuredText(cell) : `${measuredText(cell)}: ${details}`;
+  const outcome = details === "" ? measuredText(cell) : `${measuredText(cell)}: ${details}`;
   const evidence = new Set(results.flatMap((result) => result.evidence ?? []));
   return {
     title: fault === null ? `${strategy} without a fault` : `${strategy} under ${fault}`,
-    measured: results.length === 0 ? null : measured,
+    measured: results.length === 0 ? null : outcome,
     expected: `${expected}. ${reason}`,
     notes: [...[signalText(cell) ?? []].flat(), ...evidence],
     command: replayCommand({ strategy, fault, repeat: 1 }),
@@ -82,8 +88,11 @@ export function explainCell(matrix: FaultMatrix, name: string | undefined): Expl
 }
 
 /** `302 of 304 cells are as expected` and the circumstances of the measurement. */
-export function matrixSummary(matrix: FaultMatrix): { readonly agreement: string; readonly differing: number } {
-  const measured = matrixCells(matrix.results).filter(({ results }) => results.length > 0);
+export function matrixSummary({ results: all }: FaultMatrix): {
+  readonly agreement: string;
+  readonly differing: number;
+} {
+  const measured = matrixCells(all).filter(({ results }) => results.length > 0);
   const differing = measured.filter(({ differs }) => differs).length;
   return {
     agreement: `${measured.length - differing} of ${measured.length} measured cells are as expected`,

@@ -1,4 +1,5 @@
 import type { Metadata } from "next";
+import type { StoredMatrix } from "@/lib/runs/fault-matrix-file";
 import { CellExplanation } from "../_components/faults/cell-explanation";
 import { MatrixTable } from "../_components/faults/matrix-table";
 import { PageFrame } from "../_components/site/page-frame";
@@ -16,30 +17,35 @@ const LEAD =
 export default async function FaultsPage({ searchParams }: { searchParams: Promise<Record<string, unknown>> }) {
   const { cell } = await searchParams;
   const stored = await readFaultMatrix();
-  if (stored === null) {
-    return (
-      <PageFrame title="Faults" lead={LEAD}>
-        <p>
-          No fault matrix has been measured yet. To measure it, run <code>npm run lab -- faults</code>. To inject one
-          fault, choose it under <em>Fault</em> in the <LabLink href="/">Lab</LabLink>.
-        </p>
-      </PageFrame>
-    );
-  }
-  const { matrix, from, runIds } = stored;
-  const { agreement } = matrixSummary(matrix);
+  const results = stored?.matrix.results ?? [];
+  return (
+    <PageFrame title="Faults" lead={LEAD}>
+      <p>{stored === null ? <NotMeasured /> : <Measured stored={stored} />}</p>
+      <CellExplanation cell={explainCell(results, typeof cell === "string" ? cell : undefined)} />
+      <MatrixTable rows={matrixRows(results, stored?.runIds ?? new Set())} />
+    </PageFrame>
+  );
+}
+
+function NotMeasured() {
+  return (
+    <>
+      <strong>Nothing has been measured yet, so each cell shows what is expected.</strong> To measure the matrix, run{" "}
+      <code>npm run lab -- faults</code>. To inject one fault, choose it under <em>Fault</em> in the{" "}
+      <LabLink href="/">Lab</LabLink>.
+    </>
+  );
+}
+
+function Measured({ stored: { matrix, from } }: { stored: StoredMatrix }) {
   const date = new Date(matrix.startedAtEpochMs).toISOString().slice(0, 10);
   const source = from === "lab" ? "measured by this lab" : "measured by the project (docs/fault-matrix.md)";
   return (
-    <PageFrame title="Faults" lead={LEAD}>
-      <p>
-        <strong>{agreement}</strong>{" "}
-        <span className="muted">
-          {source} on {date}, version {matrix.version.commit}
-        </span>
-      </p>
-      <CellExplanation cell={explainCell(matrix, typeof cell === "string" ? cell : undefined)} />
-      <MatrixTable rows={matrixRows(matrix, runIds)} />
-    </PageFrame>
+    <>
+      <strong>{matrixSummary(matrix).agreement}</strong>{" "}
+      <span className="muted">
+        {source} on {date}, version {matrix.version.commit}
+      </span>
+    </>
   );
 }
