@@ -25,7 +25,7 @@ describe("the state of a server", () => {
   it("is counted in words", () => {
     assert.equal(serversText(["available", "available"]), "2 of 2 servers");
     assert.equal(serversText(["available", "unavailable"]), "1 of 2 servers");
-    assert.equal(serversText(["available", "checking"]), "checking 1 of 2 servers");
+    assert.equal(serversText(["available", "checking"]), "checking 1 of 2");
   });
 
   it("is asked for more often while a server is checked", () => {

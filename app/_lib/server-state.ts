@@ -9,12 +9,12 @@ export function serverStateOf({ present, checking }: CatalogueService, isReachab
   return checking ? "checking" : "unavailable";
 }
 
-/** "6 of 6 servers", or "checking 2 of 6 servers" shortly after the start. */
+/** "6 of 6 servers", or "checking 2 of 6" shortly after the start: a longer text would wrap on phones. */
 export function serversText(states: readonly ServerState[]): string {
   const count = (wanted: ServerState) => states.filter((state) => state === wanted).length;
   const checking = count("checking");
   return checking > 0
-    ? `checking ${checking} of ${states.length} servers`
+    ? `checking ${checking} of ${states.length}`
     : `${count("available")} of ${states.length} servers`;
 }
 
