@@ -127,7 +127,7 @@ function expectationOf({ delayMs, servers }: NetworkFault, traits: StrategyTrait
   const reason =
     kind === "lock"
       ? "A holder that cannot reach its lock in time does not write, and a lock without a holder becomes free again."
-      : "The write is stored as a whole or not at all, and its buyer gets an error or no outcome.";
+      : "PostgreSQL stores the whole write or nothing of it, and its buyer gets an error or no outcome.";
   return { effect: "safe", reason };
 }
 

@@ -29,7 +29,7 @@ export const pgDisconnect: Fault = {
     reason:
       traits.family === "sql" && traits.kind === "lock"
         ? "The lock and the write belong to one connection, so both end with it."
-        : "The write is stored as a whole or not at all, and its buyer gets an error or no outcome.",
+        : "PostgreSQL stores the whole write or nothing of it, and its buyer gets an error or no outcome.",
   }),
   matrixSale: (traits) => crowd(traits, { faultAtMs: 50 }),
 
