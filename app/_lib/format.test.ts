@@ -14,6 +14,7 @@ import {
   formatStepMs,
   formatTicks,
   formatWhen,
+  keepUnits,
   NO_VALUE,
   plural,
   settingText,
@@ -93,6 +94,13 @@ describe("cells and settings", () => {
   it("show a recorded time to the microsecond, grouped", () => {
     assert.deepEqual([formatStepMs(0), formatStepMs(3_155_738)], ["0.000", "3,155.738"]);
     assert.equal(decimals(-0.0001, 3), "0.000");
+  });
+
+  it("stay on one line with their unit in a sentence", () => {
+    assert.equal(
+      keepUnits("wakes after 2.54 s, 30 ms later, 3 steps"),
+      "wakes after 2.54\u00a0s, 30\u00a0ms later, 3 steps",
+    );
   });
 
   it("show an index and plurals", () => {

@@ -30,6 +30,11 @@ export function settingText(ms: number): string {
   return spacedSetting(ms).replace(" ", NO_BREAK_SPACE);
 }
 
+/** A sentence in which no line breaks between a number and its unit. */
+export function keepUnits(sentence: string): string {
+  return sentence.replace(/(\d) (m?s)\b/g, `$1${NO_BREAK_SPACE}$2`);
+}
+
 const shortest = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
 
 /** The labels of one axis, all in the same unit and at most six characters: "0", "2.5", "5", or "0", "5k", "10k". */

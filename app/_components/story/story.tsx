@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { replayOf } from "@/app/_lib/replay/replay";
 import { ReplayPlayer } from "@/app/_lib/replay/replay-player";
 import type { RunStory } from "@/lib/runs/evidence";
+import { AllStepsToggle } from "../timeline/all-steps-toggle";
 import { Interleaving } from "../timeline/interleaving";
 import { ReplayControls, ReplayLanes } from "./replay-lanes";
 import styles from "./story.module.css";
@@ -41,16 +42,7 @@ export function Story({ story }: { story: RunStory }) {
             caption={story.sentence}
             fromUs={story.fromUs}
           />
-          {hasMore ? (
-            <label className={styles.whole} data-print="no">
-              <input
-                type="checkbox"
-                checked={showsAllSteps}
-                onChange={(event) => setShowsAllSteps(event.target.checked)}
-              />{" "}
-              show every step
-            </label>
-          ) : null}
+          {hasMore ? <AllStepsToggle isOn={showsAllSteps} onChange={setShowsAllSteps} /> : null}
         </div>
       </div>
     </section>

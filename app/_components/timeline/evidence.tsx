@@ -10,6 +10,7 @@ import type { InitialEvidence } from "@/app/_lib/initial-evidence";
 import { clampRange, rangeAround, type TimeRange } from "@/app/_lib/timeline-view";
 import type { NamedFinding } from "@/lib/runs/evidence";
 import { Story } from "../story/story";
+import { AllStepsToggle } from "./all-steps-toggle";
 import styles from "./evidence.module.css";
 import { FindingList } from "./finding-list";
 import { useSelectedFinding } from "./finding-selection";
@@ -186,16 +187,7 @@ function Findings({ runId, opening, isOwnPage, onShow }: FindingsProps) {
         </header>
         <p className={styles.sentence}>{problem ?? caption}</p>
         {lines ? <Interleaving lines={lines} showsAllSteps={showsAllSteps} caption={caption} /> : null}
-        {hasMore ? (
-          <label className={styles.whole} data-print="no">
-            <input
-              type="checkbox"
-              checked={showsAllSteps}
-              onChange={(event) => setShowsAllSteps(event.target.checked)}
-            />{" "}
-            show every step
-          </label>
-        ) : null}
+        {hasMore ? <AllStepsToggle isOn={showsAllSteps} onChange={setShowsAllSteps} /> : null}
       </section>
       {isOwnPage && findings.length > 0 ? (
         <div className={styles.list}>

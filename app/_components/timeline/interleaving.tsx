@@ -1,4 +1,5 @@
 import { afterText } from "@/app/_lib/finding-text";
+import { keepUnits } from "@/app/_lib/format";
 import { runTimeText } from "@/app/_lib/replay/replay";
 import type { InterleavingStep, Interleaving as Lines } from "@/lib/history/merge-steps";
 import styles from "./interleaving.module.css";
@@ -68,12 +69,12 @@ function SideBySide({ lines, steps, fromUs }: BodyProps) {
             <th scope="row" className="num">
               {timeText(step, fromUs)}
             </th>
-            {step.opId === null ? <td colSpan={lines.actors.length}>{step.text}</td> : null}
+            {step.opId === null ? <td colSpan={lines.actors.length}>{keepUnits(step.text)}</td> : null}
             {(step.opId === null ? [] : lines.actors).map((actor) => (
               <td key={actor.opId}>
                 {actor.opId === step.opId ? (
                   <>
-                    {step.text}
+                    {keepUnits(step.text)}
                     {step.isMarked ? <Mark /> : null}
                   </>
                 ) : null}
@@ -109,7 +110,7 @@ function StackedSteps({ lines, steps, fromUs }: BodyProps) {
               <span className={styles.buyer}>{actorOf.get(step.opId ?? "")?.buyerId}</span>
             </td>
             <td>
-              {step.text}
+              {keepUnits(step.text)}
               {step.isMarked ? <Mark /> : null}
             </td>
           </tr>
