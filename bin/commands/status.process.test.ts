@@ -14,7 +14,7 @@ import { initialState, type LabState, writeState } from "../supervisor/state";
 const INSTANCE = `status-test-${process.pid}`;
 const paths = instancePaths(INSTANCE);
 
-/** The user who runs the tests. Root may write everywhere, so `nobody` takes its place. */
+/** The user of the commands: not root, who may write everywhere. */
 const UNPRIVILEGED = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 const STATE: LabState = { ...initialState(INSTANCE, "abc"), status: "ready" };

@@ -18,7 +18,7 @@ export interface LockOwner {
   readonly owner: string;
 }
 
-/** Looks at a lock over a connection of its own, as an operator would. */
+/** Reads who owns a lock. Uses a separate connection, as an operator would. */
 export interface LockView extends AsyncDisposable {
   /** @returns null if the lock is free */
   owner(): Promise<LockOwner | null>;
