@@ -2,17 +2,17 @@ import { randomUUID } from "node:crypto";
 import type { ArmedFault } from "../faults/request";
 import { env } from "../services/current-env";
 import { isLostDatabase } from "../services/lost-database";
-import { goneOpener } from "./abandoned-run";
 import { notArmable, planArmedFault } from "./arm-fault";
 import { type CheckedRuns, checkedRuns } from "./checked-runs";
-import { type ClosedRun, isClosed } from "./close-run";
+import type { ClosedRun } from "./close-run";
 import type { RunDocument } from "./document";
 import { engineLimitMs } from "./engines/limits";
 import { FaultMeans } from "./fault-means";
 import { LabError } from "./lab-error";
 import { callNodes } from "./node-answers";
 import { type ClaimedRun, claimRun, type OpenOptions, planRun, prepareRun, type RunPlan } from "./open-run";
-import { deleteClaim, openerName, type RunningRun, readRunning } from "./run-claim";
+import { OpenedRuns } from "./opened-runs";
+import { deleteClaim, openerName, readRunning } from "./run-claim";
 import { RunCloser } from "./run-closer";
 import { RunDeadlines } from "./run-deadlines";
 import { RunFaults } from "./run-faults";
@@ -20,7 +20,7 @@ import type { FinishRequest, RunRequest } from "./run-request";
 import type { RunStage } from "./run-sample";
 import * as store from "./run-store";
 import { withVerdict } from "./run-verdict";
-import { type RunState, Sampler } from "./sampler";
+import { NOT_FINISHED, UnownedRuns } from "./unowned-runs";
 
 /** How much longer the lab waits than the load generator's own limit, whose reason says more. */
 const GRACE_MS = 30_000;
@@ -30,7 +30,6 @@ const REPORT_WAIT_MS = 10_000;
 const CLAIM_ATTEMPTS = 3;
 /** Name of the retry that ends the run of an earlier process. */
 const EARLIER_PROCESS = "earlier process";
-const NOT_FINISHED = "The load generator did not finish the run in time.";
 
 export interface CoordinatorOptions extends OpenOptions {
   /** Absent: the checked runs of this process. */
@@ -46,21 +45,29 @@ export interface CoordinatorOptions extends OpenOptions {
  * opened. This process keeps the live feed, the key and the deadline of the runs that it opened.
  */
 export class Coordinator {
-  private readonly samplers = new Map<string, Sampler>();
-  /** Stages of the runs opened here, as far as they are not seen in the figures of the nodes. */
-  private readonly stages = new Map<string, RunStage>();
   private readonly deadlines = new RunDeadlines();
-  /** Keys of the runs opened here. They are secret and documents are public, so they are not in the documents. */
-  private readonly keys = new Map<string, string>();
   private readonly closer: RunCloser;
   private readonly openedBy = openerName(env().STORE_NODE, randomUUID());
   /** Runs that are being stopped: their load generator also finishes them, and must get the same document. */
   private readonly stopping = new Map<string, Promise<RunDocument>>();
   private readonly faults: RunFaults;
+  private readonly opened: OpenedRuns;
+  private readonly unowned: UnownedRuns;
 
   constructor(private readonly options: CoordinatorOptions) {
     this.faults = new RunFaults(options.nodes);
-    const { nodes, checks = checkedRuns(), settleLimitMs } = options;
+    const { nodes, checks = checkedRuns(), settleLimitMs, endLoad } = options;
+    const onEndedElsewhere = (id: string) => {
+      this.forget(id);
+      endLoad?.(id);
+    };
+    this.opened = new OpenedRuns({ nodes, faults: this.faults, onEndedElsewhere });
+    this.unowned = new UnownedRuns(nodes, this.openedBy, {
+      discard: (id) => this.discard(id),
+      finish: (id) => this.finish(id, { awaitClientReport: false }),
+      finishAt: (id, deadlineAtEpochMs) => this.endWithoutReportAt(id, deadlineAtEpochMs),
+      fail: (id, reason) => this.fail(id, reason),
+    });
     this.closer = new RunCloser({ nodes, checks, faults: this.faults, settleLimitMs });
   }
 
@@ -83,12 +90,11 @@ export class Coordinator {
   private async openClaimed(claimed: ClaimedRun, { means, stage }: OpeningRun): Promise<RunDocument> {
     const { id, config } = claimed.document;
     const limitMs = engineLimitMs(config) + GRACE_MS;
-    this.keys.set(id, claimed.assignment.runKey);
+    this.opened.keepKey(id, claimed.assignment.runKey);
     try {
       const document = await prepareRun(claimed, this.options.nodes, limitMs);
       this.deadlines.set(id, limitMs, () => this.fail(id, NOT_FINISHED));
-      this.stages.set(id, stage);
-      this.startSampler(document);
+      this.opened.start(document, stage);
       await this.faults.start(document, claimed.faults, means);
       return document;
     } catch (error) {
@@ -99,12 +105,12 @@ export class Coordinator {
 
   /** The load generator of a run opened here has started. */
   loadStarted(id: string): void {
-    if (this.stages.get(id) === "generator") this.stages.set(id, "doors");
+    this.opened.loadStarted(id);
   }
 
   /** The value of `x-run-key` for a run's load; undefined if another process opened the run, or it has ended. */
   runKey(id: string): string | undefined {
-    return this.keys.get(id);
+    return this.opened.keyOf(id);
   }
 
   /**
@@ -149,7 +155,7 @@ export class Coordinator {
     const run = stored.status === "running" ? this.faults.armable(id) : null;
     if (!run) throw notArmable(stored);
     const nodeNames = this.options.nodes.slice(0, stored.config.nodes).map(({ address }) => address.name);
-    const sellingMs = this.samplers.get(id)?.sellingMs ?? 0;
+    const sellingMs = this.opened.sellingMs(id);
     const { document, planned } = planArmedFault(armed, {
       document: run.document,
       proxies: run.means.proxies,
@@ -205,41 +211,18 @@ export class Coordinator {
   private async failOrphan(): Promise<void> {
     const running = await readRunning();
     this.deadlines.clear(EARLIER_PROCESS);
-    const name = env().STORE_NODE;
-    if (running === null || running.openedBy === this.openedBy || !running.openedBy.startsWith(openerName(name, "")))
-      return;
-    const { document, phase, deadlineAtEpochMs } = running;
-    if (phase === "preparing") await this.discard(document.id);
-    else if (isClosed(document)) this.endWithoutReportAt(document.id, deadlineAtEpochMs);
-    else await this.fail(document.id, `The ${name} process restarted during the run.`);
+    await this.unowned.endOfEarlierProcess(running, env().STORE_NODE);
   }
 
   /** Ends the running run if a store node opened it and no longer runs. */
   async endAbandonedRun(): Promise<void> {
-    const running = await readRunning();
-    if (running !== null) await this.endIfAbandoned(running);
-  }
-
-  /** @returns false if the opener may still run */
-  private async endIfAbandoned(running: RunningRun): Promise<boolean> {
-    const opener = await goneOpener(running, this.options.nodes);
-    if (opener !== null) await this.endUnowned(running, `${opener} opened the run and no longer runs.`);
-    return opener !== null;
-  }
-
-  private async endUnowned({ document, phase }: RunningRun, reason: string): Promise<void> {
-    const { id } = document;
-    if (phase === "preparing") await this.discard(id);
-    else if (isClosed(document)) await this.finish(id, { awaitClientReport: false });
-    else await this.fail(id, reason);
+    await this.unowned.endAbandoned();
   }
 
   /** Stops all timers and feeds. Running runs stay `running` in the database; the next start fails them. */
   async stop(): Promise<void> {
-    const samplers = [...this.samplers.values()];
-    this.samplers.clear();
     this.deadlines.stop();
-    await Promise.allSettled([this.faults.stop(), ...samplers.map((sampler) => sampler.stop())]);
+    await Promise.allSettled([this.faults.stop(), this.opened.stop()]);
   }
 
   private async endEarly(id: string): Promise<RunDocument> {
@@ -260,27 +243,13 @@ export class Coordinator {
     for (let attempt = 0; attempt < CLAIM_ATTEMPTS; attempt += 1) {
       const claimed = await claimRun(request, plan, { ...this.options, openedBy: this.openedBy });
       if (claimed) return claimed;
-      await this.endUnownedRun();
+      await this.unowned.endOverdue();
     }
     throw new LabError("run_active", "Another process is opening a run. Try again in a moment.");
   }
 
-  /** @throws LabError `run_active` if a run is running, not overdue, and its opener may still run */
-  private async endUnownedRun(): Promise<void> {
-    const running = await readRunning();
-    if (!running) return;
-    const { document, phase, deadlineAtEpochMs } = running;
-    const { id } = document;
-    if (Date.now() > deadlineAtEpochMs) await this.endUnowned(running, NOT_FINISHED);
-    else if (!(await this.endIfAbandoned(running))) {
-      const state = phase === "preparing" ? "being opened" : "still running";
-      throw new LabError("run_active", `Run ${id} is ${state}.`, { runId: id });
-    }
-  }
-
   /** Takes back a run that was not opened: no purchase belongs to it. */
   private async discard(id: string): Promise<void> {
-    this.keys.delete(id);
     await callNodes(this.options.nodes, (node) => node.close(id));
     await this.untilEnded(id, async () => {
       await deleteClaim(id);
@@ -288,26 +257,8 @@ export class Coordinator {
     });
   }
 
-  private startSampler(document: RunDocument): void {
-    const { id } = document;
-    const { stages, faults } = this;
-    const state: RunState = {
-      get stage() {
-        return stages.get(id) ?? "doors";
-      },
-      liveFaults: (lateNodes) => faults.live(id, lateNodes),
-      onEnded: () => {
-        this.forget(id);
-        this.options.endLoad?.(id);
-      },
-    };
-    const sampler = new Sampler(document, this.options.nodes, state);
-    this.samplers.set(id, sampler);
-    sampler.start();
-  }
-
   private close(document: RunDocument): Promise<ClosedRun> {
-    if (this.stages.has(document.id)) this.stages.set(document.id, "closing");
+    this.opened.closing(document.id);
     return this.closer.close(document);
   }
 
@@ -325,7 +276,7 @@ export class Coordinator {
 
   private async end(document: RunDocument): Promise<RunDocument> {
     const { id } = document;
-    await this.samplers.get(id)?.stop();
+    await this.opened.stopFeed(id);
     const isFirst = await store.updateRunning(document);
     this.forget(id);
     return isFirst ? document : this.storedDocument(document);
@@ -333,11 +284,9 @@ export class Coordinator {
 
   /** Drops what this process keeps of a run that has ended. */
   private forget(id: string): void {
-    this.samplers.delete(id);
+    this.opened.forget(id);
     this.deadlines.clear(id);
     void this.faults.forget(id);
-    this.stages.delete(id);
-    this.keys.delete(id);
     this.closer.forget(id);
   }
 
