@@ -99,7 +99,8 @@ class Session {
     if (request.do === "kill") await running.kill(request.process);
     else if (request.do === "revive") await running.revive(request.process);
     else if (request.do === "cut") await running.cut(request.link);
-    else await running.restore(request.link);
+    else if (request.do === "restore") await running.restore(request.link);
+    else await running.redirect(request.link, request.to);
     return { done: true };
   }
 

@@ -29,6 +29,7 @@ export class RunningTopology {
   readonly processes: OwnedProcess[] = [];
   private readonly links = new Map<string, TcpProxy>();
   private readonly dataDir: string;
+  private readonly folders: Set<string>;
   private stopping: Promise<void> | null = null;
 
   constructor(
@@ -36,6 +37,7 @@ export class RunningTopology {
     private readonly options: InstanceOptions,
   ) {
     this.dataDir = path.join(options.dataDir, this.nameOf(topology.id));
+    this.folders = new Set([this.dataDir]);
   }
 
   /** @throws Error if a process does not become ready; then none is left running */
@@ -51,6 +53,7 @@ export class RunningTopology {
           port: (name) => this.port(name),
           start: (spec) => this.startProcess(spec),
           link: (name, to) => this.startLink(name, to),
+          deleteAtEnd: (dir) => this.folders.add(dir),
         },
         found,
       );
@@ -76,6 +79,15 @@ export class RunningTopology {
     await this.linkNamed(name).start();
   }
 
+  /** @param to the name of a planned port */
+  async redirect(name: string, to: string): Promise<void> {
+    const link = this.linkNamed(name);
+    const upstream = `127.0.0.1:${this.port(to)}`;
+    await link.stop();
+    link.move({ listen: link.listen, upstream });
+    await link.start();
+  }
+
   get number(): number {
     return this.options.number;
   }
@@ -93,7 +105,7 @@ export class RunningTopology {
   private async stopAll(): Promise<void> {
     const links = [...this.links.values()].map((proxy) => proxy.stop());
     const ended = await Promise.allSettled([...links, ...this.processes.map((owned) => owned.stop())]);
-    rmSync(this.dataDir, { recursive: true, force: true });
+    for (const dir of this.folders) rmSync(dir, { recursive: true, force: true });
     const failures = ended.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
     if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join("\n"));
   }

@@ -41,6 +41,8 @@ const OWN_USER = "flash-sale-lab";
 export async function choosePostgresHome(options: {
   readonly postgresBinary: string;
   readonly wantedDir: string;
+  /** Name of the data folder under /var/lib. Absent: that of the lab's instance. */
+  readonly sharedName?: string;
 }): Promise<PostgresHome> {
   const binDir = path.dirname(options.postgresBinary);
   if (process.getuid?.() !== 0) {
@@ -50,7 +52,7 @@ export async function choosePostgresHome(options: {
   const user = await postgresUser(options.wantedDir);
   return {
     binDir: await binDirFor(user, binDir),
-    dataDir: await dataDirFor(user, options.wantedDir),
+    dataDir: await dataDirFor(user, options.wantedDir, options.sharedName),
     user,
   };
 }
@@ -117,11 +119,15 @@ function makeReadable(file: string): void {
   if (stat.isDirectory()) for (const name of readdirSync(file)) makeReadable(path.join(file, name));
 }
 
-async function dataDirFor(user: SystemUser, wanted: string): Promise<string> {
+async function dataDirFor(
+  user: SystemUser,
+  wanted: string,
+  sharedName = path.basename(path.dirname(path.dirname(wanted))),
+): Promise<string> {
   mkdirSync(wanted, { recursive: true });
   chownSync(wanted, user.uid, user.gid);
   if (await canRun(user, "sh", ["-c", 'cd "$1" && test -w .', "sh", wanted])) return wanted;
-  const elsewhere = path.join(SHARED_DIR, shortHash(CHECKOUT), path.basename(path.dirname(path.dirname(wanted))));
+  const elsewhere = path.join(SHARED_DIR, shortHash(CHECKOUT), sharedName);
   mkdirSync(elsewhere, { recursive: true, mode: 0o755 });
   chownSync(elsewhere, user.uid, user.gid);
   return elsewhere;

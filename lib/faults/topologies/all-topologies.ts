@@ -1,5 +1,6 @@
 import { etcd3 } from "./etcd-3";
 import type { TopologyId } from "./ids";
+import { pgReplica } from "./pg-replica";
 import { pgbouncer } from "./pgbouncer";
 import { sentinel } from "./sentinel";
 import type { Topology } from "./topology";
@@ -11,4 +12,5 @@ export const topologiesById: Readonly<Record<TopologyId, Topology>> = {
   "zk-3": zk3,
   "etcd-3": etcd3,
   pgbouncer,
+  "pg-replica": pgReplica,
 };

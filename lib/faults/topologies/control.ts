@@ -21,6 +21,8 @@ export const controlRequestSchema = z.discriminatedUnion("do", [
   z.strictObject({ do: z.literal("revive"), process: name }),
   z.strictObject({ do: z.literal("cut"), link: name }),
   z.strictObject({ do: z.literal("restore"), link: name }),
+  /** Closes the connections of a link, and leads new ones to another planned port. */
+  z.strictObject({ do: z.literal("redirect"), link: name, to: name }),
 ]);
 export type ControlRequest = z.infer<typeof controlRequestSchema>;
 

@@ -48,6 +48,8 @@ export class TopologyLease implements AsyncDisposable {
   /** Closes the connections of a link, and refuses new ones until it is restored. */
   cut = (link: string) => this.tell({ do: "cut", link });
   restore = (link: string) => this.tell({ do: "restore", link });
+  /** Closes the connections of a link, and leads new ones to another process. */
+  redirect = (link: string, process: string) => this.tell({ do: "redirect", link, to: process });
 
   /** Returns when the supervisor has stopped every process. */
   async [Symbol.asyncDispose](): Promise<void> {

@@ -12,6 +12,8 @@ export interface TopologyContext extends StartContext {
    * @returns the port that the proxy listens on
    */
   link(name: string, to: number): Promise<number>;
+  /** Deletes a folder outside `dataDir` when the topology has ended. */
+  deleteAtEnd(dir: string): void;
 }
 
 /** A group of servers that the lab starts on demand, so that a fault can break what one server does not have. */
