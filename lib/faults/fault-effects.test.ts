@@ -39,6 +39,11 @@ describe("the expected result of a cell of the fault matrix", () => {
 
   it("is not applicable if only chance or a longer run would show the effect", () => {
     assert.match(expectedInMatrix("store-node-crash", traitsOf("redis-setnx")).reason, /chance; kill-holder kills/);
+    for (const fault of ["store-node-crash", "down", "reset_peer", "timeout"] as const) {
+      const { reason } = expectedInMatrix(fault, traitsOf("redis-setnx-expire"));
+      assert.match(reason, /^whether it falls between SETNX and PEXPIRE is chance; kill-between-setnx-expire/);
+    }
+    assert.equal(expected("commit-reply-lost", "redis-setnx-expire"), "safe");
     for (const fault of ["store-node-crash", "down", "commit-reply-lost"] as const) {
       const { expected: found, reason } = expectedInMatrix(fault, traitsOf("redis-decrement"));
       assert.deepEqual(
@@ -57,7 +62,6 @@ describe("the expected result of a cell of the fault matrix", () => {
     assert.equal(expected("kill-holder", "redis-setnx"), "blocked");
     assert.equal(expected("pause-holder", "redis-getset"), "unsafe");
     assert.equal(expected("slow-work", "redis-getset"), "unsafe");
-    assert.equal(expected("down", "redis-setnx-expire"), "safe");
     assert.equal(expected("down", "redis-setnx"), "blocked");
     assert.equal(expected("redis-restart", "redis-decrement"), "safe");
     assert.equal(expected("memcached-flush", "memcached-cas"), "blocked");

@@ -5,6 +5,7 @@ import { type Fault, FaultMissed, type Injection } from "./fault";
 import { killHolder } from "./kill-holder";
 import { untilRestarted } from "./killed-node";
 import { crowd } from "./matrix-sale";
+import { setsExpirySeparately } from "./orphaned-lock";
 import { withRedis } from "./redis-admin";
 
 /** PTTL of a key that has no expiry. */
@@ -19,9 +20,7 @@ export const killBetweenSetnxExpire: Fault = {
   defaultDurationMs: () => null,
 
   whyNotApplicable(run) {
-    const { family, kind, expiryClock, survives } = run.traits;
-    const isTwoCommands = family === "redis" && expiryClock === "server" && survives.holderCrash === "blocks";
-    if (kind === "atomic" || !isTwoCommands) return "it does not set the expiry of its lock in a second command";
+    if (!setsExpirySeparately(run.traits)) return "it does not set the expiry of its lock in a second command";
     return killHolder.whyNotApplicable(run);
   },
 

@@ -6,7 +6,7 @@ import { nowNs } from "../services/monotonic";
 import { type Expectation, type Fault, type FaultContext, FaultMissed, type Injection } from "./fault";
 import type { FaultId } from "./ids";
 import { arrivals, type MatrixSale } from "./matrix-sale";
-import { crashedLockMs, isExtendedByWaiters, whyCounterUnsettled } from "./orphaned-lock";
+import { crashedLockMs, isExtendedByWaiters, whyCounterUnsettled, whyExpiryIsChance } from "./orphaned-lock";
 import { toxicKinds } from "./proxy/all-toxics";
 import type { Attributes, Stream } from "./proxy/toxic";
 import type { ServerProxy } from "./run-proxies";
@@ -85,7 +85,7 @@ export function networkFault(network: NetworkFault): Fault {
     proxiedServers: ({ traits }) => network.servers ?? serversOf(traits),
     whyNotApplicable: (run) => network.whyNotApplicable?.(run) ?? whyLeaseTooShort(run, delayMs),
     whyUnavailable: () => whyNoProxies(env().STORE_NODES),
-    whyNotInMatrix: (traits) => (delayMs === undefined ? whyCounterUnsettled(traits) : null),
+    whyNotInMatrix: (traits) => (delayMs === undefined ? whyCutIsUncertain(network, traits) : null),
     expectationOf: ({ traits }) => network.expectation ?? expectationOf(network, traits),
     matrixSale: (traits) => network.matrixSale?.(traits) ?? matrixSale(network, traits),
     inject: (injection) => inject(network, injection),
@@ -111,6 +111,11 @@ function matrixSale(network: NetworkFault, traits: StrategyTraits): MatrixSale {
   const lockServer = traits.needs.find((server) => server !== "postgres");
   const isAboutLock = isAboutHolders && network.servers === undefined && neverExpires(traits);
   return isAboutLock && lockServer !== undefined ? { ...sale, ...LOST_RELEASE, faultServer: lockServer } : sale;
+}
+
+function whyCutIsUncertain({ servers }: NetworkFault, traits: StrategyTraits): string | null {
+  const cutsOffLock = servers === undefined;
+  return whyCounterUnsettled(traits) ?? (cutsOffLock ? whyExpiryIsChance(traits) : null);
 }
 
 function neverExpires(traits: StrategyTraits): boolean {

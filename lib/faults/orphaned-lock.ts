@@ -14,6 +14,17 @@ export function isExtendedByWaiters({ expiryClock, survives }: StrategyTraits): 
   return expiryClock === "client" && survives.holderCrash === "blocks";
 }
 
+/** The lock gets its expiry in a second command: a holder that ends between the two leaves a lock that never expires. */
+export function setsExpirySeparately({ family, kind, expiryClock, survives }: StrategyTraits): boolean {
+  return kind === "lock" && family === "redis" && expiryClock === "server" && survives.holderCrash === "blocks";
+}
+
+/** Why a fault that may or may not end a holder between its two commands has no certain result; null for other strategies. */
+export function whyExpiryIsChance(traits: StrategyTraits): string | null {
+  if (!setsExpirySeparately(traits)) return null;
+  return "whether it falls between SETNX and PEXPIRE is chance; kill-between-setnx-expire ends a holder there";
+}
+
 /** How long a lock stays taken after its holder stops responding, at most; Infinity if it never expires. Milliseconds. */
 export function orphanedLockMs(traits: StrategyTraits, ttlMs: number): number {
   const { family, expiryClock } = traits;

@@ -5,7 +5,7 @@ import { postgresPool } from "../services/postgres";
 import { stockTables } from "../stock/stock-sql";
 import { resourceOf } from "../stock/types";
 import { type Fault, type FaultEvent, FaultMissed, type Injection } from "./fault";
-import { crowd } from "./matrix-sale";
+import { arrivals, crowd } from "./matrix-sale";
 
 /** A statement without contention takes a millisecond or two. */
 const POLL_MS = 3;
@@ -31,7 +31,9 @@ export const pgDisconnect: Fault = {
         ? "The lock and the write belong to one connection, so both end with it."
         : "PostgreSQL stores the whole write or nothing of it, and its buyer gets an error or no outcome.",
   }),
-  matrixSale: (traits) => crowd(traits, { faultAtMs: 50 }),
+  // Without a lock, a crowd is served before the fault begins, and a purchase changes the row for a moment only.
+  matrixSale: (traits) =>
+    traits.kind === "lock" ? crowd(traits, { faultAtMs: 50 }) : arrivals(traits, { rate: 300, faultAtMs: 100 }),
 
   async inject(injection) {
     await injection.untilDue();
