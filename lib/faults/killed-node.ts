@@ -3,6 +3,7 @@ import type { StopOutcome } from "../node/node-stops";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import { durationText } from "../services/number-text";
 import { type FaultEvent, FaultMissed, type Injection, type StopReport } from "./fault";
+import { holderText } from "./working-holder";
 
 const POLL_MS = 50;
 /** How long a killed node may take to start again after the load ended. A production build starts in about a second. */
@@ -46,12 +47,11 @@ function killedOf({ instance, outcomes }: StopReport, index: number, name: strin
   if (outcome.status !== "killed") return null;
   if (outcome.instance === instance) throw new FaultMissed(`${name} survived its SIGKILL`);
   const [fromNs, toNs] = [BigInt(outcome.atNs), nowNs()];
-  const { buyerId, holderId } = outcome;
   const downFor = durationText(elapsedMs(fromNs, toNs));
   return {
     fromNs,
     toNs,
-    holder: buyerId === null ? null : holderId === null ? buyerId : `${buyerId} (${holderId})`,
+    holder: outcome.buyerId === null ? null : holderText(outcome),
     evidence: `process ${outcome.instance} was killed (SIGKILL), and process ${instance} answered ${downFor} later`,
   };
 }

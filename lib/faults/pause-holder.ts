@@ -7,6 +7,7 @@ import { type Expectation, type Fault, type FaultEvent, FaultMissed, type Inject
 import { crowd, RELEASED_WAIT_MS } from "./matrix-sale";
 import { isExtendedByWaiters, orphanedLockMs } from "./orphaned-lock";
 import { waitedBetween } from "./waited-for-lock";
+import { holderText } from "./working-holder";
 
 /** Time for other buyers to buy after the lock has expired. */
 const MARGIN_MS = 1_000;
@@ -114,7 +115,6 @@ function eventOf(outcome: StopOutcome | undefined, injection: Injection): FaultE
       `no buyer reached a write on ${node.name} later than ${settingText(atMs)} after its first purchase`,
     );
   }
-  const { holderId, buyerId } = outcome;
   const [fromNs, toNs] = [BigInt(outcome.fromNs), BigInt(outcome.toNs)];
   const stoppedMs = elapsedMs(fromNs, toNs);
   if (stoppedMs < durationMs * PROVEN_SHARE) {
@@ -129,7 +129,6 @@ function eventOf(outcome: StopOutcome | undefined, injection: Injection): FaultE
       `${node.name} was stopped for ${durationText(stoppedMs)}, and a lock whose holder stops can stay taken for ${durationText(takenMs)}; choose a longer pause`,
     );
   }
-  const holder = holderId === null ? buyerId : `${buyerId} (${holderId})`;
-  const proof = `${node.name} was stopped for ${durationText(stoppedMs)} while ${holder} held the lock, after the last lease check and before the write.`;
+  const proof = `${node.name} was stopped for ${durationText(stoppedMs)} while ${holderText(outcome)} held the lock, after the last lease check and before the write.`;
   return { fromNs, toNs, proof, stoppedNode: node.name };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { LONGEST_PAUSE_MS, type StopOutcome } from "../node/node-stops";
+import { LONGEST_PAUSE_MS } from "../node/node-stops";
 import { env } from "../services/current-env";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import { durationText } from "../services/number-text";
@@ -10,6 +10,7 @@ import { crowd } from "./matrix-sale";
 import { serversOf, whyNoProxies, withToxics } from "./network-fault";
 import { orphanedLockMs } from "./orphaned-lock";
 import { waitedBetween } from "./waited-for-lock";
+import { holderText, untilWorkEnds, untilWorking } from "./working-holder";
 
 const POLL_MS = 50;
 /** Beyond the session or lease: time for another buyer to get the lock while the holder is still cut off. */
@@ -54,7 +55,7 @@ export const sessionExpiry: Fault = {
     const { node, durationMs, traits, target } = injection;
     const workMs = Math.min(LONGEST_PAUSE_MS, durationMs + RECONNECT_MS);
     const index = await node.armStop({ point: "in-work", atMs: 0, durationMs: workMs });
-    const { holderId, buyerId } = await untilWorking(injection, index);
+    const holder = await untilWorking(injection, index);
     await using view = openLockView(traits, resourceOf(target));
     const before = await view.owner();
     if (before === null) throw new FaultMissed("the lock had no entry although a buyer held it");
@@ -62,8 +63,7 @@ export const sessionExpiry: Fault = {
     await untilWorkEnds(injection, index);
     const after = await view.owner();
     if (after?.owner === before.owner) throw new FaultMissed(`${before.owner} still holds the lock after the cut`);
-    const holder = holderId === null ? buyerId : `${buyerId} (${holderId})`;
-    const proof = `${node.name} was cut off for ${durationText(elapsedMs(fromNs, toNs))} while ${holder} held the lock; ${before.entry} of ${ownerText(traits, before)} was gone after ${durationText(elapsedMs(fromNs, goneNs))}.`;
+    const proof = `${node.name} was cut off for ${durationText(elapsedMs(fromNs, toNs))} while ${holderText(holder)} held the lock; ${before.entry} of ${ownerText(traits, before)} was gone after ${durationText(elapsedMs(fromNs, goneNs))}.`;
     return { fromNs, toNs, proof };
   },
 
@@ -75,34 +75,6 @@ export const sessionExpiry: Fault = {
 
 function ownerText({ needs }: Injection["traits"], { owner }: LockOwner): string {
   return needs.includes("etcd") ? `lease ${owner}` : `session 0x${owner}`;
-}
-
-type Working = Extract<StopOutcome, { status: "delaying" }>;
-
-/** @throws FaultMissed if no buyer got the lock on the node */
-async function untilWorking(injection: Injection, index: number): Promise<Working> {
-  const outcome = await untilStatus(injection, index, (status) => status !== "armed");
-  if (outcome?.status === "delaying") return outcome;
-  throw new FaultMissed(`no buyer got the lock on ${injection.node.name} before the load ended`);
-}
-
-/** @throws FaultMissed if the load ended during the work */
-async function untilWorkEnds(injection: Injection, index: number): Promise<void> {
-  const outcome = await untilStatus(injection, index, (status) => status !== "delaying");
-  if (outcome?.status !== "delayed") throw new FaultMissed("the work was not over when the load ended");
-}
-
-async function untilStatus(
-  { node, closing }: Injection,
-  index: number,
-  isReached: (status: StopOutcome["status"]) => boolean,
-): Promise<StopOutcome | undefined> {
-  for (;;) {
-    const isLast = closing.aborted;
-    const outcome = (await (isLast ? node.disarmStops() : node.stops())).outcomes[index];
-    if (isLast || outcome === undefined || isReached(outcome.status)) return outcome;
-    await delay(POLL_MS);
-  }
 }
 
 interface Cut extends Pick<FaultEvent, "fromNs" | "toNs"> {
