@@ -25,6 +25,7 @@ import { slowQuorum } from "./slow-quorum";
 import { slowWork } from "./slow-work";
 import { storeNodeCrash } from "./store-node-crash";
 import { timeout } from "./timeout";
+import { zkLeaderKill } from "./zk-leader-kill";
 
 /** Every fault of the lab. */
 export const faultsById: Readonly<Record<FaultId, Fault>> = {
@@ -39,6 +40,7 @@ export const faultsById: Readonly<Record<FaultId, Fault>> = {
   "redis-failover": redisFailover,
   "redlock-node-restart": redlockNodeRestart,
   "clock-jump": clockJump,
+  "zk-leader-kill": zkLeaderKill,
   "session-expiry": sessionExpiry,
   "pg-disconnect": pgDisconnect,
   "pg-stall": pgStall,

@@ -11,6 +11,7 @@ export const FAULT_IDS = [
   "redis-failover",
   "redlock-node-restart",
   "clock-jump",
+  "zk-leader-kill",
   "session-expiry",
   "pg-disconnect",
   "pg-stall",

@@ -4,7 +4,7 @@ import type { EtcdGateway } from "../locks/etcd/gateway";
 import type { StrategyTraits } from "../locks/types";
 import { firstOf, QUEUE_ROOT } from "../locks/zookeeper/lock-queue";
 import { EXCLUSIVE_ROOT } from "../locks/zookeeper/zk-exclusive";
-import type { ZkSession } from "../locks/zookeeper/zk-port";
+import { isZkError, type ZkConnection, type ZkSession } from "../locks/zookeeper/zk-port";
 import { openZkSession } from "../locks/zookeeper/zk-session";
 import { env } from "../services/current-env";
 
@@ -29,9 +29,12 @@ export function hasLockView({ kind, needs }: StrategyTraits): boolean {
   return kind === "lock" && (needs.includes("zookeeper") || needs.includes("etcd"));
 }
 
-export function openLockView({ needs, fair }: StrategyTraits, resource: string): LockView {
-  if (needs.includes("etcd")) return etcdView(openEtcdGateway(env().ETCD_URL ?? ""), `${ETCD_ROOT}/${resource}`);
-  const session = openZkSession(env().ZOOKEEPER_HOSTS ?? "");
+/** @param address of the server that has the lock; absent: the lab's */
+export function openLockView({ needs, fair }: StrategyTraits, resource: string, address?: string): LockView {
+  if (needs.includes("etcd")) {
+    return etcdView(openEtcdGateway(address ?? env().ETCD_URL ?? ""), `${ETCD_ROOT}/${resource}`);
+  }
+  const session = openZkSession(address ?? env().ZOOKEEPER_HOSTS ?? "");
   return zooKeeperView(session, fair ? `${QUEUE_ROOT}/${resource}` : `${EXCLUSIVE_ROOT}/${resource}`, fair);
 }
 
@@ -39,7 +42,7 @@ function zooKeeperView(session: ZkSession, path: string, isQueue: boolean): Lock
   return {
     async owner() {
       const connection = await session.connected(AbortSignal.timeout(ANSWER_LIMIT_MS));
-      const first = isQueue ? firstOf(await connection.children(path)) : "";
+      const first = isQueue ? firstOf(await childrenOf(connection, path)) : "";
       if (first === null) return null;
       const entry = isQueue ? `${path}/${first}` : path;
       const stat = await connection.stat(entry);
@@ -47,6 +50,14 @@ function zooKeeperView(session: ZkSession, path: string, isQueue: boolean): Lock
     },
     [Symbol.asyncDispose]: () => session[Symbol.asyncDispose](),
   };
+}
+
+/** The folder of a lock exists once a client has asked for the lock. */
+async function childrenOf(connection: ZkConnection, path: string): Promise<string[]> {
+  return connection.children(path).catch((error: unknown) => {
+    if (isZkError(error, "no-node")) return [];
+    throw error;
+  });
 }
 
 interface RangeAnswer {

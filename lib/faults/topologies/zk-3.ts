@@ -3,17 +3,7 @@ import path from "node:path";
 import type { FoundServer } from "../../../servers/provisioning";
 import { findZooKeeper, startZooKeeper, zooKeeperMode } from "../../../servers/zookeeper/provision";
 import type { Topology, TopologyContext } from "./topology";
-
-export const ZK_MEMBERS = ["zk-1", "zk-2", "zk-3"] as const;
-type Member = (typeof ZK_MEMBERS)[number];
-
-/** The member that the links can cut off from the others, with its clients. */
-export const ZK_ISOLATED: Member = "zk-1";
-/**
- * All connections between `zk-1` and the others. A follower opens the one to its leader. For an election, only a member with a
- * higher number keeps the connection that it opens, so those of `zk-1` need no link.
- */
-export const ZK_LINKS = ["zk-1-quorum-link", "zk-1-election-link", "zk-2-quorum-link", "zk-3-quorum-link"] as const;
+import { ZK_ISOLATED, ZK_LINKS, ZK_MEMBERS, type ZkMember } from "./zk-names";
 
 /** Three ZooKeeper servers that elect a leader. One of them can be cut off from the others. */
 export const zk3: Topology = {
@@ -52,7 +42,7 @@ export const zk3: Topology = {
 /** Times are ticks of half a second: a follower that hears nothing from its leader for two seconds stops serving clients. */
 const LIMITS = ["initLimit=10", "syncLimit=4"];
 
-async function startMember(context: TopologyContext, member: Member, found: FoundServer): Promise<void> {
+async function startMember(context: TopologyContext, member: ZkMember, found: FoundServer): Promise<void> {
   const dataDir = path.join(context.dataDir, member);
   mkdirSync(dataDir, { recursive: true });
   const peers = ZK_MEMBERS.map((peer, index) => `server.${index + 1}=${peerAddress(context, member, peer)}`);
@@ -66,7 +56,7 @@ async function startMember(context: TopologyContext, member: Member, found: Foun
 }
 
 /** Where a member reaches another one, or where it listens itself. */
-function peerAddress(context: TopologyContext, from: Member, to: Member): string {
+function peerAddress(context: TopologyContext, from: ZkMember, to: ZkMember): string {
   const crosses = from !== to && (from === ZK_ISOLATED || to === ZK_ISOLATED);
   const quorum = context.port(crosses ? `${to}-quorum-link` : `${to}-quorum`);
   const election = context.port(crosses && to === ZK_ISOLATED ? `${to}-election-link` : `${to}-election`);

@@ -7,7 +7,7 @@ import { TopologyHost } from "../../../bin/supervisor/topology-host";
 import { topologiesById } from "../../../lib/faults/topologies/all-topologies";
 import { ETCD_MEMBERS } from "../../../lib/faults/topologies/etcd-3";
 import type { TopologyId } from "../../../lib/faults/topologies/ids";
-import { ZK_LINKS, ZK_MEMBERS } from "../../../lib/faults/topologies/zk-3";
+import { ZK_LINKS, ZK_MEMBERS } from "../../../lib/faults/topologies/zk-names";
 import { openEtcdGateway } from "../../../lib/locks/etcd/etcd-client";
 import { openZkSession } from "../../../lib/locks/zookeeper/zk-session";
 import { zooKeeperMode } from "../../../servers/zookeeper/provision";
