@@ -13,7 +13,10 @@ import {
 /** etcd, a cluster of one member. */
 export const provisioner: Provisioner = {
   find: findEtcd,
-  probe: (given) => askVersion(given, PROBE_TIMEOUT_MS),
+  probe: async (given) => {
+    const versions = await Promise.all(given.split(",").map((url) => askVersion(url, PROBE_TIMEOUT_MS)));
+    return versions[0] ?? "unknown version";
+  },
   start: (context, found) => startEtcd(context, found, { name: "etcd", peerPort: "etcd-peer" }),
 };
 

@@ -1,7 +1,7 @@
 import { openEtcd } from "../../lib/locks/etcd/etcd-client";
 import { type Opening, once, type ServerKind } from "../server-kind";
 
-/** etcd, reached through its JSON gateway. */
+/** etcd, `http://host:port[,http://host:port ...]`, reached through its JSON gateway. */
 export const etcd = {
   id: "etcd",
   label: "etcd",

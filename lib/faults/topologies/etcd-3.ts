@@ -31,7 +31,7 @@ export const etcd3: Topology = {
       }),
     );
     return {
-      servers: { etcd: urls[0] ?? "" },
+      servers: { etcd: urls.join(",") },
       processes: Object.fromEntries(ETCD_MEMBERS.map((name, index) => [name, urls[index] ?? ""])),
     };
   },

@@ -33,7 +33,7 @@ interface WatchAnswer {
 /**
  * etcd over its JSON gateway. Connects on first use. A request fails if its connection is lost or after two seconds
  * without an answer, and is never sent twice.
- * @param url `http://host:port`
+ * @param url `http://host:port[,http://host:port ...]`, the members of one cluster
  * @throws {LockError} `config_invalid` if the address is not valid
  */
 export function openEtcd(url: string, { clock = systemClock }: EtcdOptions = {}): EtcdCommands {
@@ -42,7 +42,8 @@ export function openEtcd(url: string, { clock = systemClock }: EtcdOptions = {})
 
 /** @throws {LockError} `config_invalid` if the address is not valid */
 export function openEtcdGateway(url: string, clock: Clock = systemClock): EtcdGateway {
-  return new EtcdGateway(baseOf(url), clock);
+  const [first = "", ...others] = url.split(",");
+  return new EtcdGateway([baseOf(first), ...others.map(baseOf)], clock);
 }
 
 /** How the requests reach etcd. The simulator has another gateway. */
@@ -191,7 +192,8 @@ function base64(text: string): string {
 }
 
 function baseOf(url: string): URL {
-  const withScheme = /^[a-z]+:\/\//.test(url) ? url : `http://${url}`;
+  const address = url.trim();
+  const withScheme = /^[a-z]+:\/\//.test(address) ? address : `http://${address}`;
   if (/^https?:/.test(withScheme) && URL.canParse(withScheme)) return new URL(withScheme);
   throw new LockError({
     code: "config_invalid",

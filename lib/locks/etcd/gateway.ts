@@ -1,7 +1,7 @@
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Clock } from "../clock";
-import { EtcdError, type EtcdErrorKind } from "./etcd-port";
+import { EtcdError, type EtcdErrorKind, isEtcdError } from "./etcd-port";
 
 /** Connections for requests. Each watch has a separate one. */
 const MAX_CONNECTIONS = 64;
@@ -21,6 +21,11 @@ interface GatewayFailure {
   readonly error?: string;
 }
 
+interface HttpAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
 interface StreamedMessage<T> {
   readonly result?: T;
   readonly error?: GatewayFailure;
@@ -28,30 +33,37 @@ interface StreamedMessage<T> {
 
 /**
  * etcd's JSON gateway: gRPC requests as POSTs, bytes in base64, 64-bit numbers as strings, zeros omitted. Streamed
- * answers have one JSON object per line.
+ * answers have one JSON object per line. All requests go to one member of the cluster, until it cannot be reached or cannot
+ * serve: then the next requests go to the next member.
  * @see https://etcd.io/docs/v3.4/dev-guide/api_grpc_gateway/
  */
 export class EtcdGateway {
-  readonly #base: URL;
+  readonly #members: readonly [URL, ...URL[]];
   readonly #clock: Clock;
   readonly #agent: HttpAgent;
   readonly #open = new Set<ClientRequest>();
   #isClosed = false;
+  /** The member that gets the requests. */
+  #base: URL;
 
-  constructor(base: URL, clock: Clock) {
-    this.#base = base;
+  /** @param members with one protocol */
+  constructor(members: readonly [URL, ...URL[]], clock: Clock) {
+    this.#members = members;
+    this.#base = members[0];
     this.#clock = clock;
     const options = { keepAlive: true, maxSockets: MAX_CONNECTIONS };
-    this.#agent = base.protocol === "https:" ? new HttpsAgent(options) : new HttpAgent(options);
+    this.#agent = this.#base.protocol === "https:" ? new HttpsAgent(options) : new HttpAgent(options);
   }
 
   /** Sends one request and returns its answer. @throws {EtcdError} also if there is no answer in time */
   async post<T>(path: string, body: unknown): Promise<T> {
-    const { status, text } = await this.#exchange(path, body);
-    const answer = parseJson<T & GatewayFailure>(text);
-    if (answer === null) throw notAGateway(status);
-    if (status === 200) return answer;
-    throw asEtcdError(answer);
+    const base = this.#base;
+    try {
+      return parseAnswer<T>(await this.#exchange(path, body));
+    } catch (error) {
+      if (isEtcdError(error, "unreachable")) this.#leave(base);
+      throw error;
+    }
   }
 
   /** Returns the first message of a streamed answer, for requests that get only one. */
@@ -99,8 +111,16 @@ export class EtcdGateway {
     this.#agent.destroy();
   }
 
-  #exchange(path: string, body: unknown): Promise<{ status: number; text: string }> {
+  /** Requests that fail together leave the member once. */
+  #leave(base: URL): void {
+    if (this.#base !== base) return;
+    const next = (this.#members.indexOf(base) + 1) % this.#members.length;
+    this.#base = this.#members[next] ?? base;
+  }
+
+  #exchange(path: string, body: unknown): Promise<HttpAnswer> {
     if (this.#isClosed) return Promise.reject(new EtcdError("refused", "the etcd client has been closed"));
+    const { host } = this.#base;
     return new Promise((resolve, reject) => {
       const request = this.#send(path, body, true);
       let isSettled = false;
@@ -111,7 +131,7 @@ export class EtcdGateway {
         return true;
       };
       const fail = (message: string, cause?: unknown) => {
-        if (settle()) reject(new EtcdError("unreachable", `${this.#base.host}: ${message}`, cause));
+        if (settle()) reject(new EtcdError("unreachable", `${host}: ${message}`, cause));
       };
       const timer = this.#clock.setTimer(REQUEST_LIMIT_MS, () => {
         fail(`no answer within ${REQUEST_LIMIT_MS} ms`);
@@ -161,6 +181,13 @@ function onLines(response: IncomingMessage, onLine: (line: string) => void): voi
     rest = lines.pop() ?? "";
     for (const line of lines) if (line !== "") onLine(line);
   });
+}
+
+function parseAnswer<T>({ status, text }: HttpAnswer): T {
+  const answer = parseJson<T & GatewayFailure>(text);
+  if (answer === null) throw notAGateway(status);
+  if (status === 200) return answer;
+  throw asEtcdError(answer);
 }
 
 /** @returns null if the text is not JSON */
