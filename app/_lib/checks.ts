@@ -63,6 +63,11 @@ const LOST_ORDERS: Kind = {
   label: "Lost orders",
   meaning: "purchases confirmed as sold without exactly one order",
 };
+const FAILOVER_LOSSES: Kind = {
+  id: "failoverLosses",
+  label: "Lost by a failover",
+  meaning: "purchases confirmed as sold whose order the promoted replica of the database did not have",
+};
 const DUPLICATE_ORDERS: Kind = {
   id: "unknownRows",
   label: "Duplicate orders",
@@ -78,7 +83,7 @@ const STRAY: Kind = { id: "strayRows", label: "Stray orders", meaning: "orders w
 /** Always listed. */
 const MAIN = [OVERSOLD, LOST_UPDATES, UNDERSOLD, NEGATIVE, DUPLICATE_CLAIMS, OVERLAPS, STALE];
 /** Summarized in one line unless they find violations. */
-const FURTHER = [DRIFT, LOST_ORDERS, REJECTED_BUT_SOLD, DUPLICATE_ORDERS, STRAY, TICKETS, FENCING];
+const FURTHER = [DRIFT, LOST_ORDERS, FAILOVER_LOSSES, REJECTED_BUT_SOLD, DUPLICATE_ORDERS, STRAY, TICKETS, FENCING];
 
 export const CHECK_COUNT = MAIN.length + FURTHER.length;
 
@@ -148,7 +153,7 @@ export function checkGroups(document: RunDocument, evidence: CheckEvidence | nul
     },
     {
       title: "Responses against the database",
-      rows: [TICKETS, LOST_ORDERS, DUPLICATE_ORDERS, REJECTED_BUT_SOLD, STRAY].map(row),
+      rows: [TICKETS, LOST_ORDERS, FAILOVER_LOSSES, DUPLICATE_ORDERS, REJECTED_BUT_SOLD, STRAY].map(row),
     },
     { title: "Lock", rows: [OVERLAPS, FENCING, STALE].map(row) },
     { title: "Waiting", rows: [liveness(evidence), fairness(document, evidence), handOff(document, evidence)] },

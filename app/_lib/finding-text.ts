@@ -14,6 +14,7 @@ const WORDS: Readonly<Record<FindingKind, readonly [one: string, many: string]>>
   fencingOrder: ["Fencing order", "Fencing order"],
   ticketOrder: ["Ticket order", "Ticket order"],
   acknowledgedRows: ["Lost order", "Lost orders"],
+  failoverLosses: ["Lost by a failover", "Lost by a failover"],
   unknownRows: ["Duplicate order", "Duplicate orders"],
   refusedRows: ["Rejected but sold", "Rejected but sold"],
   strayRows: ["Stray order", "Stray orders"],

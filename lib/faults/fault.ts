@@ -28,6 +28,8 @@ export interface FaultEvent {
   readonly stoppedNode?: string;
   /** The store node whose process it killed. Absent: none. */
   readonly killedNode?: string;
+  /** True if it promoted a replica of the database. Orders that the replica did not have are gone. */
+  readonly promotedReplica?: true;
 }
 
 /** The store node that a fault acts on. */

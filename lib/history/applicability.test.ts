@@ -5,7 +5,7 @@ import { toFault } from "./operation";
 import { history, op } from "./testing/make-history";
 
 const held = { waitNs: 1, grantedNs: 5, releasedNs: 9, answeredNs: 10 };
-const fault = toFault({ faultId: "f", fromNs: "1", toNs: "2" });
+const fault = toFault({ faultId: "f", fromNs: "1", toNs: "2", promotedReplica: true });
 
 describe("notApplicable", () => {
   it("marks the lock checks as not applicable in a sale without a lock", () => {
@@ -15,6 +15,7 @@ describe("notApplicable", () => {
     }
     assert.match(reasons.fairness ?? "", /no purchase waited/);
     assert.match(reasons.liveness ?? "", /no fault/);
+    assert.equal(reasons.failoverLosses, "no replica of the database was promoted");
     assert.match(reasons.duplicateClaims ?? "", /no limit/);
   });
 

@@ -22,12 +22,18 @@ export function notApplicable(history: History): Partial<Readonly<Record<CheckNa
     "acknowledgedRows",
     "unknownRows",
   );
+  unless(end !== null, "the orders were not read from the database", "failoverLosses");
   unless(end !== null, "the orders were not read from the database", "refusedRows", "strayRows");
   unless(typeof end?.counter === "number", "the strategy has no counter beside the row", "counterDrift");
   unless(isComplete, "the history is incomplete", "strayRows");
   unless((run?.limitPerBuyer ?? null) !== null, "no limit per buyer", "duplicateClaims");
   unless(hasHolds, "no hold of a lock recorded", "overlappingHolds", "fencingOrder", "staleWrites", "handOff");
   unless(hasTokens, "no fencing token recorded", "fencingOrder");
+  unless(
+    faults.some(({ promotedReplica }) => promotedReplica),
+    "no replica of the database was promoted",
+    "failoverLosses",
+  );
   unless(faults.length > 0, "no fault was injected", "liveness");
   unless(new Set(ops.map(({ clock }) => clock)).size < 2, "operations ran on several hosts' clocks", "liveness");
   unless(fairness.jain !== null, "no purchase waited and was served", "fairness");

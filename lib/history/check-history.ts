@@ -1,6 +1,7 @@
 import { checkAcknowledgedRows } from "./checkers/acknowledged-rows";
 import { checkCounterDrift } from "./checkers/counter-drift";
 import { checkDuplicateClaims } from "./checkers/duplicate-claims";
+import { checkFailoverLosses } from "./checkers/failover-losses";
 import { type Fairness, fairnessOf } from "./checkers/fairness";
 import { checkFencingOrder } from "./checkers/fencing-order";
 import { type HandOff, handOffOf } from "./checkers/hand-off";
@@ -67,6 +68,7 @@ const CHECKERS: Readonly<Record<ViolationKind, Checker>> = memoizeEach({
   fencingOrder: checkFencingOrder,
   ticketOrder: checkTicketOrder,
   acknowledgedRows: checkAcknowledgedRows,
+  failoverLosses: checkFailoverLosses,
   unknownRows: checkUnknownRows,
   refusedRows: checkRefusedRows,
   strayRows: checkStrayRows,

@@ -11,6 +11,7 @@ export const VIOLATION_KINDS = [
   "fencingOrder",
   "ticketOrder",
   "acknowledgedRows",
+  "failoverLosses",
   "unknownRows",
   "refusedRows",
   "strayRows",

@@ -1,3 +1,4 @@
+import { precedesFailover } from "./failover";
 import { memoize } from "./memoize";
 import type { Fault, Operation } from "./operation";
 import type { HistoryEndLine, HistoryOrder, HistoryRunLine } from "./types";
@@ -15,7 +16,7 @@ export interface HistoryFacts {
 export interface History extends HistoryFacts {
   /** The database rows of each purchase, by opId. */
   readonly rows: ReadonlyMap<string, readonly HistoryOrder[]>;
-  /** The operations that sold units: answered "sold", or proven by a row. */
+  /** The operations that sold units: answered "sold" and not lost by a failover, or proven by a row. */
   readonly soldOps: ReadonlySet<Operation>;
 }
 
@@ -35,7 +36,7 @@ export function makeHistory(facts: HistoryFacts): History {
       return rows;
     },
     get soldOps() {
-      soldOps ??= soldOpsOf(facts.ops, this.rows);
+      soldOps ??= soldOpsOf(facts, this.rows);
       return soldOps;
     },
   };
@@ -79,7 +80,8 @@ function opsByOrder(ops: readonly Operation[]): Map<string, string> {
 }
 
 /** Of calls with one idempotency key only one sells: a repeat gets the first call's answer. */
-function soldOpsOf(ops: readonly Operation[], rows: ReadonlyMap<string, readonly HistoryOrder[]>): Set<Operation> {
+function soldOpsOf(facts: HistoryFacts, rows: ReadonlyMap<string, readonly HistoryOrder[]>): Set<Operation> {
+  const { ops, end } = facts;
   const soldOps = new Set<Operation>();
   const served = new Set<string>();
   for (const op of ops) {
@@ -92,6 +94,7 @@ function soldOpsOf(ops: readonly Operation[], rows: ReadonlyMap<string, readonly
     if (op.outcome !== "sold" || soldOps.has(op)) continue;
     const key = repeatKeyOf(op);
     if (key !== null && served.has(key)) continue;
+    if (end !== null && precedesFailover(facts, op)) continue;
     soldOps.add(op);
     if (key !== null) served.add(key);
   }

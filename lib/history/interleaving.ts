@@ -42,6 +42,7 @@ const FINDING_VIEWS: Partial<Readonly<Record<Finding["kind"], FindingView>>> = {
   fencingOrder: grantView,
   ticketOrder: { fields: REQUEST_TO_ANSWER, marked: ["invokedNs", "readNs", "answeredNs"], markedOps: "second" },
   acknowledgedRows: answerView,
+  failoverLosses: answerView,
   unknownRows: { fields: REQUEST_TO_ANSWER, marked: ["committedNs", "answeredNs"], markedOps: "all" },
   refusedRows: answerView,
 };
@@ -110,6 +111,7 @@ function remarksOn(history: History, finding: Finding, ops: readonly Operation[]
     case "oversold":
       return [orderNumberRemark(history, ops[0])];
     case "acknowledgedRows":
+    case "failoverLosses":
     case "unknownRows":
     case "refusedRows":
     case "duplicateClaims":

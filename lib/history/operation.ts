@@ -54,6 +54,8 @@ export interface Fault {
   readonly stoppedNode?: string;
   /** The store node whose process the fault killed. */
   readonly killedNode?: string;
+  /** The fault promoted a replica of the database. Orders that the replica did not have are gone. */
+  readonly promotedReplica?: true;
 }
 
 /** Converts op lines to operations. Operations of one host share one clock object. */
@@ -123,13 +125,14 @@ export function readOperations(lines: readonly HistoryOpLine[]): Operation[] {
 }
 
 export function toFault(line: Omit<HistoryFaultLine, "type" | "proof">): Fault {
-  const { faultId, fromNs, toNs, stoppedNode, killedNode } = line;
+  const { faultId, fromNs, toNs, stoppedNode, killedNode, promotedReplica } = line;
   return {
     faultId,
     fromNs: BigInt(fromNs),
     toNs: BigInt(toNs),
     ...(stoppedNode === undefined ? {} : { stoppedNode }),
     ...(killedNode === undefined ? {} : { killedNode }),
+    ...(promotedReplica === undefined ? {} : { promotedReplica }),
   };
 }
 

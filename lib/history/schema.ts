@@ -95,6 +95,7 @@ const faultLine = z.object({
   proof: z.string(),
   stoppedNode: name.optional(),
   killedNode: name.optional(),
+  promotedReplica: z.literal(true).optional(),
 });
 
 const order = z

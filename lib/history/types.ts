@@ -66,6 +66,8 @@ export interface HistoryFaultLine {
   readonly stoppedNode?: string;
   /** The store node whose process the fault killed. */
   readonly killedNode?: string;
+  /** The fault promoted a replica of the database. Orders that the replica did not have are gone. */
+  readonly promotedReplica?: true;
 }
 
 export interface HistoryOrder {

@@ -29,12 +29,14 @@ export const violationsSchema = z.object({
   duplicateClaims: count,
   overlappingHolds: count,
   staleWrites: count,
-  /** Fencing tokens that did not rise from grant to grant. Absent, like the next five: the run is older than the check. */
+  /** Fencing tokens that did not rise from grant to grant. Absent, like the next six: the run is older than the check. */
   fencingOrder: count.optional(),
   /** Answers that no order of events explains: sold after "sold out", or an older ticket after a newer one. */
   ticketOrder: count.optional(),
   /** Purchases answered "sold" that do not have exactly one order. */
   acknowledgedRows: count.optional(),
+  /** Purchases answered "sold" whose order a failover of the database lost. */
+  failoverLosses: count.optional(),
   /** Purchases of unknown outcome that have more than one order. */
   unknownRows: count.optional(),
   /** Refused purchases that have an order. */
@@ -184,6 +186,8 @@ export const runDocumentSchema = z.object({
       stoppedNode: z.string().optional(),
       /** The store node whose process the fault killed. */
       killedNode: z.string().optional(),
+      /** The fault promoted a replica of the database. */
+      promotedReplica: z.literal(true).optional(),
     }),
   ),
   /** How the lock went on after each fault, in the order of `faults`; null if no purchase waited. Absent: no fault. */

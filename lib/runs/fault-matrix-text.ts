@@ -16,6 +16,7 @@ const NOUNS: Readonly<Record<ViolationKind, readonly [one: string, many: string]
   fencingOrder: ["token out of order", "tokens out of order"],
   ticketOrder: ["impossible read", "impossible reads"],
   acknowledgedRows: ["sale without its order", "sales without their order"],
+  failoverLosses: ["order lost by the failover", "orders lost by the failover"],
   unknownRows: ["unanswered purchase with two orders", "unanswered purchases with two orders"],
   refusedRows: ["refused purchase with an order", "refused purchases with an order"],
   strayRows: ["stray order", "stray orders"],
@@ -23,6 +24,7 @@ const NOUNS: Readonly<Record<ViolationKind, readonly [one: string, many: string]
 
 /** Those that show the cause come first. */
 const IMPORTANCE: readonly ViolationKind[] = [
+  "failoverLosses",
   "overlappingHolds",
   "lostUpdates",
   "oversold",
@@ -90,6 +92,7 @@ export function spanText(times: readonly number[]): string {
 }
 
 const SHORT_NOUNS: Readonly<Partial<typeof NOUNS>> = {
+  failoverLosses: ["lost order", "lost orders"],
   overlappingHolds: ["overlap", "overlaps"],
   oversold: ["oversold", "oversold"],
   negativeStock: ["below zero", "below zero"],

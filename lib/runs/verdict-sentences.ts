@@ -54,8 +54,14 @@ export function violationSentences(document: RunDocument): string[] {
 /** Violations that only the history shows: the stock and the number of orders may still agree. */
 function recordSentences(violations: RunDocument["violations"]): string[] {
   const { fencingOrder = 0, ticketOrder = 0 } = violations;
-  const { acknowledgedRows = 0, unknownRows = 0, refusedRows = 0, strayRows = 0 } = violations;
+  const { acknowledgedRows = 0, failoverLosses = 0, unknownRows = 0, refusedRows = 0, strayRows = 0 } = violations;
   const sentences: string[] = [];
+  if (failoverLosses > 0) {
+    const orders = plural(failoverLosses, "order");
+    sentences.push(
+      `${orders} ${wasOrWere(failoverLosses)} acknowledged, then lost by a failover: the promoted replica of the database did not have ${failoverLosses === 1 ? "it" : "them"}.`,
+    );
+  }
   if (acknowledgedRows > 0) {
     const lack = acknowledgedRows === 1 ? "does" : "do";
     sentences.push(

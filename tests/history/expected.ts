@@ -109,6 +109,10 @@ const PLANTED: Readonly<Record<string, Expectation>> = {
     { acknowledgedRows: 1 },
     /answered "sold" to .*, but the database has no order\.$/,
   ),
+  "acknowledged-then-lost-by-a-failover": unsafe(
+    { failoverLosses: 1 },
+    /^node-2 acknowledged order o2 to buyer-2, and then a failover lost it: the promoted replica did not have it\.$/,
+  ),
   "acknowledged-twice-for-one-row": unsafe({ acknowledgedRows: 1 }, /but order o1 belongs to another purchase/),
   "acknowledged-with-two-rows": unsafe({ acknowledgedRows: 1 }, /but the database has 2 orders: o2, o3\.$/),
   "acknowledged-with-a-row-of-another-quantity": unsafe({ acknowledgedRows: 1 }),

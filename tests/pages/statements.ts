@@ -141,6 +141,7 @@ const CHECKS: Readonly<Record<string, string>> = {
   "Fencing order": "fencingOrder",
   "Ticket order": "ticketOrder",
   "Lost orders": "acknowledgedRows",
+  "Lost by a failover": "failoverLosses",
   "Duplicate orders": "unknownRows",
   "Rejected but sold": "refusedRows",
   "Stray orders": "strayRows",
