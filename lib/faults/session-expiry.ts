@@ -51,10 +51,10 @@ export const sessionExpiry: Fault = {
   matrixSale: (traits) => crowd(traits, { waitTimeoutMs: 25_000, faultAtMs: 0 }),
 
   async inject(injection) {
-    await injection.untilDue();
-    const { node, durationMs, traits, target } = injection;
+    const { node, atMs, durationMs, traits, target } = injection;
     const workMs = Math.min(LONGEST_PAUSE_MS, durationMs + RECONNECT_MS);
-    const index = await node.armStop({ point: "in-work", atMs: 0, durationMs: workMs });
+    // Armed before the first purchase: on a busy machine, a short sale would be over first.
+    const index = await node.armStop({ point: "in-work", atMs, durationMs: workMs });
     const holder = await untilWorking(injection, index);
     await using view = openLockView(traits, resourceOf(target));
     const before = await view.owner();

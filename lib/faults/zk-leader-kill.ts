@@ -35,18 +35,16 @@ export const zkLeaderKill: Fault = {
   matrixSale: (traits) => arrivals(traits, { rate: 20, durationMs: 5_000, waitTimeoutMs: 25_000 }),
 
   async inject(injection) {
-    const { topology, node, target, traits } = injection;
+    const { topology, node, target, traits, atMs } = injection;
     if (!topology) throw new FaultMissed("the run has no topology");
     const before = await ensembleStates(topology);
     const leader = before.find(({ mode }) => mode === "leader");
     if (!leader) throw new FaultMissed("no ZooKeeper server was the leader");
     await using view = openLockView(traits, resourceOf(target), topology.addresses.servers.zookeeper);
     await view.owner(); // Connects, so that the next reading takes milliseconds.
-    await injection.untilDue();
-    const holder = await untilWorking(
-      injection,
-      await node.armStop({ point: "in-work", atMs: 0, durationMs: WORK_MS }),
-    );
+    // Armed before the first purchase: on a busy machine, a short sale would be over first.
+    const index = await node.armStop({ point: "in-work", atMs, durationMs: WORK_MS });
+    const holder = await untilWorking(injection, index);
     const held = await view.owner();
     if (held === null) throw new FaultMissed("the lock had no entry although a buyer held it");
     const { next, keepsSession, ...interval } = await kill(topology, leader.member, held.owner);
