@@ -12,6 +12,9 @@ const name = ({ fault, traits }: (typeof cells)[number]) => `${traits.id} under 
 const expected = (fault: FaultId, strategy: string): ExpectedResult["expected"] =>
   expectedInMatrix(fault, traitsOf(strategy)).expected;
 
+/** Faults that wait for a holder of one store node. */
+const HOLDER_FAULTS: readonly FaultId[] = ["pause-holder", "slow-work", "kill-holder", "session-expiry"];
+
 describe("the expected result of a cell of the fault matrix", () => {
   it("has a reason for people: a sentence, or a clause if the fault does not apply", () => {
     for (const cell of cells) {
@@ -73,6 +76,14 @@ describe("the expected result of a cell of the fault matrix", () => {
       const sale = faultsById[fault].matrixSale(traits);
       assert.ok(sale.holdMs < sale.ttlMs, `${fault}: holds of ${sale.holdMs} ms, a lease of ${sale.ttlMs} ms`);
       assert.ok(sale.faultAtMs < (sale.durationMs ?? Infinity), `${fault} begins after the load`);
+      const ofOtherNodes = Math.ceil(((sale.vus ?? 0) * 2) / 3);
+      const needsHolder = HOLDER_FAULTS.includes(fault) && sale.vus !== undefined;
+      assert.ok(!needsHolder || sale.stock > ofOtherNodes, `${fault}: two nodes may sell all ${sale.stock} units`);
+      const isKill = fault === "kill-holder" || fault === "kill-between-setnx-expire";
+      if (isKill && expectedInMatrix(fault, traits).expected === "blocked") {
+        const lastArrivalMs = (sale.durationMs ?? 0) - sale.faultAtMs;
+        assert.ok(lastArrivalMs >= 1_500, `${fault}: the last buyer arrives ${lastArrivalMs} ms after the fault`);
+      }
       assert.ok((sale.vus === undefined) !== (sale.rate === undefined), `${fault} needs vus or rate`);
     }
   });

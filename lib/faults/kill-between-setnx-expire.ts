@@ -4,7 +4,7 @@ import { resourceOf } from "../stock/types";
 import { type Fault, FaultMissed, type Injection } from "./fault";
 import { killHolder } from "./kill-holder";
 import { untilRestarted } from "./killed-node";
-import { crowd } from "./matrix-sale";
+import { killedHolder } from "./matrix-sale";
 import { setsExpirySeparately } from "./orphaned-lock";
 import { withRedis } from "./redis-admin";
 
@@ -29,7 +29,7 @@ export const killBetweenSetnxExpire: Fault = {
     reason: "The lock of the killed holder has no expiry yet and stays taken until an operator breaks it.",
   }),
 
-  matrixSale: (traits) => crowd(traits, { stock: 20 }),
+  matrixSale: killedHolder,
 
   async inject(injection) {
     const { node, atMs } = injection;

@@ -1,6 +1,6 @@
 import type { Fault } from "./fault";
 import { untilRestarted } from "./killed-node";
-import { crowd } from "./matrix-sale";
+import { killedHolder } from "./matrix-sale";
 import { crashedLockMs, crashedLockReason } from "./orphaned-lock";
 import { waitedBetween } from "./waited-for-lock";
 
@@ -29,7 +29,7 @@ export const killHolder: Fault = {
     reason: crashedLockReason(traits, ttlMs),
   }),
 
-  matrixSale: (traits) => crowd(traits, { stock: 20 }),
+  matrixSale: killedHolder,
 
   async inject(injection) {
     const { node, atMs } = injection;

@@ -28,11 +28,14 @@ export const RELEASED_WAIT_MS = 20_000;
 /** For the buyers in front, after the lock of an ended holder is free. */
 const QUEUE_MS = 15_000;
 
-/** Buyers that start together, so that many of them wait when the fault begins. */
+/**
+ * Buyers that start together, so that many of them wait when the fault begins. Each node has a third of them, and the other two
+ * cannot buy the whole stock: a fault that waits for a holder of one node meets one, even if that node is the slowest.
+ */
 export function crowd(traits: StrategyTraits, change: Partial<MatrixSale> = {}): MatrixSale {
   const { ttlMs = TTL_MS } = change;
   return {
-    stock: 40,
+    stock: 50,
     vus: 60,
     holdMs: 10,
     ttlMs,
@@ -57,13 +60,26 @@ export function arrivals(traits: StrategyTraits, change: Partial<MatrixSale> = {
   };
 }
 
+/**
+ * For faults that kill the node of a holder. A lock that can stay taken needs buyers who arrive after the kill and wait for as long
+ * as they may: on a slow machine the buyers of a crowd may have used up most of their wait before it. With one buyer at a time at
+ * the lock, each node soon has a holder.
+ */
+export function killedHolder(traits: StrategyTraits): MatrixSale {
+  if (!canBlock(traits)) return crowd(traits);
+  return arrivals(traits, { stock: 60, rate: 30, holdMs: 10, faultAtMs: 100 });
+}
+
 /** Holders that work for longer than a server takes to restart. Their leases outlast their work. */
 export function longHolds(change: Partial<MatrixSale> = {}): MatrixSale {
   return { stock: 3, vus: 3, holdMs: 2_500, ttlMs: 10_000, waitTimeoutMs: 20_000, faultAtMs: 100, ...change };
 }
 
 function waitFor(traits: StrategyTraits, ttlMs: number): number {
-  const takenMs = crashedLockMs(traits, ttlMs);
-  const canBlock = takenMs === Infinity || traits.survives.holderCrash === "blocks";
-  return canBlock ? BLOCKED_WAIT_MS : takenMs + QUEUE_MS;
+  return canBlock(traits) ? BLOCKED_WAIT_MS : crashedLockMs(traits, ttlMs) + QUEUE_MS;
+}
+
+/** Whether the lock of a holder that crashes can stay taken for ever. */
+function canBlock(traits: StrategyTraits): boolean {
+  return crashedLockMs(traits, TTL_MS) === Infinity || traits.survives.holderCrash === "blocks";
 }
