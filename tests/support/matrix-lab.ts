@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { after, before, it } from "node:test";
 import { runMatrix } from "../../bin/matrix/run-matrix";
 import type { FaultId } from "../../lib/faults/ids";
+import type { RunDocument } from "../../lib/runs/document";
 import { type CellResult, expectedOf } from "../../lib/runs/fault-matrix";
+import { postgresPool } from "../../lib/services/postgres";
 import { setEnv } from "./lab-env";
 import { type OwnMemcached, startOwnMemcached } from "./own-memcached";
 import { type OwnRedis, startOwnRedis } from "./own-redis";
@@ -15,7 +17,12 @@ import { type StoreLab, startStoreLab } from "./store-lab";
 export interface TestedCell {
   readonly strategy: string;
   readonly fault: FaultId | null;
-  readonly shows?: (result: CellResult) => boolean;
+  readonly verify?: (run: CellRun) => void | Promise<void>;
+}
+
+export interface CellRun {
+  readonly result: CellResult;
+  readonly document: RunDocument;
 }
 
 const NODES = ["node-1", "node-2", "node-3"];
@@ -42,26 +49,25 @@ export function testCells(cells: readonly TestedCell[]): void {
   after(async () => {
     await lab?.[Symbol.asyncDispose]();
     await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
+    await postgresPool().end();
     rmSync(spoolDir, { recursive: true });
   });
 
-  for (const { strategy, fault, shows } of cells) {
+  for (const { strategy, fault, verify } of cells) {
     const { expected } = expectedOf(strategy, fault);
     it(`finds ${strategy} ${expected} ${fault === null ? "without a fault" : `under ${fault}`}`, async () => {
-      const results: CellResult[] = [];
+      const made: CellRun[] = [];
       const problems = await runMatrix({
         lab: { baseUrl: lab?.dashboard.url ?? "" },
         runs: [{ strategy, fault, repeat: 1 }],
         doneBefore: 0,
         out: { write: () => true },
-        onResult: (result) => void results.push(result),
+        onResult: (result, document) => void made.push({ result, document }),
       });
       assert.deepEqual(problems, []);
-      const [result] = results;
-      assert.ok(result, "expected a result");
-      const text = JSON.stringify(result);
-      assert.equal(result.measured, expected, text);
-      assert.ok(shows?.(result) ?? true, text);
+      const [run = assert.fail("expected a result")] = made;
+      assert.equal(run.result.measured, expected, JSON.stringify(run.result));
+      await verify?.(run);
     });
   }
 }

@@ -3,9 +3,6 @@ import { after, before, describe, it } from "node:test";
 import pg from "pg";
 import { pgDisconnect } from "../../../lib/faults/pg-disconnect";
 import type { FaultRequest } from "../../../lib/faults/request";
-import { checkHistory } from "../../../lib/history/check-history";
-import { overlapsIn } from "../../../lib/history/checkers/overlapping-holds";
-import { parseHistory } from "../../../lib/history/parse";
 import { emptyPercentiles } from "../../../lib/node/figures";
 import type { Coordinator } from "../../../lib/runs/coordinator";
 import { type RunDocument, runDocumentSchema } from "../../../lib/runs/document";
@@ -19,12 +16,11 @@ import { postgresPool } from "../../../lib/services/postgres";
 import { traitsOf } from "../../../lib/stock/stock-strategies";
 import { openFaultLab } from "../../support/fault-lab";
 import { requireEnv, setEnv } from "../../support/lab-env";
-import { type OwnMemcached, startOwnMemcached } from "../../support/own-memcached";
 import { makeProduct } from "../../support/rows";
 import { buyAt, type ShopAnswer, type ShopNode, startShopNodes } from "../../support/shop-node";
 
 requireEnv("DATABASE_URL", "REDIS_URL");
-setEnv({ STORE_NODE: "faults-lab", FAULTS_MAY_EMPTY: "memcached" });
+setEnv({ STORE_NODE: "faults-lab" });
 
 /** A connection as if of a store node's pool. */
 async function openAs(node: string): Promise<pg.Client> {
@@ -39,19 +35,15 @@ const SETTINGS = { stock: 60, vus: BUYERS, holdMs: 10, ttlMs: 1_000, waitTimeout
 
 describe("a run with a fault", () => {
   let nodes: readonly ShopNode[] = [];
-  let memcached: OwnMemcached;
   let lab: Coordinator;
 
   before(async () => {
-    memcached = await startOwnMemcached();
-    setEnv({ MEMCACHED_URL: memcached.url });
     nodes = await startShopNodes(["node-1", "node-2"], "sql-guarded");
     lab = await openFaultLab(nodes);
   });
   after(async () => {
     await lab?.stop();
     await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
-    await memcached?.[Symbol.asyncDispose]();
     await postgresPool().end();
   });
 
@@ -89,12 +81,7 @@ describe("a run with a fault", () => {
   describe("pause-holder", () => {
     const pause: FaultRequest = { id: "pause-holder", atMs: 100 };
 
-    it("makes redis-lock unsafe, which is safe without the fault", async () => {
-      // A busy machine can stop a node for a second, and so inject this fault without a request: the lease is longer here.
-      const control = await sell("redis-lock", [], { ttlMs: 10 * SETTINGS.ttlMs });
-      assert.equal(control.document.verdict, "safe", verdictText(control.document));
-      assert.deepEqual([control.document.expected, control.document.faults], ["safe", []]);
-
+    it("makes redis-lock unsafe, and is in the samples of the run while it lasts", async () => {
       const { document } = await sell("redis-lock", [pause]);
       const [event] = document.faults;
       assert.ok(event, verdictText(document));
@@ -138,15 +125,6 @@ describe("a run with a fault", () => {
       await assert.rejects(lab.armFault(opened.id, { id: "pause-holder" }), /has ended with the status finished/);
     });
 
-    it("leaves redis-fenced safe: the node rejects the stale write", async () => {
-      const { document, answers } = await sell("redis-fenced", [pause]);
-      assert.deepEqual([document.verdict, document.expected], ["safe", "safe"], verdictText(document));
-      assert.equal(document.faults.length, 1);
-      assert.ok(codes(answers).includes("fence_stale"));
-      const { verdict, violations } = await checkHistory(historyLines(document));
-      assert.deepEqual([verdict, violations], ["safe", document.violations]);
-    });
-
     it("is in the exported history with its interval and its proof", async () => {
       const { document } = await sell("sql-row-lock", [pause]);
       assert.equal(document.verdict, "safe", verdictText(document));
@@ -165,7 +143,7 @@ describe("a run with a fault", () => {
       assert.equal(document.verdict, "inconclusive", verdictText(document));
       assert.match(
         verdictText(document),
-        /stopped for \d+ ms, and a lock whose holder stops can stay taken for 10\.0 s/,
+        /stopped for [\d.]+ m?s, and a lock whose holder stops can stay taken for 10\.0 s/,
       );
     });
 
@@ -173,7 +151,8 @@ describe("a run with a fault", () => {
       const { document } = await sell("redis-lock", [{ ...pause, atMs: 600_000 }]);
       assert.equal(document.verdict, "inconclusive", verdictText(document));
       assert.match(verdictText(document), /fault pause-holder was not seen to take effect: no buyer/);
-      const next = await sell("redis-lock");
+      // The lease outlasts a stall of a busy machine.
+      const next = await sell("redis-lock", [], { ttlMs: 10 * SETTINGS.ttlMs });
       assert.equal(next.document.verdict, "safe", "the pause must not happen in the next run");
     });
   });
@@ -181,21 +160,6 @@ describe("a run with a fault", () => {
   describe("slow-work", () => {
     const slow: FaultRequest = { id: "slow-work", atMs: 100 };
     const changes = { holdMs: 60, stock: 40 };
-
-    it("lets a third holder into redis-set-px: the slow holder's DEL deletes the lock of another", async () => {
-      const control = await sell("redis-set-px", [], { ...changes, ttlMs: 10 * SETTINGS.ttlMs });
-      assert.equal(control.document.verdict, "safe", verdictText(control.document));
-      const { document } = await sell("redis-set-px", [slow], changes);
-      assert.deepEqual([document.verdict, document.expected], ["unsafe", "unsafe"], verdictText(document));
-      const [event] = document.faults;
-      assert.match(event?.proof ?? "", /^buyer-\d+ .*worked \d+ ms longer on node-1 while it held the lock/);
-      const history = await parseHistory(historyLines(document));
-      const [slowHolder] = /buyer-\d+/.exec(event?.proof ?? "") ?? [];
-      const others = overlapsIn(history.history).filter(
-        ({ first, second }) => first.buyerId !== slowHolder && second.buyerId !== slowHolder,
-      );
-      assert.ok(others.length > 0, "expected a third holder beside the second, after the slow one's DEL");
-    });
 
     it("does no harm under redis-lock: the slow holder finds its lease lost, and its release is not the owner's", async () => {
       const { document, answers } = await sell("redis-lock", [slow], changes);
@@ -210,32 +174,6 @@ describe("a run with a fault", () => {
       );
       assert.equal(document.faults.length, 1);
       assert.equal(codes(answers).filter((code) => code === "lease_lost").length, 1);
-    });
-  });
-
-  describe("memcached-flush", () => {
-    const flush: FaultRequest = { id: "memcached-flush", atMs: 100, durationMs: 1_500 };
-
-    it("makes memcached-add unsafe, which is safe without the fault", async () => {
-      const control = await sell("memcached-add");
-      assert.equal(control.document.verdict, "safe", verdictText(control.document));
-
-      const { document } = await sell("memcached-add", [flush], { holdMs: 80, stock: 30 });
-      const live = (await readSamples(document.id)).flatMap(({ faults = [] }) => faults);
-      assert.ok(
-        live.some(({ node, isActive }) => isActive && node === null),
-        "expected the flushes in a sample",
-      );
-      assert.deepEqual([document.verdict, document.expected], ["unsafe", "unsafe"], verdictText(document));
-      assert.match(document.faults[0]?.proof ?? "", /^flush_all deleted the lock held by [0-9a-f]+;/);
-      assert.ok(document.violations.overlappingHolds > 0, verdictText(document));
-    });
-
-    it("blocks memcached-cas, whose stock counter is gone", async () => {
-      const { document } = await sell("memcached-cas", [{ ...flush, atMs: 0 }], { stock: 1_000_000 });
-      assert.equal(document.verdict, "inconclusive", verdictText(document));
-      assert.match(document.faults[0]?.proof ?? "", /^flush_all deleted the stock counter at \d+ units;/);
-      assert.match(verdictText(document), /has vanished/);
     });
   });
 

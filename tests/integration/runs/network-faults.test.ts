@@ -27,11 +27,11 @@ const THINK_MS = 20;
  */
 const FAULTS: readonly FaultRequest[] = [
   { id: "latency", atMs: 0, durationMs: 600 },
-  { id: "reset_peer", atMs: 700, durationMs: 400 },
-  { id: "slicer", atMs: 1_800, durationMs: 700 },
-  { id: "down", atMs: 2_600, durationMs: 400 },
+  { id: "reset_peer", atMs: 700, durationMs: 800 },
+  { id: "slicer", atMs: 2_200, durationMs: 700 },
+  { id: "down", atMs: 3_000, durationMs: 800 },
 ];
-const LOAD_MS = 3_200;
+const LOAD_MS = 4_000;
 
 describe("a sale under faults of the network", () => {
   let nodes: readonly ShopNode[] = [];
