@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { PrintTurns, type Turn } from "../testing/print-turns";
 import { readPropertySeed } from "../testing/property-seed";
-import { STAGE_NAMES, STAGES, type Stage, type StageName } from "../testing/stages";
+import { STAGE_NAMES, STAGES, type Stage, type StageName, sharesApp } from "../testing/stages";
 import { abortOnStopSignals } from "../testing/stop-signals";
 import { printSummary } from "../testing/summary";
 import { addTallies, failure, type Tally } from "../testing/tally";
@@ -50,7 +50,13 @@ export async function runTests(flags: TestFlags): Promise<number> {
   const session = new TestSession({ filter, file, signal, needsApp, beginTurn: turnsFor(chosen) });
   const tallies: Tally[] = [];
   try {
-    tallies.push(...(await runTwoAtATime(chosen, { run: (stage) => session.runStage(stage), signal })));
+    tallies.push(
+      ...(await runTwoAtATime(chosen, {
+        run: (stage) => session.runStage(stage),
+        signal,
+        excludesEachOther: sharesApp,
+      })),
+    );
   } finally {
     tallies.push(await session.end());
   }

@@ -18,8 +18,9 @@ import {
 } from "./test-files";
 
 /**
- * The stages of `npm test`, in the order in which they begin. Two run at a time: beside one that computes runs one that waits,
- * and the two longest are last, so that they end together.
+ * The stages of `npm test`, in the order in which they begin. Two run at a time: the longest one begins first, and a short one is
+ * last, so that there are two until the end. The app is built beside the first three. The stages that need it run one after
+ * the other, and the stage that mostly waits runs beside the browser, which computes.
  */
 
 export interface StageContext extends JobContext {
@@ -38,14 +39,14 @@ export interface Stage {
 export const STAGE_NAMES = [
   "check",
   "unit",
-  "conformance",
+  "integration",
   "process",
   "simulation",
-  "interop",
   "http",
   "k6",
-  "integration",
   "e2e",
+  "conformance",
+  "interop",
 ] as const;
 export type StageName = (typeof STAGE_NAMES)[number];
 
@@ -60,8 +61,12 @@ export const STAGES: readonly Stage[] = [
     isEmpty: (file) => withPart(unitTestFiles(ROOT), file).length === 0,
     run: (context) => runUnitTests(unitTestFiles(ROOT), context),
   },
-  // Each file has its own resources and mostly waits: for leases to expire, for servers to restart.
-  nodeStage("conformance", { needs: "servers", concurrency: 6, limitMs: 15 * MINUTE_MS }),
+  {
+    name: "integration",
+    needs: "servers",
+    isEmpty: (file) => withPart(stageTestFiles(ROOT, "integration"), file).length === 0,
+    run: runIntegration,
+  },
   nodeStage("process", {
     needs: "nothing",
     files: () => processTestFiles(ROOT),
@@ -69,22 +74,23 @@ export const STAGES: readonly Stage[] = [
     limitMs: 10 * MINUTE_MS,
   }),
   nodeStage("simulation", { needs: "nothing", concurrency: 2, limitMs: 10 * MINUTE_MS }),
-  nodeStage("interop", { needs: "servers", concurrency: 3, limitMs: 10 * MINUTE_MS }),
   nodeStage("http", { needs: "app", limitMs: 10 * MINUTE_MS }),
   nodeStage("k6", { needs: "app", limitMs: 10 * MINUTE_MS }),
-  {
-    name: "integration",
-    needs: "servers",
-    isEmpty: (file) => withPart(stageTestFiles(ROOT, "integration"), file).length === 0,
-    run: runIntegration,
-  },
   {
     name: "e2e",
     needs: "app",
     isEmpty: (file) => withPart(stageTestFiles(ROOT, "e2e"), file).length === 0,
     run: runPlaywright,
   },
+  // Each file has its own resources and mostly waits: for leases to expire, for servers to restart.
+  nodeStage("conformance", { needs: "servers", concurrency: 6, limitMs: 15 * MINUTE_MS }),
+  nodeStage("interop", { needs: "servers", concurrency: 3, limitMs: 10 * MINUTE_MS }),
 ];
+
+/** The app has one run at a time, so the stages that open runs in it would reject each other's. */
+export function sharesApp(one: Stage, other: Stage): boolean {
+  return one.needs === "app" && other.needs === "app";
+}
 
 function nodeStage<Name extends StageName>(
   name: Name,

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { runTwoAtATime } from "./two-at-a-time";
 
 /** Items that run until the test ends them. */
-function startItems(items: readonly string[]) {
+function startItems(items: readonly string[], excludesEachOther = (_one: string, _other: string) => false) {
   const aborter = new AbortController();
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
@@ -11,7 +11,7 @@ function startItems(items: readonly string[]) {
     begun.push(item);
     return new Promise<string>((resolve) => ends.set(item, () => resolve(`${item} ended`)));
   };
-  const results = runTwoAtATime(items, { run, signal: aborter.signal });
+  const results = runTwoAtATime(items, { run, signal: aborter.signal, excludesEachOther });
   const end = async (item: string) => {
     ends.get(item)?.();
     await new Promise(setImmediate);
@@ -39,6 +39,20 @@ describe("runTwoAtATime", () => {
     await end("a");
     assert.deepEqual(begun, ["a", "b"]);
     assert.deepEqual(await results, ["a ended", "b ended"]);
+  });
+
+  it("never runs two items together that exclude each other, and begins a later one in place of a waiting one", async () => {
+    const sameLetter = (one: string, other: string) => one[0] === other[0];
+    const { begun, end, results } = startItems(["a1", "a2", "b1", "a3"], sameLetter);
+    assert.deepEqual(begun, ["a1", "b1"]);
+    await end("b1");
+    assert.deepEqual(begun, ["a1", "b1"]);
+    await end("a1");
+    assert.deepEqual(begun, ["a1", "b1", "a2"]);
+    await end("a2");
+    assert.deepEqual(begun, ["a1", "b1", "a2", "a3"]);
+    await end("a3");
+    assert.deepEqual(await results, ["a1 ended", "a2 ended", "b1 ended", "a3 ended"]);
   });
 
   it("runs a single item", async () => {
