@@ -52,14 +52,17 @@ describe("npm start and npm run lab -- down", () => {
     rmSync(paths.dir, { recursive: true, force: true });
   });
 
-  it("starts every server with private logs, reports them on a second call, and leaves no process running after down", async () => {
-    const { ended, state } = await up();
+  it("starts every server once if two commands run at once, with private logs, and reports them on a later call", async () => {
+    const both = await Promise.all([lab(UP), lab(UP)]);
+    for (const ended of both) assert.equal(ended.code, 0, outputOf(ended));
     const postgres = `127\\.0\\.0\\.1:${PORT_BASE + 10}`;
+    const text = both.map(({ stdout }) => stdout).join("");
     assert.match(
-      ended.stdout,
+      text,
       new RegExp(`✓ PostgreSQL +18\\.\\d+ \\(npm package\\), started on ${postgres} \\(\\d+\\.\\d s\\)`),
     );
-    assert.match(ended.stdout, /✓ migrations +applied 20261120000000_init/);
+    assert.match(text, /✓ migrations +applied 20261120000000_init/);
+    const state = stateOf(INSTANCE);
     assert.deepEqual(aliveOf(state).sort(), EVERYTHING);
 
     const again = await lab(UP);
@@ -67,24 +70,11 @@ describe("npm start and npm run lab -- down", () => {
     assert.match(again.stdout, /is already running/);
     assert.match(again.stdout, new RegExp(`DATABASE_URL=postgresql://lab@${postgres}/flash_sale_lab`));
     assert.deepEqual(aliveOf(stateOf(INSTANCE)).sort(), EVERYTHING);
-
     await assertLogsArePrivate(state);
-    assert.match((await lab(DOWN)).stdout, /The lab is stopped/);
-    assert.deepEqual(aliveOf(state), []);
-    assert.equal(await answers(REDIS_PORT), false);
-    assert.equal((await lab(["status", "--instance", INSTANCE])).code, 1);
-    assert.match((await lab(DOWN)).stdout, /not running/);
-  });
-
-  it("starts one lab if two commands run at once", async () => {
-    const [one, two] = await Promise.all([lab(UP), lab(UP)]);
-    assert.equal(one.code, 0, outputOf(one));
-    assert.equal(two.code, 0, outputOf(two));
-    assert.deepEqual(aliveOf(stateOf(INSTANCE)).sort(), EVERYTHING);
-    await lab(DOWN);
   });
 
   it("stops the processes of a killed lab before it starts a new one", async () => {
+    // Reports the lab of the test before, or starts one.
     const { state: crashed } = await up();
     process.kill(crashed.supervisor.pid, "SIGKILL");
     await waitFor(() => !readLiveState(paths), { what: "the supervisor to be gone", timeoutMs: 30_000 });
@@ -119,7 +109,7 @@ describe("npm start and npm run lab -- down", () => {
     }
   });
 
-  it("uses the next free port if a port is busy, and starts without a server that does not respond", async () => {
+  it("uses the next free port if one is busy, starts without a server that does not respond, and leaves no process after down", async () => {
     const occupant = createServer();
     await new Promise<void>((resolve) => occupant.listen(PORT_BASE + 40, "127.0.0.1", () => resolve()));
     try {
@@ -137,8 +127,13 @@ describe("npm start and npm run lab -- down", () => {
       assert.equal(state.env.REDIS_URL, undefined);
       assert.match(state.missing.redis ?? "", /REDIS_URL is set, but/);
       assert.match(state.env.REDLOCK_URLS ?? "", /^redis:/);
+
+      assert.match((await lab(DOWN)).stdout, /The lab is stopped/);
+      assert.deepEqual(aliveOf(state), []);
+      assert.equal(await answers(next), false);
+      assert.equal((await lab(["status", "--instance", INSTANCE])).code, 1);
+      assert.match((await lab(DOWN)).stdout, /not running/);
     } finally {
-      await lab(DOWN);
       await new Promise((resolve) => occupant.close(resolve));
     }
   });

@@ -3,16 +3,20 @@ import { existsSync, rmSync } from "node:fs";
 import path from "node:path";
 import { after, before, describe, it } from "node:test";
 import { Redis } from "ioredis";
+import { answers } from "../../../bin/provision/ports";
 import { isSameProcess } from "../../../bin/shared/process-identity.mjs";
 import { instancePaths } from "../../../bin/supervisor/paths";
+import { waitFor } from "../../../bin/supervisor/wait-for";
 import { TopologyLease } from "../../../lib/faults/topologies/topology-lease";
 import { waitUntil } from "../../support/wait-until";
-import { aliveOf, lab, outputOf, stateOf } from "./lab-command";
+import { aliveOf, lab, outputOf, stateOf, supervisorLog } from "./lab-command";
 
 /** A separate lab instance without the shop. */
-const INSTANCE = "topology-test";
+const INSTANCE = "running-lab-test";
 const PORT_BASE = 20_050 + 100 * (process.pid % 35);
+const REDIS_PORT = PORT_BASE + 20;
 const paths = instancePaths(INSTANCE);
+const UP = ["up", "--instance", INSTANCE, "--port-base", String(PORT_BASE), "--servers-only", "--detach"];
 const SENTINEL_PROCESSES = ["sentinel-1", "sentinel-2", "sentinel-3", "sentinel-master", "sentinel-replica"];
 
 const topologyProcesses = () =>
@@ -37,12 +41,17 @@ const takeSentinel = () =>
   });
 const notYet = () => false;
 
-describe("a topology of the lab", () => {
+/** Kills Redis whenever it runs. @returns what the lab says about it when it has stopped restarting it */
+function killedUntilFailed() {
+  const { processes, failed } = stateOf(INSTANCE);
+  const redis = processes.find(({ name }) => name === "redis");
+  if (redis && isSameProcess(redis)) process.kill(redis.pid, "SIGKILL");
+  return failed.find(({ name }) => name === "redis");
+}
+
+describe("a running lab", () => {
   before(async () => {
-    const started = await lab([
-      ...["up", "--instance", INSTANCE, "--port-base", String(PORT_BASE)],
-      ...["--servers-only", "--detach"],
-    ]);
+    const started = await lab(UP);
     assert.equal(started.code, 0, outputOf(started));
   });
   after(async () => {
@@ -50,7 +59,32 @@ describe("a topology of the lab", () => {
     rmSync(paths.dir, { recursive: true, force: true });
   });
 
-  it("ends with the connection that started it, and its data with it", async () => {
+  it("restarts a server that was killed, reports it if it keeps exiting, and starts it at the next `up`", async () => {
+    const { processes } = stateOf(INSTANCE);
+    const first = processes.find(({ name }) => name === "redis") ?? assert.fail("expected a Redis process, found none");
+    process.kill(first.pid, "SIGKILL");
+    const now = await waitFor(
+      async () => {
+        const redis = stateOf(INSTANCE).processes.find(({ name }) => name === "redis");
+        return redis && redis.restarts === 1 && (await answers(REDIS_PORT)) ? redis : null;
+      },
+      { what: "Redis to be back", timeoutMs: 60_000 },
+    );
+    assert.notEqual(now.pid, first.pid);
+    assert.match(supervisorLog(INSTANCE), /redis exited \(SIGKILL\); restarting in 200 ms/);
+
+    const failed = await waitFor(killedUntilFailed, { what: "Redis to be given up", timeoutMs: 50_000 });
+    assert.match(failed.reason, /^redis exited 6 times in 60 s, last with SIGKILL\./);
+    const status = await lab(["status", "--instance", INSTANCE]);
+    assert.match(status.stdout, /redis +failed +redis exited 6 times/);
+    assert.ok(status.stdout.includes(`npm run lab -- up --instance ${INSTANCE}`), status.stdout);
+    const revived = await lab(UP);
+    assert.equal(revived.code, 0, outputOf(revived));
+    assert.match(revived.stdout, /Running again: redis/);
+    assert.equal(await answers(REDIS_PORT), true);
+  });
+
+  it("ends a topology and its data with the connection that started it", async () => {
     const dataDir = path.join(paths.dataDir, "topologies", "sentinel");
     {
       await using lease = await takeSentinel();
@@ -65,7 +99,7 @@ describe("a topology of the lab", () => {
     assert.ok(!existsSync(dataDir), `expected no ${dataDir} after the end of the topology`);
   });
 
-  it("stops replication when its link is cut, promotes the replica of a killed master, and leaves the master down", async () => {
+  it("stops replication in a topology whose link is cut, promotes the replica of a killed master, and leaves the master down", async () => {
     await using lease = await takeSentinel();
     const [master, replica] = [lease.address("sentinel-master"), lease.address("sentinel-replica")];
     await command(master, "SET", "before", "1");
@@ -99,7 +133,7 @@ describe("a topology of the lab", () => {
     }
   });
 
-  it("is kept by the command until --stop, and ends with the lab", async () => {
+  it("keeps the topology that a command started until --stop, and ends it with the lab", async () => {
     const args = ["topology", "sentinel", "--instance", INSTANCE];
     const started = await lab(args);
     assert.equal(started.code, 0, outputOf(started));
