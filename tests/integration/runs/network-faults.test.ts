@@ -26,12 +26,12 @@ const THINK_MS = 20;
  * clients need time to connect again: `down` counts the connections that it ends.
  */
 const FAULTS: readonly FaultRequest[] = [
-  { id: "latency", atMs: 0, durationMs: 600 },
-  { id: "reset_peer", atMs: 700, durationMs: 800 },
-  { id: "slicer", atMs: 2_200, durationMs: 700 },
-  { id: "down", atMs: 3_000, durationMs: 800 },
+  { id: "latency", atMs: 0, durationMs: 1_500 },
+  { id: "reset_peer", atMs: 1_600, durationMs: 800 },
+  { id: "slicer", atMs: 3_100, durationMs: 700 },
+  { id: "down", atMs: 3_900, durationMs: 800 },
 ];
-const LOAD_MS = 4_000;
+const LOAD_MS = 4_800;
 
 describe("a sale under faults of the network", () => {
   let nodes: readonly ShopNode[] = [];
