@@ -9,7 +9,7 @@ const executablePath = process.env.CHROMIUM_PATH || undefined;
  * Specs that only view pages and finished runs, so that two of them can run at the same time. All others open runs: the lab
  * has one run at a time, measures it, and every open Lab page follows it, so they run one after the other.
  */
-const VIEWING = /(accessibility|keys|pages|policy|shop)\.spec\.ts$/;
+const VIEWING = /(accessibility|keys|over-time|pages|policy|shop)\.spec\.ts$/;
 /** With a selection of files or tests, Playwright would still run a whole dependency first. */
 const isSelection = process.argv.some((argument) => argument.endsWith(".spec.ts") || argument === "--grep");
 

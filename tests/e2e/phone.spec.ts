@@ -34,7 +34,8 @@ test("a long list of outcomes moves nothing below it", async ({ page, request })
 
 test("the name of a fault is not broken at its hyphen in the list of runs", async ({ page, request }) => {
   test.setTimeout(120_000);
-  await makeRun(request, { strategy: "redis-lock", faults: [{ id: "pause-holder" }] });
+  // The pause is a multiple of the lease.
+  await makeRun(request, { strategy: "redis-lock", ttlMs: 1_000, faults: [{ id: "pause-holder" }] });
   await page.goto("/runs?strategy=redis-lock");
   const names = page.getByRole("table").getByText("pause-holder", { exact: false }).and(page.locator("span.unbroken"));
   await expect(names.first()).toBeVisible();
