@@ -98,6 +98,8 @@ class Session {
     if (!running) throw new Error("this connection has started no topology");
     if (request.do === "kill") await running.kill(request.process);
     else if (request.do === "revive") await running.revive(request.process);
+    else if (request.do === "pause") running.pause(request.process, request.durationMs);
+    else if (request.do === "resume") running.resume(request.process);
     else if (request.do === "cut") await running.cut(request.link);
     else if (request.do === "restore") await running.restore(request.link);
     else await running.redirect(request.link, request.to);

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, existsSync, readFileSync } from "node:fs";
+import { startResumeTimer } from "../../lib/node/resume-timer";
 import type { ProcessSpec } from "../../servers/provisioning";
 import { startOf } from "../shared/process-identity.mjs";
 import { openLog } from "./log-files";
@@ -94,6 +95,7 @@ export class OwnedProcess {
     if (!this.child || pid === undefined) return;
     const isGone = () => this.child === null;
     this.signalLeader(this.spec.stopSignal ?? "SIGTERM");
+    this.resume(); // A paused process would not get the signal.
     const timeoutMs = this.spec.stopTimeoutMs ?? DEFAULT_STOP_TIMEOUT_MS;
     await waitFor(isGone, { what: this.spec.name, timeoutMs }).catch(() => {
       this.events.onNote(`${this.spec.name} did not exit within ${timeoutMs} ms; killed`);
@@ -109,6 +111,24 @@ export class OwnedProcess {
     signalGroup(pid, "SIGKILL");
     const isGone = () => this.child?.pid !== pid;
     await waitFor(isGone, { what: `${this.spec.name} to end after SIGKILL`, timeoutMs: KILL_TIMEOUT_MS, pollMs: 5 });
+  }
+
+  /**
+   * Stops the process (SIGSTOP) for this time. A detached timer resumes it, also if the lab dies before that.
+   * @throws Error if it is not running
+   */
+  pause(durationMs: number): void {
+    const pid = this.child?.pid;
+    if (pid === undefined) throw new Error(`${this.spec.name} is not running`);
+    if (!startResumeTimer(pid, durationMs)) {
+      throw new Error(`${this.spec.name} was not paused, because the process that resumes it did not start`);
+    }
+    this.signalLeader("SIGSTOP");
+  }
+
+  /** Lets a paused process continue before its time. */
+  resume(): void {
+    this.signalLeader("SIGCONT");
   }
 
   private spawn(): void {

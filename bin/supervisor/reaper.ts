@@ -26,6 +26,7 @@ export async function reapOrphans(recorded: readonly RecordedProcess[]): Promise
 function signalLeader(pid: number): void {
   try {
     process.kill(pid, "SIGINT");
+    process.kill(pid, "SIGCONT"); // A process that a fault paused would not get the signal.
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
   }

@@ -71,6 +71,14 @@ export class RunningTopology {
     return this.process(name).startAndWait(this.options.signal);
   }
 
+  pause(name: string, durationMs: number): void {
+    this.process(name).pause(durationMs);
+  }
+
+  resume(name: string): void {
+    this.process(name).resume();
+  }
+
   async cut(name: string): Promise<void> {
     await this.linkNamed(name).stop();
   }

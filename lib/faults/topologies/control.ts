@@ -8,6 +8,7 @@ import { TOPOLOGY_IDS } from "./ids";
 
 /** The PostgreSQL of the process that asks, for a topology that uses it. */
 const databaseUrl = z.url().max(1_000);
+const LONGEST_PROCESS_PAUSE_MS = 60_000;
 const name = z.string().min(1).max(64);
 
 export const controlRequestSchema = z.discriminatedUnion("do", [
@@ -19,6 +20,14 @@ export const controlRequestSchema = z.discriminatedUnion("do", [
   z.strictObject({ do: z.literal("kill"), process: name }),
   /** Starts a killed process again, with the data that is on its disk. */
   z.strictObject({ do: z.literal("revive"), process: name }),
+  /** SIGSTOP. The process continues after this time, also if the supervisor has died. */
+  z.strictObject({
+    do: z.literal("pause"),
+    process: name,
+    durationMs: z.int().min(1).max(LONGEST_PROCESS_PAUSE_MS),
+  }),
+  /** Lets a paused process continue now. */
+  z.strictObject({ do: z.literal("resume"), process: name }),
   z.strictObject({ do: z.literal("cut"), link: name }),
   z.strictObject({ do: z.literal("restore"), link: name }),
   /** Closes the connections of a link, and leads new ones to another planned port. */

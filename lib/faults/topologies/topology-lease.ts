@@ -45,6 +45,9 @@ export class TopologyLease implements AsyncDisposable {
   kill = (process: string) => this.tell({ do: "kill", process });
   /** Starts a killed process again, and waits until it answers. */
   revive = (process: string) => this.tell({ do: "revive", process });
+  /** SIGSTOP for this time, unless it is resumed earlier. */
+  pause = (process: string, durationMs: number) => this.tell({ do: "pause", process, durationMs });
+  resume = (process: string) => this.tell({ do: "resume", process });
   /** Closes the connections of a link, and refuses new ones until it is restored. */
   cut = (link: string) => this.tell({ do: "cut", link });
   restore = (link: string) => this.tell({ do: "restore", link });
