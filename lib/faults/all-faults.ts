@@ -2,6 +2,7 @@ import { bandwidth } from "./bandwidth";
 import { clockJump } from "./clock-jump";
 import { commitReplyLost } from "./commit-reply-lost";
 import { down } from "./down";
+import { etcdLeaderPause } from "./etcd-leader-pause";
 import type { Fault } from "./fault";
 import type { FaultId } from "./ids";
 import { killBetweenSetnxExpire } from "./kill-between-setnx-expire";
@@ -41,6 +42,7 @@ export const faultsById: Readonly<Record<FaultId, Fault>> = {
   "redlock-node-restart": redlockNodeRestart,
   "clock-jump": clockJump,
   "zk-leader-kill": zkLeaderKill,
+  "etcd-leader-pause": etcdLeaderPause,
   "session-expiry": sessionExpiry,
   "pg-disconnect": pgDisconnect,
   "pg-stall": pgStall,

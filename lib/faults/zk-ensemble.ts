@@ -1,11 +1,8 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { askText, parseHostPort } from "../../servers/text-protocol";
-import { elapsedMs, nowNs } from "../services/monotonic";
-import { FaultMissed } from "./fault";
 import type { TopologyLease } from "./topologies/topology-lease";
 import { ZK_MEMBERS, type ZkMember } from "./topologies/zk-names";
+import { untilKnown } from "./until-known";
 
-const POLL_MS = 50;
 const ANSWER_LIMIT_MS = 1_000;
 /** Two failed elections are possible within it. */
 const ELECTION_LIMIT_MS = 20_000;
@@ -40,29 +37,21 @@ export function parseSrvr(member: ZkMember, answer: string): ZkMemberState {
 /** @throws FaultMissed if none of the members leads in time */
 export function untilLed(topology: TopologyLease, members: readonly ZkMember[]): Promise<ZkLeader> {
   const failure = `${members.join(" and ")} elected no leader`;
-  return untilKnown(failure, async () => (await ensembleStates(topology, members)).find(isLeader));
+  const look = async () => (await ensembleStates(topology, members)).find(isLeader);
+  return untilKnown(look, { failure, limitMs: ELECTION_LIMIT_MS });
 }
 
 /** Whether a leader counts the session as alive (`dump`). @throws FaultMissed if it does not answer in time */
 export function hasSession(topology: TopologyLease, leader: ZkMember, sessionId: string): Promise<boolean> {
   const failure = `${leader} did not list its sessions`;
-  return untilKnown(failure, async () => dumpHasSession(await ask(topology, leader, "dump"), sessionId));
+  const look = async () => dumpHasSession(await ask(topology, leader, "dump"), sessionId);
+  return untilKnown(look, { failure, limitMs: ELECTION_LIMIT_MS });
 }
 
 /** @returns undefined if the answer lists no sessions */
 export function dumpHasSession(dump: string, sessionId: string): boolean | undefined {
   const sessions = /^SessionTracker dump:([\s\S]*)^ephemeral nodes dump:/m.exec(dump)?.[1];
   return sessions?.split(/\s+/).includes(`0x${sessionId}`);
-}
-
-async function untilKnown<T>(failure: string, look: () => Promise<T | undefined>): Promise<T> {
-  const beganNs = nowNs();
-  while (elapsedMs(beganNs) < ELECTION_LIMIT_MS) {
-    const known = await look();
-    if (known !== undefined) return known;
-    await delay(POLL_MS);
-  }
-  throw new FaultMissed(`${failure} within ${ELECTION_LIMIT_MS / 1_000} s`);
 }
 
 /** `zk-1 follower, zk-2 leader, zk-3 not serving` */

@@ -2,7 +2,7 @@ import { env } from "../services/current-env";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import { durationText } from "../services/number-text";
 import { resourceOf } from "../stock/types";
-import { whyNotHeldAndServed } from "./ensemble-proof";
+import { whyNotHeld, whyNotServed } from "./ensemble-proof";
 import { type Fault, FaultMissed } from "./fault";
 import { openLockView } from "./lock-owner";
 import { arrivals } from "./matrix-sale";
@@ -58,7 +58,7 @@ export const zkLeaderKill: Fault = {
     return { ...interval, proof };
   },
 
-  whyUnproven: whyNotHeldAndServed,
+  whyUnproven: (history, { fromNs, toNs }) => whyNotHeld(history, fromNs) ?? whyNotServed(history, { afterNs: toNs }),
 };
 
 /** Kills the leader, waits for the next one, and starts the killed server again. */

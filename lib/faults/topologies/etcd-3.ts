@@ -1,9 +1,8 @@
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { findEtcd, startEtcd } from "../../../servers/etcd/provision";
+import { ETCD_MEMBERS } from "./etcd-names";
 import type { Topology } from "./topology";
-
-export const ETCD_MEMBERS = ["etcd-1", "etcd-2", "etcd-3"] as const;
 
 /** A cluster of three etcd members. */
 export const etcd3: Topology = {

@@ -5,7 +5,7 @@ import { after, before, describe, it } from "node:test";
 import { instancePaths } from "../../../bin/supervisor/paths";
 import { TopologyHost } from "../../../bin/supervisor/topology-host";
 import { topologiesById } from "../../../lib/faults/topologies/all-topologies";
-import { ETCD_MEMBERS } from "../../../lib/faults/topologies/etcd-3";
+import { ETCD_MEMBERS } from "../../../lib/faults/topologies/etcd-names";
 import type { TopologyId } from "../../../lib/faults/topologies/ids";
 import { ZK_LINKS, ZK_MEMBERS } from "../../../lib/faults/topologies/zk-names";
 import { openEtcdGateway } from "../../../lib/locks/etcd/etcd-client";
