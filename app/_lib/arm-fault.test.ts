@@ -1,24 +1,34 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { runDocument } from "@/lib/runs/testing/run-fixture";
-import { armableFaults, armedFaultOf, armedText } from "./arm-fault";
+import { armedFaultOf, armedText, newRunHref, offeredFaults } from "./arm-fault";
+import { configFromQuery } from "./run-config";
 import type { CatalogueFault } from "./strategy-catalogue";
 
 const FORM = { id: "pause-holder", node: "", startS: "", lengthS: "" };
 const CATALOGUE: readonly CatalogueFault[] = [
-  { id: "pause-holder", does: "Stops the node.", needsProxies: false, reasonsAgainst: { none: "it holds no lock" } },
-  { id: "latency", does: "Delays data.", needsProxies: true, reasonsAgainst: {} },
-  { id: "down", does: "Ends connections.", needsProxies: true, reasonsAgainst: {} },
+  { id: "pause-holder", does: "Stops the node.", topology: null, reasonsAgainst: { none: "it holds no lock" } },
+  { id: "latency", does: "Delays data.", topology: null, reasonsAgainst: {} },
+  { id: "redis-failover", does: "Ends a server.", topology: "sentinel", reasonsAgainst: { none: "it holds no lock" } },
 ];
 
 describe("the form that injects a fault into a run in progress", () => {
-  it("offers the faults that apply, and those of the network if the run has proxies", () => {
-    const { config } = runDocument({});
-    const offered = (strategy: string, faults: NonNullable<typeof config.faults>) =>
-      armableFaults({ strategy, config: { ...config, faults } }, CATALOGUE).map(({ id }) => id);
-    assert.deepEqual(offered("redis-lock", []), ["pause-holder"]);
-    assert.deepEqual(offered("none", []), []);
-    assert.deepEqual(offered("none", [{ id: "latency" }]), ["latency", "down"]);
+  it("offers the faults that apply, and a new run for those that need other servers", () => {
+    const offered = (strategy: string) => {
+      const { inThisRun, inNewRun } = offeredFaults(strategy, CATALOGUE);
+      return [inThisRun, inNewRun].map((faults) => faults.map(({ id }) => id));
+    };
+    assert.deepEqual(offered("redis-lock"), [["pause-holder", "latency"], ["redis-failover"]]);
+    assert.deepEqual(offered("none"), [["latency"], []]);
+  });
+
+  it("gives the new run the settings of this one, with the fault in place of its own", () => {
+    const run = runDocument({ strategy: "redis-lock" });
+    const config = { ...run.config, stock: 77, faults: [{ id: "latency" as const }] };
+    const href = newRunHref({ ...run, config }, CATALOGUE[2] ?? assert.fail());
+    const query = Object.fromEntries(new URL(href, "http://lab").searchParams);
+    const { strategy, stock, faults } = configFromQuery(query, { nodes: 3, engine: "builtin" });
+    assert.deepEqual([strategy, stock, faults], ["redis-lock", 77, [{ id: "redis-failover" }]]);
   });
 
   it("sends what was entered, in milliseconds", () => {

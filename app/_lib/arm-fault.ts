@@ -1,6 +1,7 @@
 import type { ArmedFault } from "@/lib/faults/request";
 import type { RunDocument } from "@/lib/runs/document";
 import { durationText } from "./format";
+import { configOfRun, queryOf } from "./run-config";
 import type { CatalogueFault } from "./strategy-catalogue";
 
 /** The form that injects a fault into a run in progress. */
@@ -13,16 +14,24 @@ export interface FaultForm {
   readonly lengthS: string;
 }
 
-/** The faults that a run in progress can have. A run that has one fault of the network has the proxies for all of them. */
-export function armableFaults(
-  { strategy, config }: Pick<RunDocument, "strategy" | "config">,
-  catalogue: readonly CatalogueFault[],
-): CatalogueFault[] {
-  const needsProxies = new Set(catalogue.filter((fault) => fault.needsProxies).map(({ id }) => id));
-  const hasProxies = config.faults?.some(({ id }) => needsProxies.has(id)) ?? false;
-  return catalogue.filter((fault) => {
-    return fault.reasonsAgainst[strategy] === undefined && (hasProxies || !fault.needsProxies);
-  });
+/** The faults that apply to a run in progress. Those that need the servers of a topology need a new run. */
+export interface OfferedFaults {
+  readonly inThisRun: readonly CatalogueFault[];
+  readonly inNewRun: readonly CatalogueFault[];
+}
+
+export function offeredFaults(strategy: string, catalogue: readonly CatalogueFault[]): OfferedFaults {
+  const applicable = catalogue.filter(({ reasonsAgainst }) => reasonsAgainst[strategy] === undefined);
+  return {
+    inThisRun: applicable.filter(({ topology }) => topology === null),
+    inNewRun: applicable.filter(({ topology }) => topology !== null),
+  };
+}
+
+/** Address of the Lab page with the settings of a run and this fault instead of its own. */
+export function newRunHref(run: Pick<RunDocument, "strategy" | "target" | "config">, { id }: CatalogueFault): string {
+  const faults = [{ id: id as ArmedFault["id"] }];
+  return `/?${queryOf({ ...configOfRun(run), faults })}`;
 }
 
 /** The request, or what is wrong with the form. */

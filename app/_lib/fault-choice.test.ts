@@ -4,7 +4,7 @@ import { faultDescription, faultOptions, faultProblem, faultsOfValue, faultValue
 import type { CatalogueFault } from "./strategy-catalogue";
 
 const catalogue: readonly CatalogueFault[] = [
-  { id: "pause-holder", does: "Stops the node.", needsProxies: false, reasonsAgainst: { none: "it holds no lock" } },
+  { id: "pause-holder", does: "Stops the node.", topology: null, reasonsAgainst: { none: "it holds no lock" } },
 ];
 const values = (strategy: string, value: string) =>
   faultOptions({ strategy, faults: faultsOfValue(value) }, catalogue).map((option) => option.value);

@@ -76,7 +76,7 @@ describe("API errors", () => {
 describe("reason why a sale cannot run", () => {
   const strategy = { id: "none", available: true, unavailableReason: null, needs: [] } as unknown as CatalogueStrategy;
   const faults = [
-    { id: "pause-holder", does: "Stops the node.", needsProxies: false, reasonsAgainst: { none: "it holds no lock" } },
+    { id: "pause-holder", does: "Stops the node.", topology: null, reasonsAgainst: { none: "it holds no lock" } },
   ];
   const catalogue = { strategies: [strategy], engines: [], faults };
 

@@ -17,8 +17,8 @@ export interface CatalogueFault {
   readonly id: string;
   /** One sentence that says what the fault does. */
   readonly does: string;
-  /** Only a run that is opened with such a fault can have it. */
-  readonly needsProxies: boolean;
+  /** The topology that it acts on: only a run that is opened with the fault can have it. Null: a running sale can. */
+  readonly topology: string | null;
   /** Why the fault is not applicable, by strategy id; applicable strategies have no entry. */
   readonly reasonsAgainst: Readonly<Record<string, string>>;
 }

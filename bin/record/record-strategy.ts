@@ -43,7 +43,8 @@ interface Session {
 export async function recordStrategy(strategyId: string, target: StockTarget): Promise<Recording> {
   const { kind, needs } = traitsOf(strategyId);
   const servers = [...new Set<ServerId>(["postgres", ...(needs as ServerId[])])];
-  await using proxies = await RunProxies.open(BUYERS, servers);
+  await using proxies = new RunProxies();
+  await proxies.open(BUYERS, servers);
   const session: Session = { isRecording: false, isGated: kind === "atomic", duringWork: null };
   await using a = openSide("A", { strategyId, servers, proxies, session });
   await using b = openSide("B", { strategyId, servers, proxies, session });

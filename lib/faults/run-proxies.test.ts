@@ -4,11 +4,11 @@ import { RunProxies } from "./run-proxies";
 
 describe("the proxies of a run", () => {
   it("are one for each node and server endpoint, below the ports of outgoing connections, and end together", async () => {
-    const proxies = await RunProxies.open(
-      ["node-1", "node-2"],
-      ["postgres"],
-      () => "postgresql://lab@127.0.0.1:9/none",
-    );
+    const proxies = new RunProxies(() => "postgresql://lab@127.0.0.1:9/none");
+    await proxies.open(["node-1"], ["postgres"]);
+    const before = proxies.ports;
+    await proxies.open(["node-1", "node-2"], ["postgres"]);
+    assert.deepEqual(proxies.ports["node-1"], before["node-1"], "expected the open proxy to stay");
     const ports = Object.entries(proxies.ports).map(([node, { postgres = [] }]) => [node, postgres] as const);
     assert.deepEqual(
       ports.map(([node, { length }]) => [node, length]),

@@ -22,24 +22,23 @@ const ATTEMPTS = 100;
  * the process that opened the run. If it dies, the kernel closes their connections, and the purchases that need them fail.
  */
 export class RunProxies implements AsyncDisposable {
-  private constructor(private readonly proxies: readonly ServerProxy[]) {}
+  private readonly proxies: ServerProxy[] = [];
 
-  /** @throws Error if no port is free */
-  static async open(
-    nodes: readonly string[],
-    servers: readonly ServerId[],
-    addressOf: (server: ServerId) => string | undefined = serverAddress,
-  ): Promise<RunProxies> {
+  constructor(private readonly addressOf: (server: ServerId) => string | undefined = serverAddress) {}
+
+  /** Opens the proxies that are missing between these nodes and servers: all of them or none. @throws Error if no port is free */
+  async open(nodes: readonly string[], servers: readonly ServerId[]): Promise<void> {
     const opened: ServerProxy[] = [];
+    const missing = nodes.flatMap((node) =>
+      servers.flatMap((server) => (this.between([node], [server]).length > 0 ? [] : [{ node, server }])),
+    );
     try {
-      for (const node of nodes) {
-        for (const server of servers) {
-          for (const endpoint of endpointsOf(serverKind(server), addressOf(server) ?? "")) {
-            opened.push({ node, server, proxy: await startProxy(`${node}-${server}`, endpoint) });
-          }
+      for (const { node, server } of missing) {
+        for (const endpoint of endpointsOf(serverKind(server), this.addressOf(server) ?? "")) {
+          opened.push({ node, server, proxy: await startProxy(`${node}-${server}`, endpoint) });
         }
       }
-      return new RunProxies(opened);
+      this.proxies.push(...opened);
     } catch (error) {
       await stopAll(opened);
       throw error;
@@ -55,6 +54,10 @@ export class RunProxies implements AsyncDisposable {
       ofNode[server] = [...(ofNode[server] ?? []), proxy.port];
     }
     return ports;
+  }
+
+  get isEmpty(): boolean {
+    return this.proxies.length === 0;
   }
 
   between(nodes: readonly string[], servers: readonly ServerId[]): readonly ServerProxy[] {

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { LocalQueues } from "../locks/baseline/local-mutex";
 import { env } from "../services/current-env";
 import { gauge } from "../services/metrics";
 import { postgresPool } from "../services/postgres";
@@ -15,11 +16,13 @@ export function currentNode(): StoreNode {
   return processSingleton("store-node", () => {
     const { STORE_NODE, LOCK_STRATEGY, SPOOL_DIR, HOLD_MS, LOCK_TTL_MS, WAIT_TIMEOUT_MS } = env();
     const stops = new NodeStops();
+    // A run that moves to proxies in mid-sale must not get a second mutex.
+    const localQueues: LocalQueues = new Map();
     const create = (id: string, { pool, locks }: Pick<StockDependencies, "pool" | "locks">) =>
       createStockStrategy(id, {
         pool,
         node: STORE_NODE,
-        locks: { ...locks, beforeExpiry: stops.beforeExpiry, renewsLease: stops.renewsLease },
+        locks: { ...locks, localQueues, beforeExpiry: stops.beforeExpiry, renewsLease: stops.renewsLease },
         failpoints: stops,
       });
     const node = new StoreNode({

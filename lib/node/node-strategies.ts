@@ -1,6 +1,6 @@
 import type { StockStrategy } from "../stock/types";
 import type { RunRoutes } from "./run-assignment";
-import type { ActiveRun } from "./run-registry";
+import { RunClients } from "./run-clients";
 
 export interface NodeStrategiesOptions {
   readonly activeStrategy: string;
@@ -49,11 +49,14 @@ export class NodeStrategies implements AsyncDisposable {
     return created;
   }
 
-  /** The strategy of a run. If the run has routes to servers, the strategy is its own, with clients that use them. */
-  forRun(id: string, routes: RunRoutes | undefined): Pick<ActiveRun, "strategy" | "closeClients"> {
-    const strategy = this.get(id);
-    const proxied = routes && this.options.createProxied?.(id, routes);
-    return proxied ? { strategy: proxied.strategy, closeClients: proxied.close } : { strategy, closeClients: null };
+  /** The clients of a run with this strategy. If the run has routes to servers, they are its own. */
+  forRun(id: string, routes: RunRoutes | undefined): RunClients {
+    const openProxied = (wanted: RunRoutes): ProxiedStrategy => {
+      const proxied = this.options.createProxied?.(id, wanted);
+      if (!proxied) throw new Error("this node has no separate clients for a run");
+      return proxied;
+    };
+    return new RunClients({ direct: this.get(id), openProxied }, routes);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

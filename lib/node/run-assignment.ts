@@ -44,6 +44,10 @@ export function routesOf({ proxyPorts, serverAddresses }: RunAssignment, node: s
   return { ports: ports ?? {}, addresses: serverAddresses ?? {} };
 }
 
+/** Proxies for a run in progress; body of `PUT /api/node/runs/{id}/routes`. */
+export const newRoutesSchema = assignmentSchema.pick({ proxyPorts: true }).required();
+export type NewRoutes = z.infer<typeof newRoutesSchema>;
+
 /** Before a run opens, one node prepares its stock for all nodes; body of `POST /api/node/runs/{id}/prepare`. */
 export const preparationSchema = assignmentSchema
   .pick({ strategy: true, target: true })

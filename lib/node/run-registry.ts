@@ -1,7 +1,7 @@
-import type { StockStrategy } from "../stock/types";
 import type { PurchaseMeter, RunFigures } from "./purchase-meter";
 import type { Recorder } from "./recorder";
 import type { RunAssignment } from "./run-assignment";
+import type { RunClients } from "./run-clients";
 import type { SpooledRun } from "./spool";
 
 /**
@@ -12,9 +12,7 @@ export type RunState = "reserved" | "open" | "closed";
 
 export interface ActiveRun {
   readonly assignment: RunAssignment;
-  readonly strategy: StockStrategy;
-  /** Closes the clients that only this run uses. Null: it uses those of the process. */
-  readonly closeClients: (() => Promise<void>) | null;
+  readonly clients: RunClients;
   readonly meter: PurchaseMeter;
   readonly figures: RunFigures;
   readonly recorder: Recorder;

@@ -81,6 +81,49 @@ describe("StoreNode", () => {
     assert.deepEqual(disposed, ["of-run proxied"]);
   });
 
+  it("moves an open run to proxies: new purchases use them, a purchase in progress keeps its clients", async () => {
+    const { node, disposed, proxied } = makeNode();
+    const ports = (port: number) => ({ "node-1": { redis: [port] } });
+    assert.equal(node.reroute("run-1", ports(26_001)), false, "expected no switch of an unknown run");
+    node.reserve(makeAssignment("run-1"));
+    assert.equal(node.reroute("run-1", ports(26_001)), false, "expected no switch before the run is open");
+    node.open("run-1");
+    const before = node.plan(TARGET);
+    assert.equal(node.reroute("run-1", ports(26_001)), true);
+    const during = node.plan(TARGET);
+    assert.deepEqual([before.strategy.id, during.strategy.id], ["of-run", "of-run through proxies"]);
+    assert.equal(before.strategy, node.strategy("of-run"));
+    assert.ok(node.isCurrent(before) && before.meter === during.meter, "expected both to belong to the run");
+    node.reroute("run-1", ports(26_001));
+    assert.equal(node.plan(TARGET).strategy, during.strategy, "expected the same clients for the same proxies");
+    node.reroute("run-1", ports(26_002));
+    assert.notEqual(node.plan(TARGET).strategy, during.strategy);
+    assert.deepEqual(proxied, [
+      { ports: { redis: [26_001] }, addresses: {} },
+      { ports: { redis: [26_002] }, addresses: {} },
+    ]);
+    node.close("run-1");
+    assert.equal(node.reroute("run-1", ports(26_003)), false, "expected no switch of a closed run");
+    assert.deepEqual(disposed, [], "expected open clients while the run may have purchases in flight");
+    node.forget("run-1");
+    assert.deepEqual(disposed, ["of-run proxied", "of-run proxied"]);
+  });
+
+  it("keeps its clients if those for the proxies cannot be opened", () => {
+    const node = new StoreNode({
+      name: "node-1",
+      activeStrategy: "of-shop",
+      createStrategy: (id) => ({ id }) as unknown as StockStrategy,
+      createProxied: () => {
+        throw new Error("Redis is not configured");
+      },
+      defaults: DEFAULTS,
+    });
+    node.assign(makeAssignment("run-1"));
+    assert.throws(() => node.reroute("run-1", { "node-1": { redis: [26_001] } }), /Redis is not configured/);
+    assert.equal(node.plan(TARGET).strategy, node.strategy("of-run"));
+  });
+
   it("serves a run with servers of a topology through separate clients", async () => {
     const { node, proxied } = makeNode();
     const serverAddresses = { redis: "redis+sentinel://127.0.0.1:16482/lab" };

@@ -84,7 +84,7 @@ export class StoreNode {
   /** Ends the preparation of a run's stock. Called once for all nodes, after the run's counter was read. */
   async handBack(runId: string): Promise<void> {
     const run = this.runs.get(runId);
-    await run?.strategy.handBack?.(run.assignment.target);
+    await run?.clients.strategy.handBack?.(run.assignment.target);
   }
 
   /**
@@ -112,7 +112,7 @@ export class StoreNode {
   }
 
   private newRun(assignment: RunAssignment, isResumed: boolean): ActiveRun {
-    const { strategy, closeClients } = this.strategies.forRun(assignment.strategy, routesOf(assignment, this.name));
+    const clients = this.strategies.forRun(assignment.strategy, routesOf(assignment, this.name));
     const capacity = this.options.historyCapacity?.() ?? HISTORY_CAPACITY;
     const spooled = this.options.spool?.recover(assignment.runId) ?? null;
     const figures = spooled ? figuresOf(recordedOperations(spooled.ndjson)) : new RunFigures();
@@ -121,8 +121,7 @@ export class StoreNode {
     recorder.spool = this.options.spool?.open(assignment.runId, recorder) ?? null;
     return {
       assignment,
-      strategy,
-      closeClients,
+      clients,
       meter: new PurchaseMeter(metrics(), figures),
       figures,
       recorder,
@@ -130,6 +129,14 @@ export class StoreNode {
       isResumed,
       state: "reserved",
     };
+  }
+
+  /** Serves new purchases of an open run through these proxies. Purchases in progress end with their clients. @returns false if it is not open */
+  reroute(runId: string, proxyPorts: RunAssignment["proxyPorts"]): boolean {
+    const run = this.runs.get(runId);
+    if (run?.state !== "open") return false;
+    run.clients.use(routesOf({ ...run.assignment, proxyPorts }, this.name));
+    return true;
   }
 
   /** Closes a run on this node: purchases in flight still belong to it, new ones do not. @returns false if it is unknown */
@@ -146,8 +153,8 @@ export class StoreNode {
     this.runs.forget(runId);
   }
 
-  private release({ assignment: { runId }, recorder, closeClients }: ActiveRun): void {
-    void closeClients?.();
+  private release({ assignment: { runId }, recorder, clients }: ActiveRun): void {
+    void clients.close();
     this.stops.forget(runId);
     void recorder.spool?.stop().then(() => this.options.spool?.forget(runId));
   }
@@ -197,7 +204,7 @@ export class StoreNode {
   /** Compares the stock count that a run's strategy keeps elsewhere with PostgreSQL's row; null if it keeps none. */
   async drift(runId: string): Promise<StockDrift | null> {
     const run = this.runs.get(runId);
-    return (await run?.strategy.drift?.(run.assignment.target)) ?? null;
+    return (await run?.clients.strategy.drift?.(run.assignment.target)) ?? null;
   }
 
   /** Call once per purchase, after parsing: every later step takes the plan as an argument. */
@@ -205,7 +212,7 @@ export class StoreNode {
     const resource = resourceOf(target);
     const run = this.openRunOf(resource);
     const meter = run?.meter ?? this.shopMeter;
-    const strategy = run?.strategy ?? this.strategies.active;
+    const strategy = run?.clients.strategy ?? this.strategies.active;
     const { holdMs, ttlMs, waitTimeoutMs } = run?.assignment ?? this.options.defaults;
     return { resource, strategy, run, meter, holdMs, ttlMs, waitTimeoutMs, fencing: run?.assignment.fencing ?? true };
   }
@@ -262,7 +269,7 @@ export class StoreNode {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.runs.all().map(({ recorder }) => recorder.spool?.end()));
-    await Promise.allSettled(this.runs.all().map(({ closeClients }) => closeClients?.()));
+    await Promise.allSettled(this.runs.all().map(({ clients }) => clients.close()));
     await this.strategies[Symbol.asyncDispose]();
   }
 }

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { ArmedFault, FaultRequest } from "../faults/request";
-import { RunProxies } from "../faults/run-proxies";
-import { notArmable, planArmedFault } from "./arm-fault";
+import { type ArmableRun, notArmable, planArmedFault } from "./arm-fault";
 import type { RunDocument } from "./document";
 import { runDocument } from "./testing/run-fixture";
 
@@ -14,8 +13,8 @@ function selling(faults: FaultRequest[] = []): RunDocument {
   const document = runDocument({ strategy: "redis-lock", status: "running", expected: "safe" });
   return { ...document, config: { ...document.config, nodes: 2, holdMs: 5, ttlMs: 1_000, faults } };
 }
-const arm = (armed: ArmedFault, faults?: FaultRequest[], proxies: RunProxies | null = null) =>
-  planArmedFault(armed, { document: selling(faults), proxies, nodeNames: NODES, sellingMs: 2_500 });
+const arm = (armed: ArmedFault, faults?: FaultRequest[], topology: ArmableRun["topology"] = null) =>
+  planArmedFault(armed, { document: selling(faults), topology, nodeNames: NODES, sellingMs: 2_500 });
 
 describe("a fault that is armed in a running sale", () => {
   it("is added to the run's settings at its time since the first purchase, and changes the expected verdict", () => {
@@ -35,28 +34,28 @@ describe("a fault that is armed in a running sale", () => {
     assert.throws(() => arm({ id: "kill-holder" }, four), /id: the run already has 4 faults/);
   });
 
-  it("is refused if it needs proxies that the run was not opened with", async () => {
-    assert.throws(
-      () => arm({ id: "latency" }),
-      /latency needs proxies between the nodes and postgres, redis, .* Open a new run with latency\./,
-    );
-    const address = () => "redis://127.0.0.1:9";
-    await using proxies = await RunProxies.open(["node-1"], ["redis"], address);
-    assert.throws(
-      () => arm({ id: "latency", server: "redis" }, [], proxies),
-      /needs proxies between the nodes and redis/,
-    );
-    const { planned } = arm({ id: "latency", server: "redis", node: "node-1" }, [], proxies);
+  it("may act on the network of its node and server, without proxies yet", () => {
+    const { planned } = arm({ id: "latency", server: "redis", node: "node-1" });
     assert.deepEqual([planned.nodeNames, planned.servers], [["node-1"], ["redis"]]);
+  });
+
+  it("is refused if it acts on a server that the run's topology replaces", () => {
+    const servers = { redis: "redis+sentinel://127.0.0.1:16482/lab" };
+    const topology = { addresses: { servers } } as unknown as ArmableRun["topology"];
+    assert.throws(
+      () => arm({ id: "latency" }, [], topology),
+      /acts on redis, .* Name another server, or open a new run/,
+    );
+    assert.deepEqual(arm({ id: "latency", server: "postgres" }, [], topology).planned.servers, ["postgres"]);
   });
 
   it("is refused if it needs a topology that the run was not opened with", () => {
     process.env.LAB_CONTROL_FILE = "/nowhere";
     const { config, ...document } = selling();
-    const run = { document: { ...document, config: { ...config, ttlMs: 10_000 } }, proxies: null };
+    const run = { document: { ...document, config: { ...config, ttlMs: 10_000 } }, topology: null };
     assert.throws(
       () => planArmedFault({ id: "redis-failover" }, { ...run, nodeNames: NODES, sellingMs: 0 }),
-      /needs the topology sentinel, .* Open a new run with redis-failover\./,
+      /needs the servers of the topology sentinel from the first purchase on\. Open a new run with redis-failover\./,
     );
   });
 

@@ -1,5 +1,5 @@
 import { type ArmedFault, type FaultRequest, MAX_FAULTS_PER_RUN } from "../faults/request";
-import type { RunProxies } from "../faults/run-proxies";
+import type { TopologyLease } from "../faults/topologies/topology-lease";
 import { traitsOf } from "../stock/stock-strategies";
 import type { RunDocument } from "./document";
 import { expectedVerdict } from "./expected";
@@ -9,8 +9,8 @@ import { invalidFault, type PlannedFault, planFault } from "./plan-faults";
 /** A run in progress, for a fault that it was not opened with. */
 export interface ArmableRun {
   readonly document: RunDocument;
-  /** The proxies that the run was opened with. */
-  readonly proxies: RunProxies | null;
+  /** The topology that the run was opened with. */
+  readonly topology: Pick<TopologyLease, "addresses"> | null;
   /** The store nodes that serve the run. */
   readonly nodeNames: readonly string[];
   /** How long the run has been selling. */
@@ -23,7 +23,7 @@ export interface ArmableRun {
  */
 export function planArmedFault(
   { inMs = 0, ...armed }: ArmedFault,
-  { document, proxies, nodeNames, sellingMs }: ArmableRun,
+  { document, topology, nodeNames, sellingMs }: ArmableRun,
 ): { readonly document: RunDocument; readonly planned: PlannedFault } {
   const { strategy, config } = document;
   const { ttlMs, fencing, faults = [] } = config;
@@ -31,29 +31,29 @@ export function planArmedFault(
     throw invalidFault("id", `the run already has ${faults.length} faults, and a run can have ${MAX_FAULTS_PER_RUN}.`);
   }
   const planned = planFault({ ...armed, atMs: 0 }, { strategy, ttlMs, fencing, nodeNames, field: "" });
-  rejectTopology(planned, strategy);
-  rejectMissingProxies(planned, { strategy, proxies });
+  rejectNewTopology(planned, strategy);
+  rejectReplacedServers(planned, { strategy, topology });
   const requested: FaultRequest = { ...armed, atMs: Math.min(600_000, sellingMs + inMs) };
   const withFault = { ...config, faults: [...faults, requested] };
   const expected = expectedVerdict(traitsOf(strategy), withFault);
   return { document: { ...document, config: withFault, expected }, planned };
 }
 
-/** The nodes use a topology for the whole run, or not at all. */
-function rejectTopology({ fault, topology }: PlannedFault, strategy: string): void {
+/** Moving a running sale to other servers would change what is measured: its locks and counters are on the lab's servers. */
+function rejectNewTopology({ fault, topology }: PlannedFault, strategy: string): void {
   if (topology === null) return;
-  const message = `The fault ${fault.id} needs the topology ${topology}, which a run has only if it is opened with the fault. Open a new run with ${fault.id}.`;
+  const message = `The fault ${fault.id} needs the servers of the topology ${topology} from the first purchase on. Open a new run with ${fault.id}.`;
   throw new LabError("fault_not_applicable", message, { field: "id", fault: fault.id, strategy });
 }
 
-/** The nodes connect through proxies from the run's first purchase on, or not at all. */
-function rejectMissingProxies(
-  { fault, nodeNames, servers }: PlannedFault,
-  { strategy, proxies }: { readonly strategy: string; readonly proxies: RunProxies | null },
+/** No proxy stands before the servers of a topology. */
+function rejectReplacedServers(
+  { fault, servers }: PlannedFault,
+  { strategy, topology }: { readonly strategy: string; readonly topology: ArmableRun["topology"] },
 ): void {
-  const missing = servers.filter((server) => nodeNames.some((node) => !proxies?.between([node], [server]).length));
-  if (missing.length === 0) return;
-  const message = `The fault ${fault.id} needs proxies between the nodes and ${missing.join(", ")}, which a run has only if it is opened with a fault of the network. Open a new run with ${fault.id}.`;
+  const replaced = servers.filter((server) => topology?.addresses.servers[server] !== undefined);
+  if (replaced.length === 0) return;
+  const message = `The fault ${fault.id} acts on ${replaced.join(", ")}, and this run uses the servers of its topology instead. Name another server, or open a new run with ${fault.id}.`;
   throw new LabError("fault_not_applicable", message, { field: "id", fault: fault.id, strategy });
 }
 

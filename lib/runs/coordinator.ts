@@ -158,7 +158,7 @@ export class Coordinator {
     const sellingMs = this.opened.sellingMs(id);
     const { document, planned } = planArmedFault(armed, {
       document: run.document,
-      proxies: run.means.proxies,
+      topology: run.means.topology,
       nodeNames,
       sellingMs,
     });

@@ -7,20 +7,21 @@ import type { PlannedFault } from "./plan-faults";
 
 /** What the faults of one run act on besides the lab's servers: proxies to them, and a topology. It ends with the run. */
 export class FaultMeans implements AsyncDisposable {
-  private constructor(
-    readonly proxies: RunProxies | null,
-    readonly topology: TopologyLease | null,
-  ) {}
+  /** Of the faults that act on the network. */
+  readonly proxies = new RunProxies();
+
+  private constructor(readonly topology: TopologyLease | null) {}
 
   /** @throws LabError `fault_not_applicable` if a topology does not start */
   static async open(planned: readonly PlannedFault[]): Promise<FaultMeans> {
     const servers = [...new Set(planned.flatMap((fault) => fault.servers))];
     const nodes = [...new Set(planned.flatMap((fault) => (fault.servers.length > 0 ? fault.nodeNames : [])))];
-    const topology = await openTopology(planned);
+    const means = new FaultMeans(await openTopology(planned));
     try {
-      return new FaultMeans(servers.length === 0 ? null : await RunProxies.open(nodes, servers), topology);
+      await means.proxies.open(nodes, servers);
+      return means;
     } catch (error) {
-      await topology?.[Symbol.asyncDispose]();
+      await means[Symbol.asyncDispose]();
       throw error;
     }
   }
@@ -28,13 +29,13 @@ export class FaultMeans implements AsyncDisposable {
   /** How the nodes reach them. */
   get routes(): Pick<RunAssignment, "proxyPorts" | "serverAddresses"> {
     return {
-      ...(this.proxies ? { proxyPorts: this.proxies.ports } : {}),
+      ...(this.proxies.isEmpty ? {} : { proxyPorts: this.proxies.ports }),
       ...(this.topology ? { serverAddresses: { ...this.topology.addresses.servers } } : {}),
     };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([this.proxies?.[Symbol.asyncDispose](), this.topology?.[Symbol.asyncDispose]()]);
+    await Promise.all([this.proxies[Symbol.asyncDispose](), this.topology?.[Symbol.asyncDispose]()]);
   }
 }
 

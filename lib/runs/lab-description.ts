@@ -3,6 +3,7 @@ import { familyLabel } from "../../servers/families";
 import { faultsById } from "../faults/all-faults";
 import { expectedResult } from "../faults/fault-effects";
 import { FAULT_IDS, type FaultId } from "../faults/ids";
+import type { TopologyId } from "../faults/topologies/ids";
 import type { StrategyTraits } from "../locks/types";
 import { env } from "../services/current-env";
 import { missingService } from "../services/missing-service";
@@ -28,8 +29,8 @@ export interface DescribedStrategy extends StrategyTraits {
 export interface DescribedFault {
   readonly id: FaultId;
   readonly does: string;
-  /** Only a run that is opened with such a fault can have it. */
-  readonly needsProxies: boolean;
+  /** The topology that it acts on: only a run that is opened with the fault can have it. Null: a running sale can. */
+  readonly topology: TopologyId | null;
   /** Why it does not apply, by strategy id. Strategies that it applies to are absent. */
   readonly reasonsAgainst: Readonly<Record<string, string>>;
 }
@@ -91,8 +92,8 @@ function describeFaults(): DescribedFault[] {
       const against = expected === "not applicable" ? reason : unavailable;
       return against === null ? [] : [[traits.id, against] as const];
     });
-    const { does, proxiedServers } = faultsById[id];
-    return { id, does, needsProxies: proxiedServers !== undefined, reasonsAgainst: Object.fromEntries(reasons) };
+    const { does, topology = null } = faultsById[id];
+    return { id, does, topology, reasonsAgainst: Object.fromEntries(reasons) };
   });
 }
 

@@ -1,7 +1,7 @@
 import type { StopReport } from "../faults/fault";
 import { type ArmedStop, LONGEST_PAUSE_MS } from "../node/node-stops";
 import type { NodeRunStats } from "../node/purchase-meter";
-import type { RunAssignment, RunPreparation } from "../node/run-assignment";
+import type { NewRoutes, RunAssignment, RunPreparation } from "../node/run-assignment";
 import type { StockDrift } from "../stock/types";
 
 /** Limit of a control call. A loaded node answers late. */
@@ -41,6 +41,11 @@ export class NodeClient {
   /** Undoes `prepare`. Called on one node, after the run's counter was read. */
   async handBack(runId: string): Promise<void> {
     await this.call(`runs/${runId}/prepare`, { method: "DELETE" });
+  }
+
+  /** After this call the node serves new purchases of the run through these proxies. A paused node answers when it resumes. */
+  async reroute(runId: string, routes: NewRoutes): Promise<void> {
+    await this.call(`runs/${runId}/routes`, { method: "PUT", body: routes, timeoutMs: PAUSED_TIMEOUT_MS });
   }
 
   /** After this call the node counts no new purchase for the run. */

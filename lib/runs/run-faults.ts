@@ -9,7 +9,9 @@ import type { RunDocument } from "./document";
 import type { FaultMeans } from "./fault-means";
 import type { NodeClient } from "./node-client";
 import type { PlannedFault } from "./plan-faults";
+import { RunRouting } from "./run-routing";
 import type { LiveFault } from "./run-sample";
+import { storeProxyPorts } from "./run-store";
 
 /** How long a fault may take to end and to be proven after the load is over. */
 const SETTLE_LIMIT_MS = LONGEST_PAUSE_MS + 15_000;
@@ -36,6 +38,7 @@ interface RunningFaults {
   /** In the order of the requests. */
   readonly outcomes: Promise<Outcome>[];
   readonly means: FaultMeans;
+  readonly routing: RunRouting;
 }
 
 /** Injects the faults of the runs opened in this process, and reports the outcome of each. */
@@ -46,13 +49,16 @@ export class RunFaults {
 
   /** Resolves when every fault waits for its moment, so that the load does not start before. */
   async start(document: RunDocument, planned: readonly PlannedFault[], means: FaultMeans): Promise<void> {
-    const running: RunningFaults = {
-      document,
-      open: new Set(),
-      closing: new AbortController(),
-      outcomes: [],
-      means,
-    };
+    const closing = new AbortController();
+    const serving = this.nodes.slice(0, document.config.nodes);
+    const routing = new RunRouting({
+      runId: document.id,
+      proxies: means.proxies,
+      nodes: serving,
+      store: storeProxyPorts,
+      closing: closing.signal,
+    });
+    const running: RunningFaults = { document, open: new Set(), closing, outcomes: [], means, routing };
     this.running.set(document.id, running);
     for (const fault of planned) this.launch(running, fault);
     const armed = [...running.open].map(({ isArmed: { signal } }) => signal.aborted || once(signal, "abort"));
@@ -65,7 +71,7 @@ export class RunFaults {
     return running && !running.closing.signal.aborted ? running : null;
   }
 
-  /** Injects one more fault into a run that is `armable`, `inMs` from now. @param document with the fault */
+  /** Injects one more fault into a run that is `armable`, `inMs` from now and when its nodes are ready. @param document with the fault */
   arm(document: RunDocument, planned: PlannedFault, inMs: number): void {
     const running = this.running.get(document.id);
     if (!running) throw new Error(`run ${document.id} is not open here`);
@@ -76,8 +82,7 @@ export class RunFaults {
   private launch(running: RunningFaults, planned: PlannedFault, inMs = 0): void {
     const entry = { planned, isDue: false, isArmed: new AbortController() };
     running.open.add(entry);
-    const injected = pauseFor(inMs, running.closing.signal).then(() => this.inject(running, entry));
-    const ended = injected.finally(() => {
+    const ended = this.inject(running, entry, inMs).finally(() => {
       entry.isArmed.abort();
       running.open.delete(entry);
     });
@@ -135,13 +140,15 @@ export class RunFaults {
   }
 
   private async inject(
-    { document, closing: { signal: closing }, means }: RunningFaults,
+    { document, closing: { signal: closing }, means, routing }: RunningFaults,
     open: OpenFault,
+    inMs: number,
   ): Promise<Outcome> {
     const { fault, atMs, durationMs, nodeName, nodeNames, servers } = open.planned;
     const node = this.nodes.find(({ address }) => address.name === nodeName);
     try {
       if (!node) throw new FaultMissed(`there is no node ${nodeName}`);
+      await Promise.all([routing.through(open.planned), pauseFor(inMs, closing)]);
       const { id: runId, target, strategy, config } = document;
       const event = await fault.inject({
         target,
@@ -156,7 +163,7 @@ export class RunFaults {
           stops: () => node.stops(runId),
           disarmStops: () => node.disarmStops(runId),
         },
-        proxies: means.proxies?.between(nodeNames, servers) ?? [],
+        proxies: means.proxies.between(nodeNames, servers),
         topology: means.topology,
         untilDue: async () => {
           open.isArmed.abort();

@@ -39,6 +39,15 @@ export async function storeFaults({ id, config, expected }: RunDocument): Promis
   );
 }
 
+/** Stores the proxies of a run, for a node that restarts during it. */
+export async function storeProxyPorts(id: string, ports: Readonly<Record<string, object>>): Promise<void> {
+  await postgresPool().query(
+    `UPDATE runs SET assignment = jsonb_set(assignment, '{proxyPorts}', $2::jsonb)
+     WHERE id = $1 AND status = 'running' AND assignment IS NOT NULL`,
+    [id, JSON.stringify(ports)],
+  );
+}
+
 /** Null also for a run that is still being prepared. */
 export async function readStoredRun(id: string): Promise<StoredRun | null> {
   const select = { document: true, deadlineAt: true };

@@ -98,6 +98,18 @@ test("the page of an active run is live, injects a fault, and becomes the page o
   await expect(page.getByTestId("live-fault")).toContainText(/pause-holder: node-1 has not answered for/);
   await expect(page.getByTestId("fault-in-progress")).toBeHidden();
 
+  await fault.getByRole("combobox", { name: /^Fault/ }).selectOption("latency");
+  await fault.getByRole("combobox", { name: /^Node/ }).selectOption("node-2");
+  await fault.getByLabel("Start in, s").fill("1");
+  await fault.getByRole("button", { name: "Inject" }).click();
+  await expect(fault.getByText(/^latency starts in 1\.00\ss\.$/)).toBeVisible();
+  await expect(page.getByTestId("fault-in-progress")).toContainText("Delays every reply of the strategy's servers");
+  await expect(page.getByTestId("fault-in-progress")).toBeHidden();
+
+  await expect(fault.getByRole("option", { name: "redis-failover (new run only)" })).toBeDisabled();
+  const newRun = fault.getByRole("link", { name: "Set up a new run with redis-failover" });
+  await expect(newRun).toHaveAttribute("href", /strategy=redis-lock.*stock=5000.*fault=redis-failover/);
+
   await live.getByRole("button", { name: "Stop" }).click();
   await expect(live).toBeHidden();
   await expect(page.getByTestId("verdict")).toContainText("The run was stopped after");

@@ -244,8 +244,6 @@ describe("the OpenAPI document", () => {
 
   it("injects a fault into a run, and stops the run and its load generator long before the load is complete", async () => {
     const request = {
-      // Opens the proxies that a fault of the network needs.
-      faults: [{ id: "latency", atMs: 600_000 }],
       strategy: "sql-guarded",
       stock: 1_000,
       rate: 20,
@@ -266,8 +264,10 @@ describe("the OpenAPI document", () => {
     const armed = json<RunDocument>(await call({ ...arm, body: { id: "slicer", durationMs: 500 } }));
     assert.deepEqual(
       armed.config.faults?.map(({ id: fault }) => fault),
-      ["latency", "slicer"],
+      ["slicer"],
     );
+    const pooled = await call({ ...arm, body: { id: "pgbouncer-transaction" } });
+    assert.equal(codeOf(pooled), "fault_not_applicable");
     assert.equal(codeOf(await call({ ...arm, body: { id: "slicer", node: "node-9" } })), "invalid_fault");
     assert.equal(codeOf(await call({ ...arm, body: { id: "pause-holder" } })), "fault_not_applicable");
     assert.equal(codeOf(await call({ ...arm, headers: {}, body: { id: "slicer" } })), "admin_token_required");
@@ -325,6 +325,8 @@ describe("the OpenAPI document", () => {
     await call({ ...run, body: assignment });
     await call({ ...run, method: "POST", path: "/api/node/runs/{id}/prepare", body: { ...how, stock: 1 } });
     await call({ ...run, method: "POST", path: "/api/node/runs/{id}/open" });
+    const proxyPorts = { "another-node": { postgres: [26_000] } };
+    await call({ ...run, path: "/api/node/runs/{id}/routes", body: { proxyPorts } });
     const stops = { ...run, path: "/api/node/runs/{id}/stops" };
     const pause = { point: "before-write", atMs: 0, durationMs: 100 };
     await call({ ...stops, body: pause });

@@ -115,7 +115,7 @@ export function comparison(documents: readonly RunDocument[], repeats: number): 
 export function strategyPage(id: string, runs: ReadonlyMap<string, RunDocument>): Promise<string> {
   const { traits } = stockStrategies.get(id) ?? {};
   if (traits === undefined) throw new Error(`there is no strategy ${id}`);
-  const faults = FAULT_IDS.map((fault) => ({ id: fault, does: "", needsProxies: false, reasonsAgainst: {} }));
+  const faults = FAULT_IDS.map((fault) => ({ id: fault, does: "", topology: null, reasonsAgainst: {} }));
   const lab = { nodes: [1, 2, 3].map((node) => ({ name: `node-${node}`, url: "" })), engines: [], faults };
   const labels = { familyLabel: traits.family, needsLabels: [], available: true, unavailableReason: null };
   return rendered(

@@ -3,12 +3,13 @@
 import { type FormEvent, useState } from "react";
 import { useAdminRequest } from "@/app/_hooks/use-admin-request";
 import { callApi, problemSentence } from "@/app/_lib/api";
-import { armableFaults, armedFaultOf, armedText, type FaultForm } from "@/app/_lib/arm-fault";
+import { armedFaultOf, armedText, type FaultForm, newRunHref, offeredFaults } from "@/app/_lib/arm-fault";
 import type { RunDocument } from "@/lib/runs/document";
 import type { RunSample } from "@/lib/runs/run-sample";
 import { TokenDialog } from "../lab/token-dialog";
 import { useLabStatus } from "../site/lab-status";
 import button from "../ui/button.module.css";
+import { LabLink } from "../ui/lab-link";
 import styles from "./arm-fault.module.css";
 
 interface ArmFaultProps {
@@ -20,7 +21,7 @@ interface ArmFaultProps {
 /** Injects a fault into the run in progress, and says what the active faults do. */
 export function ArmFault({ document, live }: ArmFaultProps) {
   const { faults: catalogue, nodes } = useLabStatus().catalogue;
-  const faults = armableFaults(document, catalogue);
+  const { inThisRun: faults, inNewRun } = offeredFaults(document.strategy, catalogue);
   const [form, setForm] = useState<FaultForm>({ id: faults[0]?.id ?? "", node: "", startS: "", lengthS: "" });
   const [armed, setArmed] = useState<string | null>(null);
   const request = armedFaultOf(form);
@@ -49,6 +50,11 @@ export function ArmFault({ document, live }: ArmFaultProps) {
           <select value={form.id} onChange={set("id")}>
             {faults.map(({ id }) => (
               <option key={id}>{id}</option>
+            ))}
+            {inNewRun.map(({ id }) => (
+              <option key={id} value={id} disabled>
+                {`${id} (new run only)`}
+              </option>
             ))}
           </select>
         </label>
@@ -97,6 +103,12 @@ export function ArmFault({ document, live }: ArmFaultProps) {
       <p className="alarm" role="alert">
         {sending.problem === null ? problem : problemSentence(sending.problem)}
       </p>
+      {inNewRun.map((fault) => (
+        <p key={fault.id} className="muted">
+          <code>{fault.id}</code> needs the servers of the topology {fault.topology} from the first purchase on.{" "}
+          <LabLink href={newRunHref(document, fault)}>Set up a new run with {fault.id}</LabLink>
+        </p>
+      ))}
       <TokenDialog {...sending.tokenDialog} />
     </section>
   );

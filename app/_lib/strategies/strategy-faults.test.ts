@@ -9,7 +9,7 @@ const DEFAULTS = { nodes: 3, engine: "builtin" } as const;
 const LAB = {
   nodes: ["node-1", "node-2", "node-3"].map((name) => ({ name, url: "" })),
   engines: [],
-  faults: FAULT_IDS.map((id) => ({ id, does: "", needsProxies: false, reasonsAgainst: {} })),
+  faults: FAULT_IDS.map((id) => ({ id, does: "", topology: null, reasonsAgainst: {} })),
 };
 const faultOf = (strategy: string, id: string) => faultsOf(traitsOf(strategy), LAB).find((fault) => fault.id === id);
 

@@ -65,7 +65,7 @@ export const labDescriptionSchema = z.looseObject({
     z.object({
       id: z.string(),
       does: z.string(),
-      needsProxies: z.boolean(),
+      topology: z.string().nullable(),
       reasonsAgainst: z.record(z.string(), z.string()),
     }),
   ),

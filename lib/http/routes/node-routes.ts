@@ -1,7 +1,7 @@
 import { currentNode } from "../../node/current-node";
 import { armedStopSchema, type StopOutcome } from "../../node/node-stops";
 import { PROCESS_INSTANCE_ID } from "../../node/process-instance";
-import { assignmentSchema, preparationSchema } from "../../node/run-assignment";
+import { assignmentSchema, newRoutesSchema, preparationSchema } from "../../node/run-assignment";
 import { stockStrategies } from "../../stock/stock-strategies";
 import { json } from "../answer";
 import { HttpError, invalidField, notFound } from "../errors";
@@ -97,6 +97,19 @@ export const nodeRoutes: readonly Route[] = [
     errors: [],
     handler: ({ params: { id } }) => {
       if (!currentNode().open(id)) throw unknownRun(id);
+      return json({ runId: id, node: currentNode().name });
+    },
+  }),
+  route({
+    ...ofRun,
+    method: "put",
+    path: "/api/node/runs/{id}/routes",
+    summary: "Serves new purchases of an open run through these proxies. Purchases in progress end with their clients.",
+    body: newRoutesSchema,
+    answers: { 200: done },
+    errors: [],
+    handler: ({ params: { id }, body }) => {
+      if (!currentNode().reroute(id, body.proxyPorts)) throw unknownRun(id);
       return json({ runId: id, node: currentNode().name });
     },
   }),

@@ -46,6 +46,26 @@ describe("local-mutex", () => {
     assert.equal(clock.pendingTimers, 0);
   });
 
+  it("excludes another mutex that shares its queues, and keeps the order of both", async () => {
+    const localQueues = new Map();
+    const parts = { clock, random: seededRandom(1), localQueues };
+    const [one, other] = [createLocalMutex(parts), createLocalMutex(parts)];
+    const entered: number[] = [];
+    let inside = 0;
+    let maxInside = 0;
+    const calls = Array.from({ length: 10 }, (_, index) =>
+      (index % 2 === 0 ? one : other).runGuarded(request, async () => {
+        entered.push(index);
+        inside += 1;
+        maxInside = Math.max(maxInside, inside);
+        await clock.sleep(10);
+        inside -= 1;
+      }),
+    );
+    await clock.settle(Promise.all(calls));
+    assert.deepEqual([maxInside, entered], [1, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]]);
+  });
+
   it("keeps the order when a waiter in the middle aborts", async () => {
     const entered: string[] = [];
     const caller = new AbortController();

@@ -1,6 +1,6 @@
 import type { HandleContext, LeaseBackend, LockHandle } from "../lease-backend";
 import { LeaseRunner } from "../lease-runner";
-import type { LockEntry } from "../lock-entry";
+import type { LockDependencies, LockEntry } from "../lock-entry";
 import type { RunnerDependencies } from "../runner-context";
 import type { LockStrategy, StrategyTraits } from "../types";
 
@@ -26,12 +26,22 @@ interface Waiter {
 /** The callers of one resource, holder first. A Set keeps arrival order and allows removal from the middle. */
 type WaitQueue = Set<Waiter>;
 
+/** The queues of one process, by resource. Mutexes that share them exclude each other. */
+export type LocalQueues = Map<string, WaitQueue>;
+
+declare module "../lock-entry" {
+  interface LockDependencies {
+    /** Shared by every mutex of the process. Absent: the mutex has queues of its own. */
+    readonly localQueues?: LocalQueues;
+  }
+}
+
 class LocalMutexHandle implements LockHandle {
-  readonly #queues: Map<string, WaitQueue>;
+  readonly #queues: LocalQueues;
   readonly #resource: string;
   readonly #waiter: Waiter = { wake: null };
 
-  constructor(queues: Map<string, WaitQueue>, context: HandleContext) {
+  constructor(queues: LocalQueues, context: HandleContext) {
     this.#queues = queues;
     this.#resource = context.resource;
   }
@@ -82,8 +92,10 @@ class LocalMutexHandle implements LockHandle {
  * @throws {LockError} `config_invalid`, `aborted`
  * @see https://en.wikipedia.org/wiki/Lock_(computer_science)
  */
-export function createLocalMutex(dependencies: RunnerDependencies): LockStrategy {
-  const queues = new Map<string, WaitQueue>();
+export function createLocalMutex({
+  localQueues: queues = new Map(),
+  ...dependencies
+}: RunnerDependencies & Pick<LockDependencies, "localQueues">): LockStrategy {
   const backend: LeaseBackend = {
     traits: localMutexTraits,
     leaseKind: "none",
