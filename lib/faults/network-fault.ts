@@ -3,10 +3,11 @@ import { type ServerId, serverKinds, servers } from "../../servers/all-servers";
 import type { StrategyTraits } from "../locks/types";
 import { env } from "../services/current-env";
 import { nowNs } from "../services/monotonic";
+import { keepsCounter } from "../stock/stock-strategies";
 import { type Expectation, type Fault, type FaultContext, FaultMissed, type Injection } from "./fault";
 import type { FaultId } from "./ids";
 import { arrivals, type MatrixSale } from "./matrix-sale";
-import { crashedLockMs, isExtendedByWaiters, whyCounterUnsettled, whyExpiryIsChance } from "./orphaned-lock";
+import { crashedLockMs, isExtendedByWaiters, whyExpiryIsChance } from "./orphaned-lock";
 import { toxicKinds } from "./proxy/all-toxics";
 import type { Attributes, Stream } from "./proxy/toxic";
 import type { ServerProxy } from "./run-proxies";
@@ -85,7 +86,7 @@ export function networkFault(network: NetworkFault): Fault {
     proxiedServers: ({ traits }) => network.servers ?? serversOf(traits),
     whyNotApplicable: (run) => network.whyNotApplicable?.(run) ?? whyLeaseTooShort(run, delayMs),
     whyUnavailable: () => whyNoProxies(env().STORE_NODES),
-    whyNotInMatrix: (traits) => (delayMs === undefined ? whyCutIsUncertain(network, traits) : null),
+    whyNotInMatrix: (traits) => (cutsOffLock(network) ? whyExpiryIsChance(traits) : null),
     expectationOf: ({ traits }) => network.expectation ?? expectationOf(network, traits),
     matrixSale: (traits) => network.matrixSale?.(traits) ?? matrixSale(network, traits),
     inject: (injection) => inject(network, injection),
@@ -113,9 +114,9 @@ function matrixSale(network: NetworkFault, traits: StrategyTraits): MatrixSale {
   return isAboutLock && lockServer !== undefined ? { ...sale, ...LOST_RELEASE, faultServer: lockServer } : sale;
 }
 
-function whyCutIsUncertain({ servers }: NetworkFault, traits: StrategyTraits): string | null {
-  const cutsOffLock = servers === undefined;
-  return whyCounterUnsettled(traits) ?? (cutsOffLock ? whyExpiryIsChance(traits) : null);
+/** Whether it may lose a message between the commands of a lock: it does more than delay, and on all servers of the strategy. */
+function cutsOffLock({ delayMs, servers }: NetworkFault): boolean {
+  return delayMs === undefined && servers === undefined;
 }
 
 function neverExpires(traits: StrategyTraits): boolean {
@@ -123,17 +124,20 @@ function neverExpires(traits: StrategyTraits): boolean {
 }
 
 function expectationOf({ delayMs, servers }: NetworkFault, traits: StrategyTraits): Expectation {
-  const { kind } = traits;
   if (delayMs !== undefined) return { effect: "safe", reason: "It only makes purchases slower: no message is lost." };
-  if (servers && kind === "lock") return keptLockExpectation(traits);
+  if (servers && traits.kind === "lock") return keptLockExpectation(traits);
   if (neverExpires(traits)) {
     return { effect: "blocked", reason: "The holder's release is lost, and nothing else frees its lock." };
   }
-  const reason =
-    kind === "lock"
-      ? "A holder that cannot reach its lock in time does not write, and a lock without a holder becomes free again."
-      : "PostgreSQL stores the whole write or nothing of it, and its buyer gets an error or no outcome.";
-  return { effect: "safe", reason };
+  return { effect: "safe", reason: cutOffReason(traits) };
+}
+
+function cutOffReason(traits: StrategyTraits): string {
+  if (traits.kind === "lock")
+    return "A holder that cannot reach its lock in time does not write, and a lock without a holder becomes free again.";
+  if (keepsCounter(traits))
+    return "PostgreSQL stores the whole order or nothing of it, and the journal names the units to return to the counter.";
+  return "PostgreSQL stores the whole write or nothing of it, and its buyer gets an error or no outcome.";
 }
 
 /** The lock's server answers, but the outcome of a holder's write is unknown: the holder keeps its lock until the lease ends. */

@@ -1,6 +1,7 @@
 import type { StrategyTraits } from "../locks/types";
 import { DEFAULT_SESSION_TIMEOUT_MS } from "../locks/zookeeper/zk-port";
 import { settingText } from "../services/number-text";
+import { keepsCounter } from "../stock/stock-strategies";
 
 /** How long a lock stays taken after its holder's process ended, at most; Infinity if it never expires. Milliseconds. */
 export function crashedLockMs(traits: StrategyTraits, ttlMs: number): number {
@@ -43,6 +44,8 @@ export function orphanedLockMs(traits: StrategyTraits, ttlMs: number): number {
 
 /** Why a lock is free again after its holder's process ended, or why it never is. */
 export function crashedLockReason(traits: StrategyTraits, ttlMs: number): string {
+  if (keepsCounter(traits))
+    return "The journal outlives the killed node and names the units that it took off the counter without an order.";
   if (traits.kind === "atomic") return "No lock stays taken, because it changes the stock in one operation.";
   const takenMs = crashedLockMs(traits, ttlMs);
   if (takenMs === 0) return "PostgreSQL frees the lock when the connections of the killed process end.";
@@ -50,10 +53,4 @@ export function crashedLockReason(traits: StrategyTraits, ttlMs: number): string
   return traits.expiryClock === "none"
     ? "The lock of the killed holder has no expiry and stays taken until an operator breaks it."
     : "Each poll of a waiter extends the lock of the killed holder, so it never expires.";
-}
-
-/** Why a short run of a counter outside PostgreSQL ends without a verdict if purchases were cut off; null for other strategies. */
-export function whyCounterUnsettled({ kind, family }: StrategyTraits): string | null {
-  if (kind !== "atomic" || family === "sql") return null;
-  return "units of cut-off purchases stay in the counter's journal until the reconciliation a minute later, so a short run has no verdict";
 }

@@ -1,7 +1,7 @@
 import type { Fault } from "./fault";
 import { untilRestarted } from "./killed-node";
 import { arrivals } from "./matrix-sale";
-import { crashedLockMs, crashedLockReason, whyCounterUnsettled, whyExpiryIsChance } from "./orphaned-lock";
+import { crashedLockMs, crashedLockReason, whyExpiryIsChance } from "./orphaned-lock";
 
 /** Long enough for the answer to the call that arms the kill. */
 const KILL_AFTER_MS = 100;
@@ -29,7 +29,7 @@ export const storeNodeCrash: Fault = {
     if (traits.kind === "lock" && crashedLockMs(traits, 0) === Infinity) {
       return "whether the killed node holds the lock is chance; kill-holder kills the holder";
     }
-    return whyCounterUnsettled(traits) ?? whyExpiryIsChance(traits);
+    return whyExpiryIsChance(traits);
   },
 
   // More buyers than the lock can serve: one of the node's purchases holds the lock at most times.

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { StockDrift, StockStrategy, StockTarget } from "../stock/types";
+import type { ReconcileOptions, StockDrift, StockStrategy, StockTarget } from "../stock/types";
 import { isOfEarlierProcess } from "./process-instance";
 import type { RunAssignment, RunRoutes } from "./run-assignment";
 import { StoreNode } from "./store-node";
@@ -8,6 +8,7 @@ import { StoreNode } from "./store-node";
 const TARGET = { kind: "product", id: 1 } as const;
 const BUYER = { buyerId: "buyer-1", quantity: 1 };
 const DEFAULTS = { holdMs: 1, ttlMs: 2_000, waitTimeoutMs: 300 };
+const SETTLED = { kept: 1, givenBack: 2, pending: 0, corrected: 0 };
 const NO_DRIFT: StockDrift = { counter: 5, stock: 5, pending: 0, drift: 0 };
 
 function makeAssignment(runId: string, change: Partial<RunAssignment> = {}): RunAssignment {
@@ -33,6 +34,8 @@ function makeNode(historyCapacity = 10) {
     const strategy = {
       id: `${id} through proxies`,
       drift: async () => ({ ...NO_DRIFT, counter: 4 }),
+      reconcile: async (_target: StockTarget, { isDead, journalOnly }: ReconcileOptions) =>
+        isDead?.("op-1") && journalOnly ? SETTLED : null,
     } as unknown as StockStrategy;
     return { strategy, close: async () => void disposed.push(`${id} proxied`) };
   };
@@ -74,6 +77,7 @@ describe("StoreNode", () => {
       { ...NO_DRIFT, counter: 4 },
       "expected the drift from the strategy that sold",
     );
+    assert.deepEqual(await node.settle("run-1"), SETTLED, "expected entries of any age, and no other correction");
     assert.deepEqual(created, ["of-run", "of-shop"]);
     node.close("run-1");
     assert.deepEqual(disposed, []);
@@ -257,6 +261,7 @@ describe("StoreNode", () => {
     node.assign(makeAssignment("run-1"));
     assert.deepEqual(await node.drift("run-1"), NO_DRIFT);
     assert.equal(await node.drift("unknown"), null);
+    assert.equal(await node.settle("unknown"), null);
     assert.deepEqual([created, prepared], [["of-shop", "of-run"], [["of-run", TARGET, 5]]]);
     await node[Symbol.asyncDispose]();
     assert.deepEqual(disposed, ["of-shop", "of-run"]);

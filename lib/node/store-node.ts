@@ -1,6 +1,6 @@
 import { metrics } from "../services/metrics";
 import { clockName, nowNs } from "../services/monotonic";
-import type { OperationTrace, StockDrift, StockStrategy, StockTarget } from "../stock/types";
+import type { OperationTrace, Reconciliation, StockDrift, StockStrategy, StockTarget } from "../stock/types";
 import { resourceOf } from "../stock/types";
 import { type ArmedStop, NodeStops, type StopOutcome } from "./node-stops";
 import { NodeStrategies, type NodeStrategiesOptions } from "./node-strategies";
@@ -205,6 +205,16 @@ export class StoreNode {
   async drift(runId: string): Promise<StockDrift | null> {
     const run = this.runs.get(runId);
     return (await run?.clients.strategy.drift?.(run.assignment.target)) ?? null;
+  }
+
+  /**
+   * Settles the journal entries of a run's strategy at any age; null if it keeps none. Call it when no purchase of the run can
+   * still write an order.
+   */
+  async settle(runId: string): Promise<Reconciliation | null> {
+    const run = this.runs.get(runId);
+    const options = { isDead: () => true, journalOnly: true };
+    return (await run?.clients.strategy.reconcile?.(run.assignment.target, options)) ?? null;
   }
 
   /** Call once per purchase, after parsing: every later step takes the plan as an argument. */

@@ -1,8 +1,9 @@
 import { livenessOf } from "../history/check-history";
 import { type Finding, isDoubt } from "../history/finding";
 import { log } from "../services/log";
+import { keepsCounter, traitsOf } from "../stock/stock-strategies";
 import type { CheckedRun, CheckedRuns } from "./checked-runs";
-import { type CollectedRun, historiesOf, type NodeCaveats, nodeReportsOf } from "./collect-run";
+import { type CollectedRun, historiesOf, isIdle, type NodeCaveats, nodeReportsOf } from "./collect-run";
 import type { RunDocument } from "./document";
 import { piecesOf } from "./history-export";
 import { measureRun } from "./measure-run";
@@ -11,7 +12,7 @@ import { type NodeHistory, saveHistory } from "./node-history";
 import { withProvenFaults } from "./proven-faults";
 import { saveClosingOrders } from "./run-store";
 import { returnUnsold } from "./run-target";
-import { keepsCounter, readSettledEnd } from "./settled-end";
+import { readSettledEnd } from "./settled-end";
 
 /** Reasons why a run proves nothing that its history and its document do not show. */
 export interface Caveats extends NodeCaveats {
@@ -49,7 +50,10 @@ export async function closeRun(
     histories.push(await saveHistory(id, history));
   }
   await returnUnsold(target);
-  const { database, drift, counterUnread } = await readSettledEnd(document, nodes, settleLimitMs);
+  const { database, drift, counterUnread } = await readSettledEnd(document, nodes, {
+    isIdle: isIdle(collected),
+    limitMs: settleLimitMs,
+  });
   await saveClosingOrders(id, database.orders);
   await handBack(document, nodes);
   const records = { nodes: histories, ...database, counter: drift?.counter };
@@ -68,7 +72,7 @@ export function isClosed({ status, histograms }: RunDocument): boolean {
 /** Restores a closed run from the database, for example after the dashboard restarted. No node is called. */
 export async function restoreClosedRun(document: RunDocument, checks: CheckedRuns): Promise<ClosedRun> {
   const checked = await checks.of(document);
-  const isUnread = keepsCounter(document.strategy) && document.stock.counter === undefined;
+  const isUnread = keepsCounter(traitsOf(document.strategy)) && document.stock.counter === undefined;
   const caveats = {
     // Includes the operations of silent nodes and of purchases that were in flight.
     dropped: checked.parsed.end?.dropped ?? 0,
@@ -88,7 +92,7 @@ export function closedRun(document: RunDocument, caveats: Caveats, { parsed, rep
 
 /** Best effort: what a node cannot hand back now, its reconciliation corrects within 30 s. */
 async function handBack({ id, strategy }: RunDocument, nodes: readonly NodeClient[]): Promise<void> {
-  for (const node of keepsCounter(strategy) ? nodes : []) {
+  for (const node of keepsCounter(traitsOf(strategy)) ? nodes : []) {
     const failure = await node.handBack(id).catch((error: Error) => error);
     if (failure === undefined) return;
     log().warn({ runId: id, reason: failure.message }, "the run's stock counter could not be handed back");

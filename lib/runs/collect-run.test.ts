@@ -2,10 +2,12 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { emptyCounts } from "../node/figures";
 import { type NodeRunStats, RunFigures } from "../node/purchase-meter";
-import { collectRun, historiesOf, nodeReportsOf } from "./collect-run";
+import { collectRun, historiesOf, isIdle, nodeReportsOf } from "./collect-run";
 import { runDocument } from "./testing/run-fixture";
 
 const RUN = runDocument({ status: "running" });
+/** The lab does not wait for its purchases. */
+const IMPATIENT = { ...RUN, config: { ...RUN.config, waitTimeoutMs: -60_000 } };
 const LINE = { type: "op", host: "h", buyerId: "b", quantity: 1, invokedNs: "0", answeredNs: "5", outcome: "sold" };
 const linesOf = (node: string, ...opIds: string[]) =>
   opIds.map((opId) => `${JSON.stringify({ ...LINE, node, opId })}\n`).join("");
@@ -46,6 +48,16 @@ async function historyOf(report: NodeReport) {
   return [histories[1]?.operations, histories[1]?.dropped];
 }
 
+describe("the end of a run's purchases", () => {
+  it("is certain if every node answered and has no purchase in flight", async () => {
+    const idle = async (report: NodeReport) =>
+      isIdle(await collectRun(IMPATIENT, [nodeOf("node-1"), nodeOf("node-2", report)]));
+    assert.equal(await idle({}), true);
+    assert.equal(await idle({ figures: { inFlight: 1 } }), false);
+    for (const call of ["close", "stats", "history"] as const) assert.equal(await idle({ [call]: noAnswer }), false);
+  });
+});
+
 describe("the collected history of a node", () => {
   it("has the lines that the node recorded", async () => {
     const histories = historiesOf(await collectRun(RUN, [nodeOf("node-1"), nodeOf("node-2", { opIds: ["op-3"] })]));
@@ -58,8 +70,7 @@ describe("the collected history of a node", () => {
   it("counts as missing what the recorder dropped, what is in flight, and what a killed process may have lost", async () => {
     assert.deepEqual(await historyOf({ figures: { dropped: 5 } }), [2, 5]);
     assert.deepEqual(await historyOf({ figures: { incompleteInstances: 1 } }), [2, 1]);
-    const stuck = { ...RUN, config: { ...RUN.config, waitTimeoutMs: -60_000 } };
-    const collected = await collectRun(stuck, [nodeOf("node-1", { figures: { inFlight: 3 } })]);
+    const collected = await collectRun(IMPATIENT, [nodeOf("node-1", { figures: { inFlight: 3 } })]);
     assert.equal(historiesOf(collected)[0]?.dropped, 3);
   });
 

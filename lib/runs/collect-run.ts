@@ -28,6 +28,11 @@ export async function collectRun({ id, config }: RunDocument, nodes: readonly Cl
   return { stats, fetched, silent: [...new Set([...closed.silent, ...stats.silent, ...fetched.silent])] };
 }
 
+/** True if every node answered every call, and no purchase of the run is in flight on any of them. */
+export function isIdle({ stats, silent }: CollectedRun): boolean {
+  return silent.length === 0 && stats.answers.every(({ value }) => value.inFlight === 0);
+}
+
 /**
  * The history of each node. It counts a purchase that is still in flight as dropped, because its line is missing. How many lines a
  * node lost that was killed or did not answer every call is not known: one dropped operation says that some may be missing.

@@ -64,6 +64,11 @@ export class NodeClient {
     return (await response.json()) as StockDrift | null;
   }
 
+  /** Settles the run's journal entries on this node. Only if no purchase of the run can still write an order. */
+  async settle(runId: string): Promise<void> {
+    await this.call(`runs/${runId}/settle`, { method: "POST", body: {} });
+  }
+
   /** The operations that the node recorded, as NDJSON. */
   async history(runId: string): Promise<string> {
     const response = await this.call(`runs/${runId}/history`, { method: "GET" });

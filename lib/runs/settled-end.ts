@@ -1,10 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { log } from "../services/log";
 import { settingText } from "../services/number-text";
-import { traitsOf } from "../stock/stock-strategies";
+import { keepsCounter, traitsOf } from "../stock/stock-strategies";
 import type { StockDrift } from "../stock/types";
 import type { RunDocument } from "./document";
 import type { NodeClient } from "./node-client";
 import { type RunEnd, readRunEnd } from "./run-store";
+import { statementsEnded } from "./statements-ended";
 
 /** How long the lab waits for a counter outside PostgreSQL and the row to settle after the load. */
 export const SETTLE_LIMIT_MS = 10_000;
@@ -18,30 +20,43 @@ export interface SettledEnd {
   readonly counterUnread: string | null;
 }
 
-/** True if the strategy counts its stock in Redis or Memcached, beside the row in PostgreSQL. */
-export function keepsCounter(strategy: string): boolean {
-  const { kind, family } = traitsOf(strategy);
-  return kind === "atomic" && family !== "sql";
+export interface SettleOptions {
+  /** Every node answered, and no purchase of the run is in flight on any of them: none of them can start a write any more. */
+  readonly isIdle: boolean;
+  /** Absent: `SETTLE_LIMIT_MS`. */
+  readonly limitMs?: number | undefined;
 }
 
 /**
  * Reads stock and orders, and the strategy's counter at a moment at which it must agree with them. Units between the counter and
- * their order are no violation: the purchase may still be running, or `reconcile` returns them.
+ * their order are no violation: the purchase may still be running, or it was cut off. If no purchase is running, the nodes first
+ * settle what was cut off.
  */
 export async function readSettledEnd(
   document: RunDocument,
   nodes: readonly NodeClient[],
-  limitMs = SETTLE_LIMIT_MS,
+  { isIdle, limitMs = SETTLE_LIMIT_MS }: SettleOptions,
 ): Promise<SettledEnd> {
   const { id, target, strategy } = document;
   const deadlineMs = performance.now() + limitMs;
   for (;;) {
     const database = await readRunEnd(id, target);
-    if (!keepsCounter(strategy)) return { database, drift: null, counterUnread: null };
+    if (!keepsCounter(traitsOf(strategy))) return { database, drift: null, counterUnread: null };
     const { drift, counterUnread } = await readDrift(id, nodes);
     if (drift === null || isSettled(drift, database)) return { database, drift, counterUnread };
-    if (performance.now() > deadlineMs) return { database, drift: null, counterUnread: unsettled(drift, limitMs) };
+    const leftMs = deadlineMs - performance.now();
+    if (leftMs < 0) return { database, drift: null, counterUnread: unsettled(drift, limitMs) };
+    if (isIdle && drift.pending > 0) await settle(id, nodes, leftMs);
     await delay(POLL_MS);
+  }
+}
+
+/** Each node settles the entries that it can; the next reading shows whether one is left. */
+async function settle(id: string, nodes: readonly NodeClient[], limitMs: number): Promise<void> {
+  if (!(await statementsEnded(limitMs))) return;
+  for (const node of nodes) {
+    const failure = await node.settle(id).catch((error: Error) => error);
+    if (failure) log().warn({ runId: id, reason: failure.message }, "the journal of the run's counter was not settled");
   }
 }
 

@@ -18,16 +18,26 @@ const KEY = "stock:product:7";
 const SOLD = { order_id: "42", stock: 4 };
 const RUN = { runId: "run-1" };
 
+interface NodeParts {
+  readonly postgres: FakePostgres;
+  readonly client: FakeMemcached;
+  readonly random?: number;
+}
+
+function nodeOf(node: string, { postgres: { pool }, client, random = 0 }: NodeParts): MemcachedCas {
+  return new MemcachedCas({
+    store: new StockStore(pool, node),
+    queries: new CounterQueries(pool, "memcached-cas"),
+    client,
+    dependencies: { clock: systemClock, random: { ...systemRandom, fraction: () => random } },
+  });
+}
+
 async function setUp({ counter = 5 as number | null, random = 0, order = SOLD as Reply } = {}) {
   const events: string[] = [];
   const postgres = new FakePostgres(events).reply("takeGuarded", order);
   const client = new FakeMemcached(events);
-  const strategy = new MemcachedCas({
-    store: new StockStore(postgres.pool, "node-1"),
-    queries: new CounterQueries(postgres.pool, "memcached-cas"),
-    client,
-    dependencies: { clock: systemClock, random: { ...systemRandom, fraction: () => random } },
-  });
+  const strategy = nodeOf("node-1", { postgres, client, random });
   if (counter !== null) await strategy.prepare(PRODUCT, counter);
   events.length = 0;
   const pending = async () => (await strategy.drift(PRODUCT)).pending;
@@ -245,6 +255,34 @@ describe("reconciling a counter in Memcached", () => {
     const result = await strategy.reconcile(PRODUCT, { isDead: (opId) => opId === "op-1" });
     assert.deepEqual(result, { kept: 0, givenBack: 0, pending: 0, corrected: 1 });
     assert.equal(client.value(KEY), "5");
+  });
+
+  it("corrects no more units than the journal has, if it may change the counter only by those", async () => {
+    const settle = { isDead: () => true, journalOnly: true };
+    for (const [stock, corrected] of [
+      [5, 1],
+      [4, 0],
+      [6, 0],
+      [3, 0],
+    ] as const) {
+      const { client, postgres, strategy, pending } = await setUp({ order: lostReply() });
+      postgres.reply("stock", { stock });
+      await Promise.allSettled([strategy.reduceStock(purchaseOf(RUN))]);
+      assert.equal((await strategy.reconcile(PRODUCT, settle)).corrected, corrected, `the row has ${stock} units`);
+      assert.deepEqual([client.value(KEY), await pending()], [String(4 + corrected), 0]);
+    }
+  });
+
+  it("leaves the entries of another node to that node, and does not correct the counter twice", async () => {
+    const { client, postgres, strategy, pending } = await setUp({ order: lostReply() });
+    postgres.reply("stock", { stock: 5 });
+    await Promise.allSettled([strategy.reduceStock(purchaseOf(RUN))]);
+    const other = nodeOf("node-2", { postgres, client });
+    const settle = { isDead: () => true, journalOnly: true };
+    assert.equal((await other.reconcile(PRODUCT, settle)).corrected, 1);
+    assert.deepEqual([client.value(KEY), await pending()], ["5", 1]);
+    assert.equal((await strategy.reconcile(PRODUCT, settle)).corrected, 0);
+    assert.deepEqual([client.value(KEY), await pending()], ["5", 0]);
   });
 
   it("does not overwrite a counter that changed after it was read", async () => {

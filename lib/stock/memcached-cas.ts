@@ -9,7 +9,7 @@ import { giveBackRelative } from "./give-back";
 import { JournalWriter } from "./journal-writer";
 import { type CounterReading, MemcachedCounter } from "./memcached-counter";
 import { missingRowError } from "./missing-row";
-import { SETTLED_BY_MS } from "./reconcile";
+import { SETTLED_BY_MS, unitsOf } from "./reconcile";
 import { limitPerBuyerOf } from "./redis-counter";
 import { retryDelayMs } from "./retry-delay";
 import { isRowRejection, rowRejectionOf } from "./row-rejection";
@@ -174,17 +174,17 @@ export class MemcachedCas implements StockStrategy {
       "its journal could not be read",
     );
     const stock = await this.parts.queries.stock(target);
-    const pending = entries.reduce((sum, { quantity }) => sum + quantity, 0);
+    const pending = unitsOf(entries);
     const counter = reading?.stock ?? null;
     return { counter, stock, pending, drift: counter === null ? 0 : counter - stock };
   }
 
   /**
    * Sets the counter to the row's stock if no journal entry can still lead to an order and the counter has not changed since it
-   * was read, which is before the journal.
+   * was read, which is before the journal. Removes the entries of its own node.
    */
   async reconcile(target: StockTarget, options: ReconcileOptions = {}): Promise<Reconciliation> {
-    const { olderThanMs = SETTLED_BY_MS, isDead = () => false } = options;
+    const { olderThanMs = SETTLED_BY_MS, isDead = () => false, journalOnly = false } = options;
     const nothing = { kept: 0, givenBack: 0, pending: 0, corrected: 0 };
     const counter = this.counterOf(target);
     const journal = this.journalWriter.journalOf(target);
@@ -194,19 +194,25 @@ export class MemcachedCas implements StockStrategy {
     const isOld = ({ opId, takenAtEpochMs }: (typeof entries)[number]) =>
       nowEpochMs - takenAtEpochMs >= olderThanMs || isDead(opId);
     const open = entries.filter((entry) => !isOld(entry));
-    if (open.length > 0) return { ...nothing, pending: open.reduce((sum, { quantity }) => sum + quantity, 0) };
-    const corrected = reading === null ? 0 : await this.correct(counter, reading);
+    if (open.length > 0) return { ...nothing, pending: unitsOf(open) };
+    const mayBeMissing = journalOnly ? unitsOf(entries) : Number.POSITIVE_INFINITY;
+    const corrected = reading === null ? 0 : await this.correct(counter, reading, mayBeMissing);
     const settled = entries.map(({ opId }) => opId);
     if (settled.length > 0) await counter.withTypedErrors(journal.remove(settled), "its journal could not be written");
     return { ...nothing, corrected };
   }
 
-  /** @returns the change of the counter */
-  private async correct(counter: MemcachedCounter, reading: CounterReading): Promise<number> {
+  /**
+   * With a limit, the counter may lack up to that many units: those of entries that took them and have no order.
+   * @returns the change of the counter
+   */
+  private async correct(counter: MemcachedCounter, reading: CounterReading, limit: number): Promise<number> {
     const stock = await this.parts.queries.stock(counter.target);
-    if (stock === reading.stock) return 0;
+    const missing = stock - reading.stock;
+    const isExplained = limit === Number.POSITIVE_INFINITY || (missing >= 0 && missing <= limit);
+    if (missing === 0 || !isExplained) return 0;
     const outcome = await counter.replace(reading, { stock, expirySeconds: RUN_EXPIRY_SECONDS });
-    return outcome === "replaced" ? stock - reading.stock : 0;
+    return outcome === "replaced" ? missing : 0;
   }
 
   private async takeOnce(

@@ -24,7 +24,7 @@ export async function readDrift(counter: RedisCounter, queries: CounterQueries):
 export async function reconcile(
   counter: RedisCounter,
   queries: CounterQueries,
-  { olderThanMs = SETTLED_BY_MS, isDead = () => false }: ReconcileOptions,
+  { olderThanMs = SETTLED_BY_MS, isDead = () => false, journalOnly = false }: ReconcileOptions,
 ): Promise<Reconciliation> {
   const { journal, atEpochMs } = await counter.snapshot();
   const old = journal.filter(
@@ -40,7 +40,7 @@ export async function reconcile(
     } else if (await counter.giveBack(entry, "remove_buyer")) givenBack += entry.quantity;
   }
   const pending = unitsOf(journal) - unitsOf(old);
-  return { kept, givenBack, pending, corrected: await correct(counter, queries) };
+  return { kept, givenBack, pending, corrected: journalOnly ? 0 : await correct(counter, queries) };
 }
 
 /** Returns whether an entry needs no change of the counter: its order exists, or its return did not happen. */
@@ -59,7 +59,7 @@ async function findCompleted(
   };
 }
 
-function unitsOf(entries: readonly JournalEntry[]): number {
+export function unitsOf(entries: readonly JournalEntry[]): number {
   return entries.reduce((sum, { quantity }) => sum + quantity, 0);
 }
 

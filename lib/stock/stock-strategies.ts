@@ -114,6 +114,11 @@ export function traitsOf(id: string): StrategyTraits {
   return entryOf(id).traits;
 }
 
+/** True if the strategy counts its stock in Redis or Memcached, beside the row in PostgreSQL. */
+export function keepsCounter({ kind, family }: StrategyTraits): boolean {
+  return kind === "atomic" && family !== "sql";
+}
+
 function entryOf(id: string): StockEntry {
   const entry = stockStrategies.get(id);
   if (entry) return entry;

@@ -162,8 +162,10 @@ export interface StockDrift {
 export interface ReconcileOptions {
   /** Younger entries are left alone, because their orders may be in progress. 0 when no purchase is running. */
   readonly olderThanMs?: number;
-  /** True for operations of a process that has ended: their entries are settled at any age. */
+  /** True for operations that cannot continue, for example because their process has ended: their entries are settled at any age. */
   readonly isDead?: (opId: string) => boolean;
+  /** True: changes the counter only by the units of journal entries, so that a drift with another cause can still be seen. */
+  readonly journalOnly?: boolean;
 }
 
 /** Result of a reconciliation, in units. */

@@ -334,6 +334,7 @@ describe("the OpenAPI document", () => {
     const { outcomes } = json<{ outcomes: object[] }>(await call({ ...stops, method: "DELETE" }));
     assert.deepEqual(outcomes, [{ status: "disarmed" }]);
     await call({ ...run, method: "POST", path: "/api/node/runs/{id}/close" });
+    assert.equal(json(await call({ ...run, method: "POST", path: "/api/node/runs/{id}/settle" })), null);
     await call({ ...run, method: "DELETE", path: "/api/node/runs/{id}/prepare" });
     assert.equal(codeOf(await call({ ...stops, body: pause })), "not_found");
     const other = await call({ ...run, params: { id: "another" }, body: assignment });

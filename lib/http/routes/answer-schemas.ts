@@ -168,6 +168,7 @@ export const nodeStatsSchema = z.object({
 export const driftSchema = z
   .object({ counter: z.int().nullable(), stock: z.int(), pending: z.int(), drift: z.int() })
   .nullable();
+export const settledSchema = z.object({ kept: count, givenBack: count, pending: count, corrected: z.int() }).nullable();
 
 export const healthSchema = z.object({ status: z.literal("ok"), node: z.string() });
 export const readinessSchema = z.object({

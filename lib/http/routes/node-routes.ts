@@ -13,6 +13,7 @@ import {
   nodeStatsSchema,
   nodeStrategySchema,
   reservedSchema,
+  settledSchema,
   stopOutcomesSchema,
 } from "./answer-schemas";
 import { runId } from "./fields";
@@ -175,6 +176,16 @@ export const nodeRoutes: readonly Route[] = [
     answers: { 200: { description: "Null if the strategy keeps no counter.", schema: driftSchema } },
     errors: [],
     handler: async ({ params: { id } }) => json(await currentNode().drift(id)),
+  }),
+  route({
+    ...ofRun,
+    method: "post",
+    path: "/api/node/runs/{id}/settle",
+    summary:
+      "Settles the journal entries that the run's purchases left on this node, when none of them is in progress.",
+    answers: { 200: { description: "Null if the strategy keeps no counter.", schema: settledSchema } },
+    errors: [],
+    handler: async ({ params: { id } }) => json(await currentNode().settle(id)),
   }),
   route({
     ...ofRun,

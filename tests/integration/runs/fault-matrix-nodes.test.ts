@@ -54,5 +54,7 @@ describe("the fault matrix, with faults of store nodes,", () => {
     { strategy: "redis-set-px", fault: "slow-work", verify: verifyThirdHolder },
     { strategy: "redis-setnx", fault: "kill-holder", verify: verifyNoGrant },
     { strategy: "redis-setnx-expire", fault: "kill-between-setnx-expire", verify: verifyNoExpiry },
+    { strategy: "redis-decrement", fault: "store-node-crash" },
+    { strategy: "memcached-cas", fault: "store-node-crash" },
   ]);
 });

@@ -32,5 +32,7 @@ describe("the fault matrix, with faults of servers and of the network,", () => {
     { strategy: "redis-setnx", fault: "reset_peer" },
     { strategy: "redis-setnx", fault: "down" },
     { strategy: "sql-buckets", fault: "down" },
+    { strategy: "redis-decrement", fault: "timeout" },
+    { strategy: "memcached-cas", fault: "commit-reply-lost" },
   ]);
 });

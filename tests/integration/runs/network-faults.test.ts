@@ -77,6 +77,9 @@ describe("a sale under faults of the network", () => {
     "memcached-add": "Memcached",
     "sql-guarded": "PostgreSQL",
     "sql-row-lock": "PostgreSQL",
+    "redis-decrement": "Redis",
+    "redis-watch": "Redis",
+    "memcached-cas": "Memcached",
   };
   for (const [strategy, server] of Object.entries(strategies)) {
     it(`leaves ${strategy} safe, and each fault acted on its connections to ${server}`, async () => {
