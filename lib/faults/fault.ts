@@ -30,6 +30,8 @@ export interface FaultEvent {
   readonly killedNode?: string;
   /** True if it promoted a replica of the database. Orders that the replica did not have are gone. */
   readonly promotedReplica?: true;
+  /** The store node on which it delayed the work of one holder. Absent: none. */
+  readonly slowedNode?: string;
 }
 
 /** The store node that a fault acts on. */

@@ -73,7 +73,7 @@ export const slowWork: Fault = {
     }
     const holder = outcome.holderId === null ? outcome.buyerId : `${outcome.buyerId} (${outcome.holderId})`;
     const proof = `${holder} worked ${workedMs} ms longer on ${node.name} while it held the lock; the lease is ${ttlMs} ms and was not renewed.`;
-    return { fromNs, toNs, proof };
+    return { fromNs, toNs, proof, slowedNode: node.name };
   },
 
   whyUnproven: (...seen) => pauseHolder.whyUnproven?.(...seen) ?? null,

@@ -37,7 +37,7 @@ const RULES: readonly Rule[] = [
   needs("fencingToken", "grantedNs"),
   needs("releasedNs", "grantedNs"),
   needs("leaseLostNs", "grantedNs"),
-  needs("leaseUntilNs", "writeNs"),
+  needs("leaseUntilNs", "grantedNs"),
   {
     isBroken: ({ transactional, grantedNs }) => transactional && grantedNs === undefined,
     what: ({ opId }) => `says that a transaction held the lock of ${opId}, but has no grantedNs`,

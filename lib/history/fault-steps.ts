@@ -39,8 +39,8 @@ export function faultStepsOf(history: History, ops: readonly Operation[], [fromN
 
 function stepsOfFault(clocked: ClockedFault, ops: readonly Operation[]): FaultStep[] {
   const { fault, fromNs, toNs } = clocked;
-  const { faultId, stoppedNode, killedNode } = fault;
-  const opId = ops.find((op) => isHolderStoppedBy(clocked, op))?.opId ?? null;
+  const { faultId, stoppedNode, killedNode, slowedNode } = fault;
+  const opId = ops.find((op) => isHolderStruckBy(clocked, op))?.opId ?? null;
   const steps = (from: string, to: string): [FaultStep, FaultStep] => [
     { opId, field: "faultFromNs", atNs: fromNs, text: from },
     { opId, field: "faultToNs", atNs: toNs, text: to },
@@ -54,15 +54,24 @@ function stepsOfFault(clocked: ClockedFault, ops: readonly Operation[]): FaultSt
     // The killed purchase is not resumed.
     return [killed, { ...runsAgain, opId: null }];
   }
+  if (slowedNode !== undefined) {
+    const where = opId === null ? ` on ${slowedNode}` : "";
+    return steps(`slow work begins${where} (${faultId})`, `slow work ends${where} after ${stoppedFor}`);
+  }
   if (stoppedNode === undefined) return steps(`${faultId} begins`, `${faultId} ends`);
   if (opId === null) return steps(`${stoppedNode} is paused (${faultId})`, `${stoppedNode} wakes after ${stoppedFor}`);
   return steps(`paused (${faultId})`, `wakes after ${stoppedFor}`);
 }
 
-/** True if the operation had the lock when its node was paused and went on afterwards, or when its node was killed. */
-export function isHolderStoppedBy({ fault, fromNs, toNs }: ClockedFault, op: Operation): boolean {
+/**
+ * True if the operation had the lock when its node was paused or its work was delayed, and went on afterwards, or when its node
+ * was killed.
+ */
+export function isHolderStruckBy({ fault, fromNs, toNs }: ClockedFault, op: Operation): boolean {
   if (op.grantedNs === undefined || op.grantedNs > fromNs) return false;
   if (op.node === fault.killedNode) return op.outcome === "unknown" && op.releasedNs === undefined;
+  // A delayed holder writes afterwards, if it writes.
+  if (op.node === fault.slowedNode) return lastSeenNs(op) >= toNs && (op.writeNs ?? toNs) >= toNs;
   return op.node === fault.stoppedNode && lastSeenNs(op) >= toNs;
 }
 

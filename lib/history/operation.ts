@@ -56,6 +56,8 @@ export interface Fault {
   readonly killedNode?: string;
   /** The fault promoted a replica of the database. Orders that the replica did not have are gone. */
   readonly promotedReplica?: true;
+  /** The store node on which the fault delayed the work of one holder. */
+  readonly slowedNode?: string;
 }
 
 /** Converts op lines to operations. Operations of one host share one clock object. */
@@ -125,7 +127,7 @@ export function readOperations(lines: readonly HistoryOpLine[]): Operation[] {
 }
 
 export function toFault(line: Omit<HistoryFaultLine, "type" | "proof">): Fault {
-  const { faultId, fromNs, toNs, stoppedNode, killedNode, promotedReplica } = line;
+  const { faultId, fromNs, toNs, stoppedNode, killedNode, promotedReplica, slowedNode } = line;
   return {
     faultId,
     fromNs: BigInt(fromNs),
@@ -133,6 +135,7 @@ export function toFault(line: Omit<HistoryFaultLine, "type" | "proof">): Fault {
     ...(stoppedNode === undefined ? {} : { stoppedNode }),
     ...(killedNode === undefined ? {} : { killedNode }),
     ...(promotedReplica === undefined ? {} : { promotedReplica }),
+    ...(slowedNode === undefined ? {} : { slowedNode }),
   };
 }
 

@@ -96,6 +96,7 @@ const faultLine = z.object({
   stoppedNode: name.optional(),
   killedNode: name.optional(),
   promotedReplica: z.literal(true).optional(),
+  slowedNode: name.optional(),
 });
 
 const order = z

@@ -101,8 +101,8 @@ export function stepsOf(history: History, op: Operation): Step[] {
   });
 }
 
-/** An atomic write includes its read, and the end of a lease is a step only if the holder still had work to do. */
+/** An atomic write includes its read, and the end of a lease is a step only if the holder still had a write to do. */
 function isOwnStep(op: Operation, field: TimeField): boolean {
   if (field === "readNs") return !isAtomic(op);
-  return field !== "leaseUntilNs" || (op.leaseUntilNs ?? Infinity) < (op.writeNs ?? -Infinity);
+  return field !== "leaseUntilNs" || (op.leaseUntilNs ?? Infinity) < (op.writeNs ?? Infinity);
 }

@@ -1,5 +1,5 @@
 import { actorNames } from "./describe";
-import { type ClockedFault, clockedFaults, isHolderStoppedBy } from "./fault-steps";
+import { type ClockedFault, clockedFaults, isHolderStruckBy } from "./fault-steps";
 import { type History, hasAcceptedWrite, operationsById } from "./history";
 import { byHost, lastSeenNs } from "./intervals";
 import type { Interleaving } from "./merge-steps";
@@ -70,7 +70,8 @@ interface PurchaseOptions {
 type State = Pick<LaneSegment, "state" | "text">;
 
 function purchaseLane(op: Operation, { window, faults, name }: PurchaseOptions): StoryLane {
-  const stops = faults.filter((fault) => isHolderStoppedBy(fault, op));
+  // A holder whose work is delayed goes on.
+  const stops = faults.filter((fault) => fault.fault.slowedNode === undefined && isHolderStruckBy(fault, op));
   const times = [op.waitNs, op.grantedNs, op.readNs, op.writeNs, op.leaseUntilNs, op.leaseLostNs, endOfWork(op)];
   const cuts = [...times.flatMap((ns) => ns ?? []), ...stops.flatMap(({ fromNs, toNs }) => [fromNs, toNs])];
   const segments = intervalsOf(window, cuts).flatMap(([fromNs, toNs]): LaneSegment[] => {
@@ -120,8 +121,8 @@ function lockLane(onHost: readonly Operation[], { window, faults, ops }: LockOpt
   holders.sort((a, b) => (a.grantedNs ?? 0) - (b.grantedNs ?? 0));
   const segments: LaneSegment[] = [];
   for (const [index, op] of holders.entries()) {
-    const isKilled = faults.some((fault) => fault.fault.killedNode !== undefined && isHolderStoppedBy(fault, op));
-    const endNs = isKilled ? Infinity : Math.min(endOfWork(op), leaseEndOf(op) ?? Infinity);
+    const isKilled = faults.some((fault) => fault.fault.killedNode !== undefined && isHolderStruckBy(fault, op));
+    const endNs = isKilled ? (op.leaseUntilNs ?? Infinity) : Math.min(endOfWork(op), leaseEndOf(op) ?? Infinity);
     const toNs = Math.min(endNs, holders[index + 1]?.grantedNs ?? Infinity);
     const fromNs = Math.max(op.grantedNs ?? 0, window.fromNs);
     if (toNs <= fromNs) continue;

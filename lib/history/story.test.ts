@@ -143,6 +143,46 @@ describe("the story of a paused holder that keeps its lock", () => {
   });
 });
 
+describe("the story of a holder whose work is delayed", () => {
+  const slow = fault("slow-work", [15, 2_515], { slowedNode: "node-1" });
+  const values = (readValue: number) => ({ readValue, writtenValue: readValue - 1 });
+  const slowFields = { ...values(9), releasedNs: at(2_522), answeredNs: at(2_523) };
+  const next = sale("node-2", 1_010, values(9));
+  const expired =
+    "node-1 worked 2.50 s longer while it held the lock. Its lease expired, node-2 acquired the lock, and";
+
+  it("names the holder, the next one, and what the late write caused", () => {
+    const holder = sale("node-1", 10, {
+      ...slowFields,
+      leaseUntilNs: at(1_000),
+      writeNs: at(2_520),
+      committedNs: at(2_521),
+    });
+    const sameNode = sale("node-1", 1_030, values(8));
+    const end = { final: 8, orders: [next, sameNode, holder].map((line) => rowOf(line)) };
+    const story = told(history({ ops: [holder, next, sameNode], faults: [slow], run: { initial: 9 }, end }));
+    assert.equal(
+      story.sentence,
+      `${expired} when the work of node-1 ended, the resource accepted its stale write, which caused 2 lost updates.`,
+    );
+    const shown = lines(story);
+    assert.ok(shown.includes("+5 node-1 slow work begins (slow-work)"), shown.join("\n"));
+    assert.ok(shown.includes("+2505 node-1 slow work ends after 2.50 s"), shown.join("\n"));
+    assert.deepEqual(lanes(story).slice(0, 2), [
+      "node-1: 0-990 has the lock, 990-2512 lease expired",
+      "node-2: 0-1000 waits, 1000-1010 has the lock",
+    ]);
+  });
+
+  it("says that a holder that detected its loss wrote nothing", () => {
+    const { writeNs: _write, committedNs: _commit, writeAccepted: _accepted, ...unwritten } = sale("node-1", 10);
+    const loss = { leaseLostNs: String(at(1_000)), releasedNs: String(at(2_522)), answeredNs: String(at(2_523)) };
+    const holder = { ...unwritten, ...loss, outcome: "error" as const };
+    const story = told(history({ ops: [holder, next], faults: [slow], run: { initial: 9 } }));
+    assert.equal(story.sentence, `${expired} when the work of node-1 ended, it wrote nothing.`);
+  });
+});
+
 describe("the story of a killed holder", () => {
   const killed = op({
     node: "node-1",
@@ -189,6 +229,28 @@ describe("the story of a killed holder", () => {
       "node-1 was killed while it held the lock, and node-2 acquired the lock 3.00 s later.",
     );
     assert.ok(lanes(story).includes("lock: 0-3010 node-1, 3010-3020 node-2"), lanes(story).join("\n"));
+  });
+});
+
+describe("the story of a killed holder whose lock has a lease", () => {
+  const killed = op({
+    ...{ node: "node-1", waitNs: at(1), grantedNs: at(10), readNs: at(11), readValue: 5, leaseUntilNs: at(1_010) },
+    outcome: "unknown",
+  });
+  const kill = fault("kill-holder", [20, 1_220], { killedNode: "node-1" });
+  const story = told(history({ ops: [killed, sale("node-2", 1_060)], faults: [kill] }));
+
+  it("says when the lease expired, and when the next purchase acquired the lock after that", () => {
+    assert.equal(
+      story.sentence,
+      "node-1 was killed while it held the lock. Its lease expired 990 ms later, and node-2 acquired the lock 50 ms after that.",
+    );
+  });
+
+  it("has the end of the lease as a step, and a free lock from then on", () => {
+    assert.ok(lines(story).includes("+1000 node-1 lease expires"), lines(story).join("\n"));
+    assert.equal(lanes(story)[0], "node-1: 0-10 has the lock, 10-1210 killed");
+    assert.equal(lanes(story)[2], "lock: 0-1000 node-1, 1050-1060 node-2");
   });
 });
 

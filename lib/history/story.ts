@@ -2,7 +2,7 @@ import { durationText, plural } from "../services/number-text";
 import { lateWritesIn } from "./checkers/lost-updates";
 import { staleWritesIn } from "./checkers/stale-writes";
 import { actorNames } from "./describe";
-import { type ClockedFault, clockedFaults, isHolderStoppedBy, nextHolderOf } from "./fault-steps";
+import { type ClockedFault, clockedFaults, isHolderStruckBy, nextHolderOf } from "./fault-steps";
 import type { Finding } from "./finding";
 import type { History } from "./history";
 import { commitRemarks, interleavingOf } from "./interleaving";
@@ -34,7 +34,7 @@ const WAIT_FIELDS: readonly TimeField[] = ["waitNs", "answeredNs"];
 const STALE_WRITE: readonly TimeField[] = ["leaseUntilNs", "writeNs", "committedNs"];
 
 /**
- * The story of the first fault that stopped a holder, else of the first fault. Null without a fault, or if operations ran on
+ * The story of the first fault that stopped or delayed a holder, else of the first fault. Null without a fault, or if operations ran on
  * several hosts, whose clocks do not say what happened first. O(n log n).
  *
  * @param violations the findings that explain the run best come first
@@ -42,8 +42,8 @@ const STALE_WRITE: readonly TimeField[] = ["leaseUntilNs", "writeNs", "committed
 export function storyOf(history: History, violations: readonly Finding[]): Story | null {
   const faults = clockedFaults(history);
   for (const clocked of faults) {
-    const holder = history.ops.find((op) => isHolderStoppedBy(clocked, op));
-    if (holder) return told(history, clocked, stoppedHolderPlot(history, clocked, holder));
+    const holder = history.ops.find((op) => isHolderStruckBy(clocked, op));
+    if (holder) return told(history, clocked, struckHolderPlot(history, clocked, holder));
   }
   const [first] = faults;
   if (!first) return null;
@@ -67,17 +67,18 @@ function told(history: History, { fault }: ClockedFault, { ops, marked, sentence
   return { faultId: fault.faultId, sentence, interleaving, lanes: lanesOf(history, interleaving) };
 }
 
-/** "node-1 was paused for 2.5 s", "latency lasted 2 s" */
+/** "node-1 was paused for 2.5 s", "node-1 worked 2.5 s longer", "latency lasted 2 s" */
 function faultText({ fault, fromNs, toNs }: ClockedFault): string {
   const length = durationText((toNs - fromNs) / 1e6);
   if (fault.killedNode !== undefined) return `${fault.killedNode} was killed and ran again after ${length}`;
+  if (fault.slowedNode !== undefined) return `${fault.slowedNode} worked ${length} longer`;
   return fault.stoppedNode === undefined
     ? `${fault.faultId} lasted ${length}`
     : `${fault.stoppedNode} was paused for ${length}`;
 }
 
-/** The holder that the fault stopped, and the next holder or, if there is none, a purchase that was not served. */
-function stoppedHolderPlot(history: History, clocked: ClockedFault, holder: Operation): Plot {
+/** The holder that the fault stopped or delayed, and the next holder or, if there is none, a purchase that was not served. */
+function struckHolderPlot(history: History, clocked: ClockedFault, holder: Operation): Plot {
   const next = nextHolderOf(history, holder, Infinity);
   const ops = [holder, next ?? longestWaiter(history, clocked) ?? []].flat();
   const isStale = staleWritesIn(history).some(({ op }) => op === holder);
@@ -86,7 +87,7 @@ function stoppedHolderPlot(history: History, clocked: ClockedFault, holder: Oper
     marked: isStale ? new Map([[holder.opId, STALE_WRITE]]) : NO_MARKS,
     sentence:
       clocked.fault.killedNode === undefined
-        ? pausedSentence(history, clocked, { holder, next })
+        ? lateSentence(history, clocked, { holder, next })
         : killedSentence(history, clocked, { holder, next }),
   };
 }
@@ -96,16 +97,18 @@ interface Holders {
   readonly next: Operation | null;
 }
 
-function pausedSentence(history: History, clocked: ClockedFault, { holder, next }: Holders): string {
+function lateSentence(history: History, clocked: ClockedFault, { holder, next }: Holders): string {
   const lead = `${faultText(clocked)} while it held the lock`;
   if (!next) return `${lead}. ${unservedText(recoveryOf(history, clocked.fault))}`;
-  const [paused, other] = actorNames(holder, next);
+  const [late, other] = actorNames(holder, next);
+  const goesOn = clocked.fault.slowedNode === undefined ? `${late} woke up` : `the work of ${late} ended`;
   const grantedNs = next.grantedNs ?? Infinity;
   if (grantedNs >= clocked.toNs) {
-    return `${lead}, and the lock stayed taken: ${other} acquired it ${durationText((grantedNs - clocked.toNs) / 1e6)} after ${paused} woke up.`;
+    return `${lead}, and the lock stayed taken: ${other} acquired it ${durationText((grantedNs - clocked.toNs) / 1e6)} after ${goesOn}.`;
   }
-  const lease = (holder.leaseUntilNs ?? Infinity) <= clocked.toNs ? "Its lease expired, " : "Meanwhile ";
-  return `${lead}. ${lease}${other} acquired the lock, and when ${paused} woke up, ${fateText(history, holder)}.`;
+  const hasExpired = Math.min(holder.leaseUntilNs ?? Infinity, holder.leaseLostNs ?? Infinity) <= clocked.toNs;
+  const lease = hasExpired ? "Its lease expired, " : "Meanwhile ";
+  return `${lead}. ${lease}${other} acquired the lock, and when ${goesOn}, ${fateText(history, holder)}.`;
 }
 
 /** The result of the write of a holder that had lost its lock. */
@@ -121,11 +124,15 @@ function fateText(history: History, holder: Operation): string {
   return holder.writeNs === undefined ? "it wrote nothing" : "the resource refused its write";
 }
 
-function killedSentence(history: History, clocked: ClockedFault, { next }: Holders): string {
+function killedSentence(history: History, clocked: ClockedFault, { holder, next }: Holders): string {
   const lead = `${clocked.fault.killedNode} was killed while it held the lock`;
   if (!next) return `${lead}. ${unservedText(recoveryOf(history, clocked.fault))}`;
-  const afterMs = ((next.grantedNs ?? 0) - clocked.fromNs) / 1e6;
-  return `${lead}, and ${next.node} acquired the lock ${durationText(afterMs)} later.`;
+  const after = (ns: number) => durationText(((next.grantedNs ?? 0) - ns) / 1e6);
+  const { leaseUntilNs = Infinity } = holder;
+  if (leaseUntilNs > (next.grantedNs ?? 0))
+    return `${lead}, and ${next.node} acquired the lock ${after(clocked.fromNs)} later.`;
+  const leftMs = (leaseUntilNs - clocked.fromNs) / 1e6;
+  return `${lead}. Its lease expired ${durationText(leftMs)} later, and ${next.node} acquired the lock ${after(leaseUntilNs)} after that.`;
 }
 
 function unservedText(recovery: Recovery | null): string {

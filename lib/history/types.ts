@@ -68,6 +68,8 @@ export interface HistoryFaultLine {
   readonly killedNode?: string;
   /** The fault promoted a replica of the database. Orders that the replica did not have are gone. */
   readonly promotedReplica?: true;
+  /** The store node on which the fault delayed the work of one holder. */
+  readonly slowedNode?: string;
 }
 
 export interface HistoryOrder {

@@ -188,6 +188,8 @@ export const runDocumentSchema = z.object({
       killedNode: z.string().optional(),
       /** The fault promoted a replica of the database. */
       promotedReplica: z.literal(true).optional(),
+      /** The store node on which the fault delayed the work of one holder. */
+      slowedNode: z.string().optional(),
     }),
   ),
   /** How the lock went on after each fault, in the order of `faults`; null if no purchase waited. Absent: no fault. */

@@ -3,6 +3,7 @@ import { getEventListeners } from "node:events";
 import { describe, it } from "node:test";
 import { redisLockTraits } from "../locks/redis/redis-lock";
 import type { Grant, LockOutcome, LockRequest, LockStrategy } from "../locks/types";
+import type { Failpoint } from "./failpoint";
 import { LockedStock, type SectionHooks } from "./locked-stock";
 import { StockStore } from "./stock-store";
 import { FakePostgres, lostReply, sqlError } from "./testing/fake-postgres";
@@ -89,15 +90,21 @@ describe("a purchase under a lock", () => {
     assert.ok(request.trace.releasedNs !== undefined, "the trace lacks the end of the hold");
   });
 
-  it("records when the lease ends as of the write, also if it has ended unnoticed", async () => {
+  it("records when the lease ends before a failpoint can stop the holder, also if it has ended unnoticed", async () => {
     for (const leaseLeftMs of [250, -7_500, Infinity]) {
-      const { stock, postgres } = setUp({ leaseLeftMs });
+      const seen: (bigint | undefined)[] = [];
+      const beforeWrite: Failpoint = ({ trace }) => void seen.push(trace.leaseUntilNs);
+      const { stock, postgres } = setUp({ leaseLeftMs }, { beforeWrite });
       postgres.reply("read", { stock: 5 }).reply("writeAbsolute", { order_id: "42" });
       const request = purchaseOf();
       await stock.reduceStock(request);
-      const { writeNs, leaseUntilNs } = request.trace;
-      const leftNs = leaseUntilNs === undefined || writeNs === undefined ? undefined : leaseUntilNs - writeNs;
-      assert.equal(leftNs, leaseLeftMs === Infinity ? undefined : BigInt(leaseLeftMs) * 1_000_000n);
+      const { readNs = 0n, writeNs = 0n, leaseUntilNs } = request.trace;
+      assert.deepEqual(seen, [leaseUntilNs]);
+      if (leaseLeftMs === Infinity) assert.equal(leaseUntilNs, undefined);
+      else {
+        const atNs = (leaseUntilNs ?? 0n) - BigInt(leaseLeftMs) * 1_000_000n;
+        assert.ok(atNs >= readNs && atNs <= writeNs, `expected ${atNs} between ${readNs} and ${writeNs}`);
+      }
     }
   });
 

@@ -123,10 +123,10 @@ export class LockedStock implements StockStrategy {
     const delay = this.hooks.inWork(request);
     if (delay !== null) await delay;
     if (grant.signal.aborted) throw this.leaseLost(request);
+    recordLeaseEnd(trace, grant.leaseLeftMs());
     this.hooks.beforeWrite(request);
 
     trace.writeNs = nowNs();
-    recordLeaseEnd(trace, grant.leaseLeftMs());
     trace.writtenValue = stock - request.quantity;
     const row = await this.write(request, grant, trace.writtenValue);
     trace.writeAccepted = row !== undefined && !isRowRejection(row);
@@ -220,11 +220,9 @@ function recordTimings(trace: OperationTrace, { attempts, poolWaitMs }: LockTimi
   if (trace.waitNs !== undefined) trace.waitNs += poolWaitNs;
 }
 
-/** The end of the lease as of the write: if it has passed, the write is stale although the holder has not noticed. */
+/** The end of the lease, before anything can stop the holder: a write after it is stale although the holder has not noticed. */
 function recordLeaseEnd(trace: OperationTrace, leftMs: number): void {
-  if (leftMs !== Infinity && trace.writeNs !== undefined) {
-    trace.leaseUntilNs = trace.writeNs + BigInt(Math.round(leftMs * 1e6));
-  }
+  if (leftMs !== Infinity) trace.leaseUntilNs = nowNs() + BigInt(Math.round(leftMs * 1e6));
 }
 
 /** The token that PostgreSQL checks; null if the lock has none or the run disables the check. */

@@ -33,7 +33,7 @@ export interface OperationTrace {
   committedNs?: bigint;
   releasedNs?: bigint;
   leaseLostNs?: bigint;
-  /** When the lease ends unless it is renewed, as known at the write. */
+  /** When the lease ends unless it is renewed, as known immediately before the write. */
   leaseUntilNs?: bigint;
   answeredNs?: bigint;
   /** Total time spent waiting for pooled connections. */
