@@ -46,6 +46,11 @@ export function rowsOf(history: History, op: Operation): readonly HistoryOrder[]
   return history.rows.get(op.opId) ?? NO_ROWS;
 }
 
+/** The place of each purchase in the order in which the database inserted the orders. Empty without the rows. */
+export const orderPlaces = memoize((history: History): ReadonlyMap<string, number> => {
+  return new Map((history.end?.orders ?? []).map(({ opId }, index) => [opId, index]));
+});
+
 export const operationsById = memoize((history: History): ReadonlyMap<string, Operation> => {
   return new Map(history.ops.map((op) => [op.opId, op]));
 });

@@ -51,7 +51,8 @@ describe("interleavingOf", () => {
   it("marks the later writer even if it read first", () => {
     const slow = seller("node-1", { readNs: 10, readValue: 5, writeNs: 90, writtenValue: 4, committedNs: 95 });
     const quick = seller("node-2", { readNs: 20, readValue: 5, writeNs: 30, writtenValue: 4, committedNs: 40 });
-    const marked = lines(firstOf(history({ ops: [slow, quick] }), "lostUpdates")).filter((line) =>
+    const end = { final: 99, orders: [rowOf(quick), rowOf(slow)] };
+    const marked = lines(firstOf(history({ ops: [slow, quick], end }), "lostUpdates")).filter((line) =>
       line.startsWith("!"),
     );
     assert.deepEqual(

@@ -13,10 +13,14 @@ export interface LateWrite {
 }
 
 export interface LostUpdates {
-  /** In commit order. */
+  /** In the order of the second write. */
   readonly pairs: readonly LostUpdate[];
-  /** All purchases that wrote "value read minus quantity". */
+  /** All purchases that wrote "value read minus quantity", in the order of their writes. */
   readonly writers: readonly Operation[];
+  /**
+   * True if that order is the database's. Else it is the order of the confirmations, and a busy node confirms a write late.
+   */
+  readonly isDatabaseOrder: boolean;
   /** How many more updates are lost, by the totals, than the pairs show. */
   readonly unpaired: number;
 }
@@ -30,15 +34,16 @@ interface OpenLateWrite extends LateWrite {
  * value that was used before. Such a purchase overwrote nothing: the late write undid the earlier user of its value.
  * O(n log n).
  */
-export function lateWritesOf({ pairs, writers, unpaired }: LostUpdates): readonly LateWrite[] {
+export function lateWritesOf({ pairs, writers, isDatabaseOrder, unpaired }: LostUpdates): readonly LateWrite[] {
+  const order = isDatabaseOrder ? new Map(writers.map((op, index) => [op, index])) : null;
   const found: OpenLateWrite[] = [];
   const causes = new Map<Operation, OpenLateWrite>();
   const lastUserOf = new Map<number | undefined, Operation>();
   const lastWriterOf = new Map<number | undefined, Operation>();
   for (const { first, second } of pairs) {
     const overwritten = lastUserOf.get(second.readValue) ?? first;
-    const source = isRestored(overwritten, second) ? lastWriterOf.get(second.readValue) : undefined;
-    const known = source && causes.get(source);
+    const source = lastWriterOf.get(second.readValue);
+    const known = source && isRestored({ overwritten, source, second }, order) ? causes.get(source) : undefined;
     if (known) known.undone.push(overwritten);
     const cause = known ?? { late: second, undone: [overwritten] };
     if (!known) found.push(cause);
@@ -46,18 +51,40 @@ export function lateWritesOf({ pairs, writers, unpaired }: LostUpdates): readonl
     lastUserOf.set(second.readValue, second);
     lastWriterOf.set(second.writtenValue, second);
   }
-  if (unpaired > 0) addWritesInBetween(found, writers, unpaired);
+  if (unpaired > 0) addWritesInBetween(found, { writers, order, unpaired });
   return found;
 }
 
-/** True if the second purchase read its value after the first had already replaced it, so another write restored it. */
-function isRestored(first: Operation, second: Operation): boolean {
-  if (first.host !== second.host || second.readNs === undefined || first.committedNs === undefined) return false;
-  return second.readNs > first.committedNs;
+/** The place of each writer in the order of the database; null if that order is not known. */
+type WriteOrder = ReadonlyMap<Operation, number> | null;
+
+interface Reuse {
+  readonly overwritten: Operation;
+  /** The last late writer that wrote the value which `second` read. */
+  readonly source: Operation;
+  readonly second: Operation;
 }
 
-/** A write that began after the late writer's read, and was confirmed before the late write began, was undone too. */
-function addWritesInBetween(found: readonly OpenLateWrite[], writers: readonly Operation[], unpaired: number): void {
+/** True if another write restored the value, after the first purchase had already replaced it. */
+function isRestored({ overwritten, source, second }: Reuse, order: WriteOrder): boolean {
+  if (order) return isEarlier(overwritten, source, order);
+  if (overwritten.host !== second.host || second.readNs === undefined || overwritten.committedNs === undefined)
+    return false;
+  return second.readNs > overwritten.committedNs;
+}
+
+function isEarlier(a: Operation, b: Operation, order: NonNullable<WriteOrder>): boolean {
+  return (order.get(a) ?? Infinity) < (order.get(b) ?? -Infinity);
+}
+
+interface InBetween {
+  readonly writers: readonly Operation[];
+  readonly order: WriteOrder;
+  readonly unpaired: number;
+}
+
+/** A write that began after the late writer's read, and took effect before the late write, was undone too. */
+function addWritesInBetween(found: readonly OpenLateWrite[], { writers, order, unpaired }: InBetween): void {
   let left = unpaired;
   const undone = new Set(found.flatMap((each) => each.undone));
   const candidates = writers.filter(
@@ -66,11 +93,14 @@ function addWritesInBetween(found: readonly OpenLateWrite[], writers: readonly O
   candidates.sort((a, b) => (a.writeNs ?? 0) - (b.writeNs ?? 0));
   const remaining = new Remaining(candidates.length);
   for (const { late, undone: own } of found) {
-    const { host, readNs, writeNs } = late;
+    const { host, readNs, writeNs, committedNs } = late;
     if (readNs === undefined || writeNs === undefined) continue;
+    const isBefore = (op: Operation) => (order ? isEarlier(op, late, order) : (op.committedNs ?? Infinity) < writeNs);
+    // The late write may itself have waited for others in the database.
+    const untilNs = order ? (committedNs ?? writeNs) : writeNs;
     let index = remaining.from(firstAfter(candidates, readNs));
-    for (let op = candidates[index]; op && (op.writeNs ?? 0) < writeNs; op = candidates[index]) {
-      const isUndone = op !== late && left > 0 && op.host === host && (op.committedNs ?? Infinity) < writeNs;
+    for (let op = candidates[index]; op && (op.writeNs ?? 0) < untilNs; op = candidates[index]) {
+      const isUndone = op !== late && left > 0 && op.host === host && isBefore(op);
       if (isUndone) {
         own.push(op);
         remaining.remove(index);

@@ -1,6 +1,6 @@
 import { actorNames } from "./describe";
 import { type ClockedFault, clockedFaults, isHolderStruckBy } from "./fault-steps";
-import { type History, hasAcceptedWrite, operationsById } from "./history";
+import { type History, hasAcceptedWrite, operationsById, orderPlaces } from "./history";
 import { byHost, lastSeenNs } from "./intervals";
 import type { Interleaving } from "./merge-steps";
 import type { Operation } from "./operation";
@@ -168,8 +168,7 @@ function stockLane(history: History, onHost: readonly Operation[], window: Windo
  * own confirmation and before that of every write after it, in the order in which the database inserted the orders.
  */
 function writesInOrder(history: History, onHost: readonly Operation[]): Write[] {
-  const place = new Map((history.end?.orders ?? []).map(({ opId }, index) => [opId, index]));
-  const placeOf = ({ opId }: Operation) => place.get(opId) ?? -1;
+  const placeOf = ({ opId }: Operation) => orderPlaces(history).get(opId) ?? -1;
   const accepted = onHost.filter((op) => op.writtenValue !== undefined && hasAcceptedWrite(history, op));
   const toWrite = (op: Operation) => ({ atNs: op.committedNs ?? op.writeNs ?? Infinity, value: op.writtenValue ?? 0 });
   const ordered = accepted.filter((op) => placeOf(op) >= 0).sort((a, b) => placeOf(a) - placeOf(b));

@@ -6,7 +6,7 @@ import type { History } from "./history";
 import { toFault } from "./operation";
 import { type Story, storyOf } from "./story";
 import { history, type OpFields, op, rowOf } from "./testing/make-history";
-import { pausedSale } from "./testing/paused-sale";
+import { pausedSale, SOLD_MEANWHILE } from "./testing/paused-sale";
 
 const MS = 1_000_000;
 const at = (ms: number) => ms * MS;
@@ -52,6 +52,13 @@ describe("the story of a paused holder whose write is accepted", () => {
       story.sentence,
       "node-1 was paused for 12.5 s while it held the lock. Its lease expired, node-2 acquired the lock, and when node-1 woke up, the resource accepted its stale write, which caused 5 lost updates.",
     );
+  });
+
+  it("counts a sale that a busy node confirmed only after the late write, because the database has it before", () => {
+    for (let late = 0; late < SOLD_MEANWHILE; late += 1) {
+      const { sentence } = told(pausedSale({ fenced: false, confirmedLate: late }));
+      assert.match(sentence, /accepted its stale write, which caused 5 lost updates\.$/, `sale ${late}`);
+    }
   });
 
   it("goes from the grant to the release of the two purchases, and marks the stale write", () => {

@@ -20,7 +20,9 @@ describe("checkLostUpdates", () => {
   });
 
   it("dates the finding by the later write, in any order of the lines", () => {
-    const found = checkLostUpdates(history({ ops: [sale(17, 10, "node-2"), sale(17, 9, "node-1")] }));
+    const [late, early] = [sale(17, 10, "node-2"), sale(17, 9, "node-1")];
+    const end = { final: 99, orders: [rowOf(early), rowOf(late)] };
+    const found = checkLostUpdates(history({ ops: [late, early], end }));
     assert.equal(found.findings[0]?.atNs, "10");
   });
 

@@ -11,8 +11,8 @@ import {
 } from "../finding";
 import { firstFindings } from "../first-findings";
 import { giveBacksOf } from "../give-backs";
-import type { History } from "../history";
-import { type LateWrite, type LostUpdate, lateWritesOf } from "../late-writes";
+import { type History, orderPlaces } from "../history";
+import { type LateWrite, type LostUpdate, type LostUpdates, lateWritesOf } from "../late-writes";
 import { memoize } from "../memoize";
 import { clockReading, type Operation } from "../operation";
 import { balanceOf } from "./conservation";
@@ -62,7 +62,8 @@ export function unexplainedRepeatsIn(history: History): readonly LostUpdate[] {
 export const lateWritesIn = memoize((history: History) => {
   const missing = missingUnits(history);
   const pairs = provenPairs(history, missing);
-  return lateWritesOf({ pairs, writers: absoluteWriters(history), unpaired: Math.max(0, missing - pairs.length) });
+  const { writers, isDatabaseOrder } = absoluteWriters(history);
+  return lateWritesOf({ pairs, writers, isDatabaseOrder, unpaired: Math.max(0, missing - pairs.length) });
 });
 
 function totalsFinding(missing: number): Finding[] {
@@ -75,7 +76,7 @@ function totalsFinding(missing: number): Finding[] {
 export const lostUpdatesIn = memoize((history: History): readonly LostUpdate[] => {
   const firstByRead = new Map<number, Operation>();
   const found: LostUpdate[] = [];
-  for (const op of absoluteWriters(history)) {
+  for (const op of absoluteWriters(history).writers) {
     const readValue = op.readValue ?? 0;
     const first = firstByRead.get(readValue);
     if (first) found.push({ first, second: op });
@@ -84,12 +85,16 @@ export const lostUpdatesIn = memoize((history: History): readonly LostUpdate[] =
   return found;
 });
 
-/** Purchases that wrote "value read minus quantity", in commit order. */
-const absoluteWriters = memoize((history: History): readonly Operation[] => {
+/** Purchases that wrote "value read minus quantity", in the order of their rows, else of their confirmations. */
+const absoluteWriters = memoize((history: History): Pick<LostUpdates, "writers" | "isDatabaseOrder"> => {
   const writers = [...history.soldOps].filter(
     (op) => op.readValue !== undefined && op.writtenValue === op.readValue - op.quantity && op.writeAccepted !== false,
   );
-  return writers.sort((a, b) => writtenNs(a) - writtenNs(b));
+  const places = orderPlaces(history);
+  const placeOf = ({ opId }: Operation) => places.get(opId) ?? 0;
+  const isDatabaseOrder = writers.every(({ opId }) => places.has(opId));
+  const keyOf = isDatabaseOrder ? placeOf : writtenNs;
+  return { writers: writers.sort((a, b) => keyOf(a) - keyOf(b)), isDatabaseOrder };
 });
 
 function writtenNs(op: Operation): number {

@@ -9,14 +9,28 @@ const at = (ms: number) => ms * MS;
 export const SOLD_MEANWHILE = 5;
 const SOLD_LATER = 3;
 
+export interface PausedSaleOptions {
+  readonly fenced: boolean;
+  /** The index of a sale during the pause. */
+  readonly confirmedLate?: number;
+}
+
+const CONFIRMED_LATE = {
+  committedNs: String(at(12_990)),
+  releasedNs: String(at(12_991)),
+  answeredNs: String(at(12_992)),
+};
+
 /**
  * A sale of 100 units in which the first holder is paused from 20 ms to 12,520 ms, after its last lease check and before
- * its write. Its lease of 5 s ends meanwhile. The resource accepts its write, or refuses it if it checks tokens.
+ * its write. Its lease of 5 s ends meanwhile. The resource accepts its write, or refuses it if it checks tokens. The reply to one of
+ * the sales in between may reach its node only at the end.
  */
-export function pausedSale({ fenced }: { readonly fenced: boolean }): History {
-  const meanwhile = Array.from({ length: SOLD_MEANWHILE }, (_, index) =>
-    sale(5_100 + index * 100, 100 - index, index + 2),
-  );
+export function pausedSale({ fenced, confirmedLate }: PausedSaleOptions): History {
+  const meanwhile = Array.from({ length: SOLD_MEANWHILE }, (_, index) => ({
+    ...sale(5_100 + index * 100, 100 - index, index + 2),
+    ...(index === confirmedLate ? CONFIRMED_LATE : {}),
+  }));
   const later = Array.from({ length: SOLD_LATER }, (_, index) => {
     const left = fenced ? 100 - SOLD_MEANWHILE : 99;
     return sale(12_600 + index * 100, left - index, SOLD_MEANWHILE + index + 2);
