@@ -5,9 +5,8 @@ import { elapsedMs, nowNs } from "../services/monotonic";
 import { durationText } from "../services/number-text";
 import { resourceOf } from "../stock/types";
 import { type Fault, type FaultEvent, FaultMissed, type Injection } from "./fault";
-import { longHolds } from "./matrix-sale";
 import { configOf } from "./redis-admin";
-import { type LastVote, onBareMajority } from "./redlock-majority";
+import { BARE_MAJORITY_SALE, type LastVote, onBareMajority } from "./redlock-majority";
 import { redlockNodeRestart } from "./redlock-node-restart";
 
 /** Beyond the lease. */
@@ -34,7 +33,7 @@ export const clockJump: Fault = {
     effect: "unsafe",
     reason: "A server whose clock jumps ends the lease early, so the next buyer gets a majority beside the holder.",
   }),
-  matrixSale: () => longHolds({ holdMs: 3_000, faultAtMs: 0 }),
+  matrixSale: () => BARE_MAJORITY_SALE,
 
   inject: (injection) => onBareMajority(injection, (last) => jumpPastLease(last, injection)),
 

@@ -29,14 +29,14 @@ export const RELEASED_WAIT_MS = 20_000;
 const QUEUE_MS = 15_000;
 
 /**
- * Buyers that start together, so that many of them wait when the fault begins. Each node has a third of them, and the other two
- * cannot buy the whole stock: a fault that waits for a holder of one node meets one, even if that node is the slowest.
+ * Buyers that start together, so that many of them wait when the fault begins. There is a unit for each of them: a node whose
+ * buyers are served last still has holders that work.
  */
 export function crowd(traits: StrategyTraits, change: Partial<MatrixSale> = {}): MatrixSale {
-  const { ttlMs = TTL_MS } = change;
+  const { ttlMs = TTL_MS, vus = 60 } = change;
   return {
-    stock: 50,
-    vus: 60,
+    stock: vus,
+    vus,
     holdMs: 10,
     ttlMs,
     waitTimeoutMs: waitFor(traits, ttlMs),

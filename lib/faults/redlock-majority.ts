@@ -4,6 +4,7 @@ import { quorumOf } from "../locks/redlock/quorum-attempt";
 import { env } from "../services/current-env";
 import { resourceOf } from "../stock/types";
 import { FaultMissed, type Injection } from "./fault";
+import { longHolds } from "./matrix-sale";
 import { withRedis } from "./redis-admin";
 
 const POLL_MS = 5;
@@ -12,6 +13,12 @@ const SETTLED_MS = 100;
 const FRESH_MS = 500;
 /** Beyond the lease: time for a buyer to get the lock. The servers end the cut themselves, also if the lab dies. */
 const CUT_MARGIN_MS = 20_000;
+
+/**
+ * The second buyer gets the lock when the servers and its connections are back: within a second or two, later on a busy machine.
+ * The first one works for much longer, and the lease is so long that no renewal notices the loss meanwhile.
+ */
+export const BARE_MAJORITY_SALE = longHolds({ stock: 2, vus: 2, holdMs: 8_000, ttlMs: 30_000, faultAtMs: 0 });
 
 /** The last server of a bare majority that has the lock. */
 export interface LastVote {

@@ -1,9 +1,8 @@
 import { env } from "../services/current-env";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import type { Fault } from "./fault";
-import { longHolds } from "./matrix-sale";
 import { redisProcess, shutDownRedis, untilRestartedEmpty } from "./redis-admin";
-import { onBareMajority } from "./redlock-majority";
+import { BARE_MAJORITY_SALE, onBareMajority } from "./redlock-majority";
 import { restartExpectation, whyNoHoldCovers } from "./server-restart";
 
 /**
@@ -27,7 +26,7 @@ export const redlockNodeRestart: Fault = {
   },
 
   expectationOf: ({ traits }) => restartExpectation(traits),
-  matrixSale: () => longHolds({ holdMs: 3_000, faultAtMs: 0 }),
+  matrixSale: () => BARE_MAJORITY_SALE,
 
   async inject(injection) {
     const { url, number, value, before, fromNs } = await onBareMajority(injection, async (last) => {

@@ -53,7 +53,7 @@ export const slowWork: Fault = {
   },
 
   // Long enough for the next holder to be at work when the slow one deletes its lock.
-  matrixSale: (traits) => crowd(traits, { holdMs: 60, vus: 50, stock: 40, waitTimeoutMs: RELEASED_WAIT_MS }),
+  matrixSale: (traits) => crowd(traits, { holdMs: 60, vus: 50, waitTimeoutMs: RELEASED_WAIT_MS }),
 
   async inject({ node, atMs, durationMs, ttlMs, closing }) {
     const index = await node.armStop({ point: "in-work", atMs, durationMs, renewsLease: false });

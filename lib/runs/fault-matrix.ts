@@ -87,9 +87,12 @@ export function isSameRun(a: Readonly<Record<keyof MatrixRun, unknown>>, b: Matr
   return a.strategy === b.strategy && a.fault === b.fault && a.repeat === b.repeat;
 }
 
+/** More buyers than units: a strategy without a lock oversells. */
+const CONTROL: Partial<MatrixSale> = { stock: 40, waitTimeoutMs: RELEASED_WAIT_MS };
+
 function saleOf({ strategy, fault }: MatrixRun): MatrixSale {
   const traits = traitsOf(strategy);
-  return fault === null ? crowd(traits, { waitTimeoutMs: RELEASED_WAIT_MS }) : faultsById[fault].matrixSale(traits);
+  return fault === null ? crowd(traits, CONTROL) : faultsById[fault].matrixSale(traits);
 }
 
 /** The body of `POST /api/runs`. */
