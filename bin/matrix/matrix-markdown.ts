@@ -20,7 +20,7 @@ export function matrixMarkdown(report: MatrixReport): string {
     "",
     ...overview(report),
     "",
-    ...faults.flatMap((fault) => section(report, fault)),
+    ...[null, ...faults].flatMap((fault) => section(report, fault)),
   ];
   return `${lines.join("\n").trimEnd()}\n`;
 }
@@ -43,7 +43,7 @@ function overview({ matrix, strategies, faults }: MatrixReport): string[] {
     const words = columns.map((fault) => mark(matrixCell(strategy, fault, matrix.results)));
     return `| \`${strategy}\` | ${words.join(" | ")} |`;
   });
-  const head = columns.map((fault) => (fault === null ? "control" : `[${fault}](#${fault})`));
+  const head = columns.map((fault) => `[${fault ?? "control"}](#${fault ?? "control"})`);
   return [`| strategy | ${head.join(" | ")} |`, `|---${"|---".repeat(columns.length)}|`, ...rows];
 }
 
@@ -53,13 +53,13 @@ function mark(cell: MatrixCell): string {
   return word;
 }
 
-function section({ measured }: MatrixReport, fault: FaultId): string[] {
+function section({ measured }: MatrixReport, fault: FaultId | null): string[] {
   const cells = measured.filter((cell) => cell.fault === fault);
   if (cells.length === 0) return [];
   return [
-    `## ${fault}`,
+    `## ${fault ?? "control"}`,
     "",
-    faultsById[fault].does,
+    fault === null ? "A sale without a fault." : faultsById[fault].does,
     "",
     "| strategy | expected | measured | why |",
     "|---|---|---|---|",

@@ -1,6 +1,13 @@
-import type { FaultId } from "../../lib/faults/ids";
-import { type FaultMatrix, type MatrixCell, matrixCell, replayCommand } from "../../lib/runs/fault-matrix";
+import { FAULT_IDS, type FaultId } from "../../lib/faults/ids";
+import {
+  type FaultMatrix,
+  type MatrixCell,
+  type MatrixSelection,
+  matrixCell,
+  replayCommand,
+} from "../../lib/runs/fault-matrix";
 import { detailText, measuredText } from "../../lib/runs/fault-matrix-text";
+import { stockStrategies } from "../../lib/stock/stock-strategies";
 
 /** The measured part of the matrix in the order of the catalogue, for the pages that the command writes. */
 
@@ -33,6 +40,13 @@ export function matrixReport(
     repeats: Math.max(0, ...results.map(({ repeat }) => repeat)),
     elapsedMs: results.reduce((sum, { elapsedMs }) => sum + elapsedMs, 0),
   };
+}
+
+/** The strategies of which the file has results, in the order of the catalogue, and every fault: what its page shows. */
+export function selectionOf({ results }: FaultMatrix): MatrixSelection {
+  const measured = new Set(results.map(({ strategy }) => strategy));
+  const strategies = [...stockStrategies.keys()].filter((id) => measured.has(id));
+  return { strategies, faults: FAULT_IDS, repeats: Math.max(0, ...results.map(({ repeat }) => repeat)) };
 }
 
 /** One word for a cell of the overview table. */

@@ -7,7 +7,7 @@ import { type CellResult, faultMatrixSchema } from "../../lib/runs/fault-matrix"
 import { openMatrix, withResult, writeMatrix } from "./matrix-file";
 import { matrixHtml } from "./matrix-html";
 import { matrixMarkdown } from "./matrix-markdown";
-import { matrixReport } from "./matrix-report";
+import { commandOf, matrixReport } from "./matrix-report";
 
 const VERSION = { commit: "abc", sources: "123" };
 
@@ -88,7 +88,7 @@ describe("the pages of the fault matrix", () => {
 
   it("show each cell with its result, its reason and the command that repeats it", () => {
     const page = matrixMarkdown(report([result(), result({ repeat: 2, violations: { overlappingHolds: 5 } }), safe]));
-    assert.match(page, /^\| strategy \| control \| \[pause-holder\]\(#pause-holder\) \| \[latency\]/m);
+    assert.match(page, /^\| strategy \| \[control\]\(#control\) \| \[pause-holder\]\(#pause-holder\) \| \[latency\]/m);
     assert.match(page, /^\| `none` \| not measured \| – \| – \|$/m);
     assert.match(page, /^\| `redis-lock` \| not measured \| unsafe \| not measured \|$/m);
     assert.match(page, /^\| `redis-lock` \| unsafe \| unsafe 2 of 2: 2 to 5 overlapping holds \| The lock expires/m);
@@ -96,6 +96,15 @@ describe("the pages of the fault matrix", () => {
     assert.match(page, /^npm run lab -- run --strategy redis-lock .* --fault pause-holder@100$/m);
     assert.match(page, /^Every measured cell is as expected\.$/m);
     assert.match(page, /^- 2 cells and 0 controls, 2 repeats each/m);
+  });
+
+  it("have the command of every measured cell and control, and how long the measurement took", () => {
+    const control = result({ fault: null, measured: "safe", violations: {}, evidence: null, elapsedMs: 90_000 });
+    const page = report([control, result(), safe]);
+    for (const text of [matrixMarkdown(page), matrixHtml(page)]) {
+      assert.match(text, /measured in 2 min/);
+      for (const cell of page.measured) assert.ok(text.includes(commandOf(cell)), `lacks ${commandOf(cell)}`);
+    }
   });
 
   it("mark a cell that differs from what the traits predict", () => {
