@@ -2,6 +2,7 @@ import { LabLink } from "@/app/_components/ui/lab-link";
 import type { StrategyFault } from "@/app/_lib/strategies/strategy-faults";
 import { toneOf } from "@/app/_lib/verdict";
 import type { RunDocument } from "@/lib/runs/document";
+import { EffectWord } from "../ui/effect-word";
 import { VerdictWord } from "../ui/verdict-word";
 import { When } from "../ui/when";
 import styles from "./fault-table.module.css";
@@ -53,9 +54,7 @@ function FaultRow({ fault, run }: { fault: StrategyFault; run: RunDocument | und
         <code className={styles.id}>{id}</code>
         <span className={styles.does}>{does}</span>
       </th>
-      <td data-label="expected">
-        {expected === "blocked" ? <span className={styles.blocked}>blocked</span> : <Effect expected={expected} />}
-      </td>
+      <td data-label="expected">{expected === "not applicable" ? null : <EffectWord effect={expected} />}</td>
       <td data-label="why">{reason}</td>
       <td data-label="newest run">
         {run === undefined ? (
@@ -80,10 +79,6 @@ function FaultRow({ fault, run }: { fault: StrategyFault; run: RunDocument | und
       </td>
     </tr>
   );
-}
-
-function Effect({ expected }: { expected: StrategyFault["expected"] }) {
-  return expected === "not applicable" ? null : <VerdictWord tone={expected === "unsafe" ? "unsafe" : "safe"} />;
 }
 
 function Others({ faults }: { faults: readonly StrategyFault[] }) {
