@@ -32,6 +32,9 @@ const PAGES: Readonly<Record<string, () => string>> = {
   Strategies: () => "/strategies",
   "a strategy": () => "/strategies/zk-mutex",
   "the fault matrix": () => "/faults?cell=redis-lock.pause-holder",
+  Learn: () => "/learn",
+  "a chapter": () => "/learn/5",
+  "a chapter with a prediction": () => "/learn/7?answer=safe",
   "an unknown URL": () => "/nothing-here",
 };
 

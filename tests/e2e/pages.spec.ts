@@ -11,6 +11,8 @@ const PAGES = [
   "/strategies",
   "/strategies/redis-reentrant",
   "/faults",
+  "/learn",
+  "/learn/6?answer=safe",
   "/nothing-here",
 ];
 

@@ -22,6 +22,8 @@ const PAGES = [
   "/runs",
   "/strategies",
   "/faults",
+  "/learn",
+  "/learn/5?answer=safe",
   "/nothing-here",
 ];
 

@@ -5,4 +5,5 @@ export const PAGES: readonly { readonly href: string; readonly label: string }[]
   { href: "/strategies", label: "Strategies" },
   { href: "/faults", label: "Faults" },
   { href: "/shop", label: "Shop" },
+  { href: "/learn", label: "Learn" },
 ];

@@ -16,9 +16,9 @@ function isCurrent(pathname: string, href: string): boolean {
 
 export function SiteHeader({ theme }: { theme: Theme }) {
   const pathname = usePathname();
-  const { labHref } = useLabStatus();
+  const { labHref, isLoggedIn } = useLabStatus();
   return (
-    <header className={styles.header}>
+    <header className={styles.header} data-session={isLoggedIn || undefined}>
       <LabLink className={styles.brand} href={labHref}>
         Flash Sale Lab
       </LabLink>
