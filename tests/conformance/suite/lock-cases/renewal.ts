@@ -24,10 +24,9 @@ export const renewalAndRelease: LockCase = {
       ENDS.map(async (holdMs) => {
         const isSettled = async () => {
           const request = tested.fresh({ ttlMs: SHORT_TTL_MS });
-          const outcome = await tested.lock.runGuarded(request, () => tested.clients.clock.sleep(holdMs));
-          assert.ok(outcome.status === "completed");
+          const first = await answered(tested.lock.runGuarded(request, () => tested.clients.clock.sleep(holdMs)));
           // A call does not wait longer for a busy server: the release continues, and the lock may still be held.
-          if (outcome.timings.releaseMs > ANSWERED_WITHIN_MS) return false;
+          if (first?.status !== "completed" || first.timings.releaseMs > ANSWERED_WITHIN_MS) return false;
           const next = await answered(
             tested.lock.runGuarded({ ...request, waitTimeoutMs: NEXT_WAIT_MS }, async () => undefined),
           );
@@ -35,7 +34,7 @@ export const renewalAndRelease: LockCase = {
           assert.equal(next.status, "completed", `a renewal restored the hold of ${holdMs} ms after its release`);
           return true;
         };
-        await waitUntil(isSettled, { what: `${tested.lock.id} to answer a release in time`, withinMs: 20_000 });
+        await waitUntil(isSettled, { what: `${tested.lock.id} to answer a release in time`, withinMs: 60_000 });
       }),
     );
   },
