@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { throughProxies } from "./proxied-clients";
+import { routedAddress, throughProxies } from "./proxied-clients";
 
 describe("the address of a server behind proxies", () => {
   const cases: readonly [string, readonly number[] | undefined, string][] = [
@@ -20,4 +20,12 @@ describe("the address of a server behind proxies", () => {
     it(`keeps everything but host and port of ${address}`, () =>
       assert.equal(throughProxies(address, ports), expected));
   }
+
+  it("names the proxies before the servers of a run, or these servers if they have none", () => {
+    const addresses = { zookeeper: "127.0.0.1:1,127.0.0.1:2,127.0.0.1:3", redis: "redis+sentinel://127.0.0.1:4/lab" };
+    const routes = { addresses, ports: { zookeeper: [9001, 9002, 9003] } };
+    const routed = (id: "zookeeper" | "redis" | "etcd") => routedAddress(routes, id, "configured");
+    assert.equal(routed("zookeeper"), "127.0.0.1:9001,127.0.0.1:9002,127.0.0.1:9003");
+    assert.deepEqual([routed("redis"), routed("etcd")], [addresses.redis, "configured"]);
+  });
 });

@@ -17,9 +17,9 @@ export interface ProxiedClients {
  * Opens clients whose connections go through the run's proxies, or to servers of the run. Lost connections are not logged: the run's fault
  * causes them, and the purchases record what they meant.
  */
-export function openProxiedClients({ ports, addresses }: RunRoutes): ProxiedClients {
+export function openProxiedClients(routes: RunRoutes): ProxiedClients {
   const { DATABASE_URL, PG_POOL_SIZE } = env();
-  const address = (id: ServerId, configured: string) => addresses[id] ?? throughProxies(configured, ports[id]);
+  const address = (id: ServerId, configured: string) => routedAddress(routes, id, configured);
   const url = address("postgres", DATABASE_URL);
   const onIdleLoss = () => {};
   const pool = openPostgresPool({ max: PG_POOL_SIZE, use: "proxied", url, onIdleLoss });
@@ -37,6 +37,11 @@ export function openProxiedClients({ ports, addresses }: RunRoutes): ProxiedClie
       await pool.end();
     },
   };
+}
+
+/** Where the run's clients find a server: a server of the run, else the configured one, and the proxies before it. */
+export function routedAddress({ ports, addresses }: RunRoutes, id: ServerId, configured: string): string {
+  return throughProxies(addresses[id] ?? configured, ports[id]);
 }
 
 /** Scheme and credentials, then host and port. */

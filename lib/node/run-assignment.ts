@@ -32,8 +32,8 @@ export type RunAssignment = z.infer<typeof assignmentSchema>;
 
 /** How one node reaches the servers of one run. Servers that neither names are reached directly. */
 export interface RunRoutes {
+  /** Of proxies to the server at its address below, else at its configured address. */
   readonly ports: ProxyPorts;
-  /** No proxy stands before these servers. */
   readonly addresses: ServerAddresses;
 }
 

@@ -46,7 +46,7 @@ function rejectNewTopology({ fault, topology }: PlannedFault, strategy: string):
   throw new LabError("fault_not_applicable", message, { field: "id", fault: fault.id, strategy });
 }
 
-/** No proxy stands before the servers of a topology. */
+/** Only the topology's own fault has proxies before its servers, from the first purchase on. */
 function rejectReplacedServers(
   { fault, servers }: PlannedFault,
   { strategy, topology }: { readonly strategy: string; readonly topology: ArmableRun["topology"] },

@@ -1,22 +1,29 @@
+import type { ServerId } from "../../servers/all-servers";
 import { RunProxies } from "../faults/run-proxies";
 import { TopologyLease } from "../faults/topologies/topology-lease";
 import type { RunAssignment } from "../node/run-assignment";
 import { env } from "../services/current-env";
+import { serverAddress } from "../services/missing-service";
 import { LabError } from "./lab-error";
 import type { PlannedFault } from "./plan-faults";
 
 /** What the faults of one run act on besides the lab's servers: proxies to them, and a topology. It ends with the run. */
 export class FaultMeans implements AsyncDisposable {
   /** Of the faults that act on the network. */
-  readonly proxies = new RunProxies();
+  readonly proxies: RunProxies;
 
-  private constructor(readonly topology: TopologyLease | null) {}
+  private constructor(
+    planned: readonly PlannedFault[],
+    readonly topology: TopologyLease | null,
+  ) {
+    this.proxies = new RunProxies((server) => proxiedAddress(server, { planned, topology }));
+  }
 
   /** @throws LabError `fault_not_applicable` if a topology does not start */
   static async open(planned: readonly PlannedFault[]): Promise<FaultMeans> {
     const servers = [...new Set(planned.flatMap((fault) => fault.servers))];
     const nodes = [...new Set(planned.flatMap((fault) => (fault.servers.length > 0 ? fault.nodeNames : [])))];
-    const means = new FaultMeans(await openTopology(planned));
+    const means = new FaultMeans(planned, await openTopology(planned));
     try {
       await means.proxies.open(nodes, servers);
       return means;
@@ -37,6 +44,28 @@ export class FaultMeans implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.proxies[Symbol.asyncDispose](), this.topology?.[Symbol.asyncDispose]()]);
   }
+}
+
+interface ProxiedServers {
+  readonly planned: readonly Pick<PlannedFault, "topology" | "servers">[];
+  readonly topology: Pick<TopologyLease, "addresses"> | null;
+  /** The address of the lab's server. */
+  readonly configured?: typeof serverAddress;
+}
+
+/**
+ * Where proxies to a server lead. A topology's servers get proxies only for its own fault: other clients of a topology find its
+ * servers by themselves, as the clients of a Sentinel do.
+ * @returns undefined if the server gets none
+ */
+export function proxiedAddress(
+  server: ServerId,
+  { planned, topology, configured = serverAddress }: ProxiedServers,
+): string | undefined {
+  const replaced = topology?.addresses.servers[server];
+  if (replaced === undefined) return configured(server);
+  const isProxied = planned.some((fault) => fault.topology !== null && fault.servers.includes(server));
+  return isProxied ? replaced : undefined;
 }
 
 async function openTopology(planned: readonly PlannedFault[]): Promise<TopologyLease | null> {
