@@ -101,6 +101,7 @@ class Session {
     else if (request.do === "pause") running.pause(request.process, request.durationMs);
     else if (request.do === "resume") running.resume(request.process);
     else if (request.do === "cut") await running.cut(request.link);
+    else if (request.do === "silence") await running.silence(request.link, request.durationMs);
     else if (request.do === "restore") await running.restore(request.link);
     else await running.redirect(request.link, request.to);
     return { done: true };

@@ -1,16 +1,11 @@
 import { mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
-import { TcpProxy } from "../../lib/faults/proxy/tcp-proxy";
 import type { TopologyAddresses } from "../../lib/faults/topologies/control";
 import type { Topology } from "../../lib/faults/topologies/topology";
-import { systemClock } from "../../lib/locks/clock";
-import { systemRandom } from "../../lib/locks/random";
 import type { FoundServer, ProcessSpec } from "../../servers/provisioning";
 import type { PortPlan } from "../provision/ports";
 import { OwnedProcess, type ProcessEvents } from "./owned-process";
-
-/** A server behind a link may start to listen after another one connects, as the winner of an election does. */
-const REDIAL_MS = 2_000;
+import { TopologyLink } from "./topology-link";
 
 /** The lab runs one instance of a topology, and further ones for other connections at the same time. */
 export interface InstanceOptions {
@@ -27,7 +22,7 @@ export interface InstanceOptions {
 /** The processes and links of one instance. A process that a fault killed stays down until it is revived. */
 export class RunningTopology {
   readonly processes: OwnedProcess[] = [];
-  private readonly links = new Map<string, TcpProxy>();
+  private readonly links = new Map<string, TopologyLink>();
   private readonly dataDir: string;
   private readonly folders: Set<string>;
   private stopping: Promise<void> | null = null;
@@ -79,21 +74,21 @@ export class RunningTopology {
     this.process(name).resume();
   }
 
-  async cut(name: string): Promise<void> {
-    await this.linkNamed(name).stop();
+  cut(name: string): Promise<void> {
+    return this.linkNamed(name).cut();
   }
 
-  async restore(name: string): Promise<void> {
-    await this.linkNamed(name).start();
+  silence(name: string, durationMs: number): Promise<void> {
+    return this.linkNamed(name).silence(durationMs);
+  }
+
+  restore(name: string): Promise<void> {
+    return this.linkNamed(name).restore();
   }
 
   /** @param to the name of a planned port */
-  async redirect(name: string, to: string): Promise<void> {
-    const link = this.linkNamed(name);
-    const upstream = `127.0.0.1:${this.port(to)}`;
-    await link.stop();
-    link.move({ listen: link.listen, upstream });
-    await link.start();
+  redirect(name: string, to: string): Promise<void> {
+    return this.linkNamed(name).redirect(`127.0.0.1:${this.port(to)}`);
   }
 
   get number(): number {
@@ -111,7 +106,7 @@ export class RunningTopology {
   }
 
   private async stopAll(): Promise<void> {
-    const links = [...this.links.values()].map((proxy) => proxy.stop());
+    const links = [...this.links.values()].map((link) => link.cut());
     const ended = await Promise.allSettled([...links, ...this.processes.map((owned) => owned.stop())]);
     for (const dir of this.folders) rmSync(dir, { recursive: true, force: true });
     const failures = ended.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
@@ -128,19 +123,10 @@ export class RunningTopology {
   }
 
   private async startLink(name: string, to: number): Promise<number> {
-    const listen = `127.0.0.1:${this.port(name)}`;
-    const upstream = `127.0.0.1:${to}`;
-    const proxy = new TcpProxy({
-      name,
-      listen,
-      upstream,
-      redialMs: REDIAL_MS,
-      clock: systemClock,
-      random: systemRandom,
-    });
-    this.links.set(name, proxy);
-    await proxy.start();
-    return proxy.port;
+    const link = new TopologyLink({ name, listen: `127.0.0.1:${this.port(name)}`, upstream: `127.0.0.1:${to}` });
+    this.links.set(name, link);
+    await link.restore();
+    return link.port;
   }
 
   private nameOf(name: string): string {
@@ -153,7 +139,7 @@ export class RunningTopology {
     throw new Error(`${this.topology.id} has no process "${name}"`);
   }
 
-  private linkNamed(name: string): TcpProxy {
+  private linkNamed(name: string): TopologyLink {
     const known = this.links.get(name);
     if (known) return known;
     throw new Error(`${this.topology.id} has no link "${name}"; valid names: ${[...this.links.keys()].join(", ")}`);

@@ -8,7 +8,7 @@ import { TOPOLOGY_IDS } from "./ids";
 
 /** The PostgreSQL of the process that asks, for a topology that uses it. */
 const databaseUrl = z.url().max(1_000);
-const LONGEST_PROCESS_PAUSE_MS = 60_000;
+const durationMs = z.int().min(1).max(60_000);
 const name = z.string().min(1).max(64);
 
 export const controlRequestSchema = z.discriminatedUnion("do", [
@@ -21,14 +21,12 @@ export const controlRequestSchema = z.discriminatedUnion("do", [
   /** Starts a killed process again, with the data that is on its disk. */
   z.strictObject({ do: z.literal("revive"), process: name }),
   /** SIGSTOP. The process continues after this time, also if the supervisor has died. */
-  z.strictObject({
-    do: z.literal("pause"),
-    process: name,
-    durationMs: z.int().min(1).max(LONGEST_PROCESS_PAUSE_MS),
-  }),
+  z.strictObject({ do: z.literal("pause"), process: name, durationMs }),
   /** Lets a paused process continue now. */
   z.strictObject({ do: z.literal("resume"), process: name }),
   z.strictObject({ do: z.literal("cut"), link: name }),
+  /** Keeps the connections of a link open and discards their data, for this time at most. */
+  z.strictObject({ do: z.literal("silence"), link: name, durationMs }),
   z.strictObject({ do: z.literal("restore"), link: name }),
   /** Closes the connections of a link, and leads new ones to another planned port. */
   z.strictObject({ do: z.literal("redirect"), link: name, to: name }),

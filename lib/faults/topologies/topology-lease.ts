@@ -50,6 +50,8 @@ export class TopologyLease implements AsyncDisposable {
   resume = (process: string) => this.tell({ do: "resume", process });
   /** Closes the connections of a link, and refuses new ones until it is restored. */
   cut = (link: string) => this.tell({ do: "cut", link });
+  /** Keeps the connections of a link open and discards their data, for this time or until it is restored. */
+  silence = (link: string, durationMs: number) => this.tell({ do: "silence", link, durationMs });
   restore = (link: string) => this.tell({ do: "restore", link });
   /** Closes the connections of a link, and leads new ones to another process. */
   redirect = (link: string, process: string) => this.tell({ do: "redirect", link, to: process });
