@@ -27,6 +27,7 @@ import { slowWork } from "./slow-work";
 import { storeNodeCrash } from "./store-node-crash";
 import { timeout } from "./timeout";
 import { zkLeaderKill } from "./zk-leader-kill";
+import { zkPartition } from "./zk-partition";
 
 /** Every fault of the lab. */
 export const faultsById: Readonly<Record<FaultId, Fault>> = {
@@ -42,6 +43,7 @@ export const faultsById: Readonly<Record<FaultId, Fault>> = {
   "redlock-node-restart": redlockNodeRestart,
   "clock-jump": clockJump,
   "zk-leader-kill": zkLeaderKill,
+  "zk-partition": zkPartition,
   "etcd-leader-pause": etcdLeaderPause,
   "session-expiry": sessionExpiry,
   "pg-disconnect": pgDisconnect,

@@ -12,6 +12,7 @@ export const FAULT_IDS = [
   "redlock-node-restart",
   "clock-jump",
   "zk-leader-kill",
+  "zk-partition",
   "etcd-leader-pause",
   "session-expiry",
   "pg-disconnect",

@@ -54,6 +54,11 @@ export function dumpHasSession(dump: string, sessionId: string): boolean | undef
   return sessions?.split(/\s+/).includes(`0x${sessionId}`);
 }
 
+/** Whether the client of a session is connected to this member (`cons`). */
+export async function servesSession(topology: TopologyLease, member: ZkMember, sessionId: string): Promise<boolean> {
+  return (await ask(topology, member, "cons")).includes(`sid=0x${sessionId},`);
+}
+
 /** `zk-1 follower, zk-2 leader, zk-3 not serving` */
 export function statesText(states: readonly ZkMemberState[]): string {
   return states.map(({ member, mode }) => `${member} ${mode ?? "not serving"}`).join(", ");
@@ -64,7 +69,7 @@ function isLeader(state: ZkMemberState): state is ZkLeader {
 }
 
 /** @returns empty if the member does not answer */
-function ask(topology: TopologyLease, member: ZkMember, word: "srvr" | "dump"): Promise<string> {
+function ask(topology: TopologyLease, member: ZkMember, word: "srvr" | "dump" | "cons"): Promise<string> {
   const server = parseHostPort(topology.address(member), DEFAULT_PORT);
   return askText({ ...server, send: word, timeoutMs: ANSWER_LIMIT_MS }).catch(() => "");
 }
