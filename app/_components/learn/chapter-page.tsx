@@ -39,8 +39,8 @@ export function ChapterPage(props: ChapterPageProps) {
       <div className={styles.text}>
         <Paragraphs texts={step.text} />
       </div>
-      <section className={styles.section} aria-labelledby="predict">
-        <h2 id="predict">Predict</h2>
+      <section className={styles.section} aria-labelledby="setup">
+        <h2 id="setup">Setup</h2>
         {"reasons" in preset ? (
           <div className={styles.absent}>
             {preset.reasons.map((reason) => (
@@ -48,12 +48,11 @@ export function ChapterPage(props: ChapterPageProps) {
             ))}
           </div>
         ) : (
-          <PresetFacts
-            preset={preset}
-            mechanism={strategy?.mechanism ?? ""}
-            hasLease={strategy !== undefined && strategy.expiryClock !== "none"}
-          />
+          <PresetFacts preset={preset} hasLease={strategy !== undefined && strategy.expiryClock !== "none"} />
         )}
+      </section>
+      <section className={styles.section} aria-labelledby="predict">
+        <h2 id="predict">{address.answer === null ? "Predict" : "Your prediction"}</h2>
         <Prediction step={step} address={address} />
       </section>
       <RunSection {...props} />
@@ -65,61 +64,57 @@ export function ChapterPage(props: ChapterPageProps) {
 function RunSection({ step, address, state, preset, samples }: ChapterPageProps) {
   const { phase, document, problem } = state;
   if (phase === "predict") return <p role="alert">{problem}</p>;
-  const isOver = phase === "revealed";
-  const start = "reasons" in preset ? null : <Start preset={preset} address={address} isOver={isOver} />;
   return (
     <section className={styles.section} aria-labelledby="run" id="run-section">
-      <h2 id="run">{isOver ? "What happened" : "Run"}</h2>
+      <h2 id="run">{phase === "revealed" ? "What happened" : "Run"}</h2>
       <p role="alert" className={styles.problem}>
         {problem}
       </p>
       {phase === "running" && document !== null ? <FollowRun document={document} samples={samples} /> : null}
-      {isOver && document !== null ? (
-        <Reveal step={step} answer={address.answer} document={document} again={start} />
+      {phase === "revealed" && document !== null ? (
+        <Reveal step={step} answer={address.answer} document={document} />
       ) : null}
-      {phase === "run" ? start : null}
+      {phase === "run" && "request" in preset ? (
+        <div>
+          <StartRun request={preset.request} address={address} />
+          <InTerminal preset={preset} />
+        </div>
+      ) : null}
     </section>
   );
 }
 
-interface StartProps extends Pick<ChapterPageProps, "address"> {
-  readonly preset: Preset;
-  /** The reader has seen a result. */
-  readonly isOver: boolean;
+function InTerminal({ preset: { command } }: { preset: Preset }) {
+  return (
+    <p className={styles.note}>
+      In a terminal: <code className={styles.command}>{command}</code>
+    </p>
+  );
 }
 
-function Start({ preset: { request, command }, address, isOver }: StartProps) {
+/** The links to what comes next: the main action when the reader has seen the result. */
+function Onward({ step, address, state, preset }: ChapterPageProps) {
+  const isOver = state.phase === "revealed";
+  const { href, label } = nextOf(step, address);
   return (
-    <div>
-      <StartRun
-        key={address.run}
-        request={request}
-        address={address}
-        label={isOver ? "Run it again" : "Run it"}
-        isSecondary={isOver}
-      />
-      <p className={styles.note}>
-        In a terminal: <code className={styles.command}>{command}</code>
-      </p>
+    <div className={styles.onward}>
+      <div className={styles.actions}>
+        <LabLink href={href} className={isOver ? button.primary : undefined}>
+          {label}
+        </LabLink>
+        {isOver && "request" in preset ? (
+          <StartRun key={address.run} request={preset.request} address={address} isAgain />
+        ) : null}
+      </div>
+      {isOver && "request" in preset ? <InTerminal preset={preset} /> : null}
     </div>
   );
 }
 
-/** The links to what comes next: the main one when the reader has seen the result. */
-function Onward({ step, address, state }: ChapterPageProps) {
-  const { chapter } = address;
+function nextOf(step: ChapterStep, { chapter, step: number }: LearnAddress): { href: string; label: string } {
+  if (step.next !== undefined) return { href: hrefOf({ chapter, step: number + 1 }), label: step.next };
   const following = CHAPTERS[chapter];
-  const next =
-    step.next !== undefined
-      ? { href: hrefOf({ chapter, step: address.step + 1 }), label: step.next }
-      : following !== undefined
-        ? { href: hrefOf({ chapter: chapter + 1 }), label: `Next: ${following.title}` }
-        : { href: "/faults", label: "Next: every fault with every strategy" };
-  return (
-    <p className={styles.onward}>
-      <LabLink href={next.href} className={state.phase === "revealed" ? button.primary : undefined}>
-        {next.label}
-      </LabLink>
-    </p>
-  );
+  return following === undefined
+    ? { href: "/faults", label: "Next: every fault with every strategy" }
+    : { href: hrefOf({ chapter: chapter + 1 }), label: `Next: ${following.title}` };
 }

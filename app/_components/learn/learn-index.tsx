@@ -6,7 +6,7 @@ import { LabLink } from "../ui/lab-link";
 import styles from "./learn-index.module.css";
 
 const LEAD =
-  "Seven failures of locks, two minutes each. Read what happens, predict the result, run it on the servers of this lab, and see it step by step.";
+  "Seven failures of locks, two minutes each. Predict the result, run it on this lab's servers, and see step by step what happened.";
 
 /** The table of contents. */
 export function LearnIndex() {

@@ -3,17 +3,14 @@ import type { Preset } from "@/app/_lib/learn/chapter-preset";
 import type { PresetRequest } from "@/app/_lib/learn/learn-state";
 import { LabLink } from "../ui/lab-link";
 import styles from "./learn.module.css";
-import { LearnText } from "./learn-text";
 
 interface PresetFactsProps {
   readonly preset: Preset;
-  /** The strategy's mechanism. */
-  readonly mechanism: string;
   readonly hasLease: boolean;
 }
 
 /** The run that the reader predicts: strategy, fault and sale. */
-export function PresetFacts({ preset: { cell, request, insteadBecause }, mechanism, hasLease }: PresetFactsProps) {
+export function PresetFacts({ preset: { cell, request, insteadBecause }, hasLease }: PresetFactsProps) {
   const { strategy, fault, setup } = cell;
   return (
     <dl className={styles.facts}>
@@ -22,8 +19,7 @@ export function PresetFacts({ preset: { cell, request, insteadBecause }, mechani
         <dd>
           <LabLink href={`/strategies/${strategy}`}>
             <code>{strategy}</code>
-          </LabLink>{" "}
-          <LearnText text={mechanism} />
+          </LabLink>
         </dd>
       </div>
       <div>

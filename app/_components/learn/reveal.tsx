@@ -1,4 +1,4 @@
-import { type ReactNode, Suspense } from "react";
+import { Suspense } from "react";
 import { loadInitialEvidence } from "@/app/_lib/initial-evidence";
 import type { ChapterStep, Outcome } from "@/app/_lib/learn/chapter";
 import { chapterResult } from "@/app/_lib/learn/chapter-result";
@@ -13,15 +13,13 @@ import styles from "./learn.module.css";
 import { LearnText, Paragraphs } from "./learn-text";
 
 interface RevealProps {
-  /** Starts the run again. */
-  readonly again: ReactNode;
   readonly step: ChapterStep;
   readonly answer: Outcome | null;
   readonly document: RunDocument;
 }
 
 /** What the run shows: the prediction against the verdict, the verdict, the story with its replay, and the lesson. */
-export function Reveal({ step, answer, document, again }: RevealProps) {
+export function Reveal({ step, answer, document }: RevealProps) {
   const { measured, detail, judgement, reply, remark, surprise } = chapterResult(step, answer, document);
   return (
     <>
@@ -48,7 +46,6 @@ export function Reveal({ step, answer, document, again }: RevealProps) {
           <LabLink href={`/runs/${document.id}`}>Open this run</LabLink> for its checks, charts and exports. The address
           of this page shows the same run to others.
         </p>
-        {again}
       </div>
       {surprise === null ? (
         <div className={styles.lesson}>

@@ -15,13 +15,12 @@ import styles from "./learn.module.css";
 interface StartRunProps {
   readonly request: PresetRequest;
   readonly address: LearnAddress;
-  readonly label: string;
-  /** Another action of the page is the main one. */
-  readonly isSecondary: boolean;
+  /** The reader has seen a result, so another action of the page is the main one. */
+  readonly isAgain?: boolean;
 }
 
 /** Starts the chapter's run and puts it into the address. While another run is active, it says which. */
-export function StartRun({ request, address, label, isSecondary }: StartRunProps) {
+export function StartRun({ request, address, isAgain = false }: StartRunProps) {
   const router = useRouter();
   const hrefOfRun = (run: string) => hrefOf({ ...address, run });
   const { run, isSending, problem, tokenDialog } = useAdminRequest(
@@ -38,11 +37,11 @@ export function StartRun({ request, address, label, isSecondary }: StartRunProps
     <div className={styles.start}>
       <button
         type="button"
-        className={isSecondary ? button.plain : button.primary}
+        className={isAgain ? button.plain : button.primary}
         disabled={isSending || other !== null}
         onClick={run}
       >
-        {isSending ? "Starting …" : label}
+        {isSending ? "Starting …" : isAgain ? "Run it again" : "Run it"}
       </button>
       <p role="status" className={styles.note}>
         {isSending ? "The lab prepares nodes, servers and stock." : null}

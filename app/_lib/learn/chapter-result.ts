@@ -33,20 +33,18 @@ export function chapterResult(
     detail,
     judgement: measured === "inconclusive" || answer === null ? null : judgementOf(answer, measured),
     reply: isAsExplained ? answers[answer ?? shows].reply : null,
-    remark: measured === "blocked" ? remarkOf(document) : null,
+    remark: measured === "blocked" ? BLOCKED_REMARK : null,
     surprise: isAsExplained ? null : surpriseOf(measured, shows),
   };
 }
+
+const BLOCKED_REMARK =
+  "The verdict below is only about wrong sales, and this run has none. The sale was blocked, because buyers waited for the lock and none of them got it.";
 
 function judgementOf(answer: Outcome, measured: Measured): string {
   return answer === measured
     ? `You predicted ${answer}, and the run is ${measured}.`
     : `You predicted ${answer}, but the run is ${measured}.`;
-}
-
-function remarkOf({ verdict }: RunDocument): string {
-  const reason = verdict === "safe" ? "because nothing was sold twice" : "because the evidence is incomplete";
-  return `The verdict below is ${verdict}, ${reason}. The sale was blocked, because its buyers waited and none of them got the lock.`;
 }
 
 function surpriseOf(measured: Measured, shows: Outcome): string {

@@ -13,6 +13,14 @@ import { TERMS } from "./terms";
 /** Two minutes at a calm 200 words a minute, with the answers. */
 const MOST_WORDS = 400;
 
+/** What lessons say about other runs than the chapter's. */
+const OTHER_CLAIMS = [
+  ["Deleting another holder's lock", "redis-lock", "slow-work", "safe"],
+  ["A pause longer than the lease, and fencing", "zk-fenced", "pause-holder", "safe"],
+  ["A pause longer than the lease, and fencing", "etcd-lock", "pause-holder", "safe"],
+  ["A master that dies before its replica has the lock", "redis-fenced", "redis-failover", "unsafe"],
+] as const;
+
 const stepsOf = CHAPTERS.flatMap((chapter) => chapter.steps.map((step, index) => ({ chapter, step, index })));
 
 /** The texts of a step that define terms, and those that only use them, in reading order. */
@@ -43,6 +51,14 @@ describe("the chapters", () => {
         assert.deepEqual([parsed.launch, parsed.engine], [true, "builtin"]);
       });
     }
+  }
+
+  for (const [title, strategy, fault, expected] of OTHER_CLAIMS) {
+    it(`are right about ${strategy} under ${fault} (${title})`, () => {
+      const chapter = CHAPTERS.find((candidate) => candidate.title === title);
+      assert.match(chapter?.steps.flatMap(({ lesson }) => lesson).join() ?? "", new RegExp(strategy));
+      assert.equal(expectedOf(strategy, fault).expected, expected);
+    });
   }
 
   it("offer three different predictions with different replies at each step", () => {

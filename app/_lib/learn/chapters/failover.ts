@@ -43,7 +43,8 @@ export const failover: Chapter = {
       },
       lesson: [
         "`WAIT 1` lets the answer wait for a replica. If the lab starts with `REDIS_WAIT_REPLICAS=1`, `redis-lock` refuses a lock that no replica has, and is safe under the same failover.",
-        "The price: each lock takes one more round trip, and while the replica is away there are no locks. Redis documents `WAIT` as best effort: with several replicas, the promoted one can be one that did not confirm. A *fencing token* in the database needs no such care.",
+        "The price: each lock takes one more round trip, and while the replica is away there are no locks. Redis documents `WAIT` as best effort: with several replicas, the promoted one can be one that did not confirm.",
+        "A *fencing token* from the same Redis does not help. The promoted replica lacks the last value of the counter too, so both holders can get the same number: `redis-fenced` is unsafe here as well.",
       ],
     },
   ],
