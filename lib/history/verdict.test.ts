@@ -30,7 +30,7 @@ describe("the contention rule", () => {
     assert.equal(doubt?.kind, "noContention");
     assert.equal(
       doubt?.sentence,
-      "None of the 2 purchases waited, read or wrote while another held the lock or wrote, so the run did not test the strategy.",
+      "None of the 2 purchases is known to have waited, read or written while another held the lock or wrote, so the run did not test the strategy.",
     );
   });
 

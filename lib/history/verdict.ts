@@ -35,7 +35,7 @@ export function isContended({ contendedSections }: Pick<ContentionMeasures, "con
 export function contentionDoubts(measures: ContentionMeasures): Finding[] {
   if (isContended(measures)) return [];
   const { operations, peakInFlight } = measures;
-  const all = `None of the ${plural(operations, "purchase")} waited, read or wrote while another held the lock or wrote`;
+  const all = `None of the ${plural(operations, "purchase")} is known to have waited, read or written while another held the lock or wrote`;
   const inFlight = peakInFlight > 1 ? `, although up to ${peakInFlight} were in flight at the same time` : "";
   const sentence =
     operations === 0
