@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readdir, readFile, readlink } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ArmedFault } from "../../../lib/faults/request";
@@ -21,6 +22,18 @@ const BUYERS = 8;
 const THINK_MS = 5;
 /** Purchases before the fault is armed, and after it has ended. */
 const SALES = 12;
+
+const LISTEN = "0A";
+
+/** The proxies listen in the process of the coordinator, which is this one. */
+async function listeningSockets(): Promise<number> {
+  const table = await readFile("/proc/self/net/tcp", "utf8");
+  const rows = table.split("\n").map((row) => row.trim().split(/\s+/));
+  const listening = new Set(rows.filter(([, , , state]) => state === LISTEN).map((row) => `socket:[${row[9]}]`));
+  const files = await readdir("/proc/self/fd");
+  const targets = await Promise.all(files.map((file) => readlink(`/proc/self/fd/${file}`).catch(() => "")));
+  return targets.filter((target) => listening.has(target)).length;
+}
 
 describe("a sale in which a fault of the network is armed", () => {
   let nodes: readonly ShopNode[] = [];
@@ -48,6 +61,7 @@ describe("a sale in which a fault of the network is armed", () => {
   /** Buyers contend for the lock from before the fault is armed until after its effect has ended. */
   async function sellWhile(armed: ArmedFault, request: Partial<RunRequest>) {
     const settings = { stock: 5_000, vus: BUYERS, holdMs: 5, ttlMs: 2_000, waitTimeoutMs: 15_000 };
+    const before = await listeningSockets();
     const { id, target, config } = await lab.open(runRequestSchema.parse({ ...settings, ...request }));
     const codes: string[] = [];
     let isOver = false;
@@ -65,12 +79,14 @@ describe("a sale in which a fault of the network is armed", () => {
     const buyers = Promise.all(Array.from({ length: BUYERS }, (_, number) => buyer(number)));
     try {
       await untilSold(SALES);
+      assert.equal(await listeningSockets(), before, "expected no proxy in the path of a sale without a fault");
       const { config: withFault } = await lab.armFault(id, armed);
       assert.deepEqual(
         withFault.faults?.map((fault) => fault.id),
         [armed.id],
       );
       await untilSold(sold() + SALES);
+      assert.ok((await listeningSockets()) > before, "expected the proxies of the armed fault");
       await untilFaultsEnd(id);
       await untilSold(sold() + SALES);
     } finally {
@@ -78,6 +94,7 @@ describe("a sale in which a fault of the network is armed", () => {
       await buyers;
     }
     const document = await lab.finish(id, { client: clientReport(codes.length), awaitClientReport: false });
+    assert.equal(await listeningSockets(), before, "expected the proxies to end with the run");
     return { document, codes };
   }
 
