@@ -42,7 +42,7 @@ describe("a PostgreSQL that stops responding", () => {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: '{"userId":"a"}',
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(60_000),
     });
     const body = (await response.json()) as { error?: { code: string } };
     return { status: response.status, code: body.error?.code, tookMs: performance.now() - startedMs };
@@ -53,7 +53,7 @@ describe("a PostgreSQL that stops responding", () => {
     relay.freeze();
     const answers = await Promise.all(Array.from({ length: 6 }, () => buy(productId)));
     // A generous margin for a busy machine: without a limit these requests would never end.
-    const limitMs = WAIT_LIMIT_MS + LAST_STATEMENT_MS + 10_000;
+    const limitMs = WAIT_LIMIT_MS + LAST_STATEMENT_MS + 30_000;
     for (const { status, code, tookMs } of answers) {
       assert.ok(tookMs < limitMs, `expected an answer within ${limitMs} ms, found ${tookMs} ms`);
       assert.ok(
