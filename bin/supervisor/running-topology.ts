@@ -74,21 +74,21 @@ export class RunningTopology {
     this.process(name).resume();
   }
 
-  cut(name: string): Promise<void> {
-    return this.linkNamed(name).cut();
+  async cut(name: string): Promise<void> {
+    await this.linkNamed(name).cut();
   }
 
-  silence(name: string, durationMs: number): Promise<void> {
-    return this.linkNamed(name).silence(durationMs);
+  async silence(name: string, durationMs: number): Promise<void> {
+    await this.linkNamed(name).silence(durationMs);
   }
 
-  restore(name: string): Promise<void> {
-    return this.linkNamed(name).restore();
+  async restore(name: string): Promise<void> {
+    await this.linkNamed(name).restore();
   }
 
   /** @param to the name of a planned port */
-  redirect(name: string, to: string): Promise<void> {
-    return this.linkNamed(name).redirect(`127.0.0.1:${this.port(to)}`);
+  async redirect(name: string, to: string): Promise<void> {
+    await this.linkNamed(name).redirect(`127.0.0.1:${this.port(to)}`);
   }
 
   get number(): number {
