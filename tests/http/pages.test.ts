@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { type Browser, chromium, type Page } from "@playwright/test";
+import { requestOf } from "../../app/_lib/learn/chapter-preset";
+import { mutexAcrossNodes } from "../../app/_lib/learn/chapters/mutex-across-nodes";
 import { ensureBrowser } from "../../bin/testing/browser";
 import type { RunDocument } from "../../lib/runs/document";
 import { runDocument } from "../../lib/runs/testing/run-fixture";
@@ -137,6 +139,24 @@ describe("the pages in a browser", () => {
     await pager.getByRole("link", { name: "Newer" }).click();
     await pager.getByText("1 to 50 of 60 runs").waitFor();
     assert.equal(await boxes.first().isChecked(), true);
+    await page.close();
+  });
+
+  it("say in a chapter why a lab with one store node cannot make its run, and show the result of another lab's", async () => {
+    const page = await browser.newPage();
+    page.setDefaultTimeout(LIMIT_MS);
+    await page.goto(`${node.url}/learn/2?answer=safe`);
+    await page.getByText("local-mutex needs at least two store nodes here, and this lab has one.").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Run it" }).count(), 0);
+
+    const stored = runDocument({ id: "chapter-2", strategy: "local-mutex", status: "finished", verdict: "unsafe" });
+    const { strategy, ...sale } = requestOf(mutexAcrossNodes.steps[0].cells[0]);
+    const { seed, stock, vus = null, holdMs, ttlMs, waitTimeoutMs } = sale;
+    const config = { ...stored.config, seed, stock, vus, rate: null, holdMs, ttlMs, waitTimeoutMs, nodes: 3 };
+    await insertRun({ ...stored, strategy, config }, "closing");
+    await page.goto(`${node.url}/learn/2?answer=safe&run=chapter-2`);
+    await page.getByText("You predicted safe, but the run is unsafe.").waitFor();
+    await page.getByRole("link", { name: "Next: A lock that never ends" }).waitFor();
     await page.close();
   });
 
