@@ -5,6 +5,7 @@ import { CHAPTERS } from "../../app/_lib/learn/chapters/all-chapters";
 import { hrefOf, isRunOf } from "../../app/_lib/learn/learn-state";
 import type { RunDocument } from "../../lib/runs/document";
 import { axeViolations } from "./axe";
+import { lowContrast } from "./contrast";
 import { expect, test } from "./lab";
 import { makeRun } from "./runs";
 
@@ -92,7 +93,9 @@ test("the address of a result shows the same run to others, with its replay, in 
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(size.width);
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      expect(await axeViolations(page), `${size.width}, ${colorScheme}`).toEqual([]);
+      const found = await axeViolations(page, { onlyColours: colorScheme === "dark" });
+      expect(found, `${size.width}, ${colorScheme}`).toEqual([]);
+      expect(await page.evaluate(lowContrast), `${size.width}, ${colorScheme}`).toEqual([]);
     }
   }
 });
