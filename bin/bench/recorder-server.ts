@@ -45,7 +45,7 @@ async function open({ runId, strategy, stock, isRecording }: BlockOrder): Promis
   );
   const { id } = row.rows[0] as { id: number };
   const target = { kind: "product", id } as const;
-  await node.prepare({ strategy, target, stock });
+  await node.prepare(runId, { strategy, target, stock });
   hasRoom = isRecording;
   node.assign({ runId, strategy, target, holdMs: 0, ttlMs: 5_000, waitTimeoutMs: 10_000 });
   // The garbage of the block before must not count for this one.

@@ -96,6 +96,10 @@ export interface Fault {
   proxiedServers?(run: FaultContext): readonly ServerId[];
   /** The topology that it acts on, which the run starts and uses. Absent: it acts on the lab's servers. */
   readonly topology?: TopologyId;
+  /** True if the run sells on the PostgreSQL of the topology, which the lab fills with its tables and the row to sell. */
+  readonly replacesDatabase?: true;
+  /** What an unsafe strategy does under it. Absent: it lets two holders in. */
+  readonly harm?: string;
   /** Milliseconds if the request names no duration; null for an instant fault, which takes no duration. */
   defaultDurationMs(run: FaultContext): number | null;
   /** Why it does not apply to such a run; null if it does. */

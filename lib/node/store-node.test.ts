@@ -257,7 +257,7 @@ describe("StoreNode", () => {
     const { node, created, disposed, prepared } = makeNode();
     node.plan(TARGET);
     node.plan(TARGET);
-    await node.prepare({ strategy: "of-run", target: TARGET, stock: 5 });
+    await node.prepare("run-1", { strategy: "of-run", target: TARGET, stock: 5 });
     node.assign(makeAssignment("run-1"));
     assert.deepEqual(await node.drift("run-1"), NO_DRIFT);
     assert.equal(await node.drift("unknown"), null);

@@ -77,8 +77,10 @@ export class StoreNode {
   }
 
   /** Lets a strategy that keeps its own stock count load it. Strategies that sell from PostgreSQL's row need no preparation. */
-  async prepare({ strategy, target, stock }: RunPreparation): Promise<void> {
-    await this.strategy(strategy).prepare?.(target, stock);
+  async prepare(runId: string, { strategy, target, stock }: RunPreparation): Promise<void> {
+    // The strategy of a run can have its own clients, which lead to another database.
+    const prepared = this.runs.get(runId)?.clients.strategy ?? this.strategy(strategy);
+    await prepared.prepare?.(target, stock);
   }
 
   /** Ends the preparation of a run's stock. Called once for all nodes, after the run's counter was read. */

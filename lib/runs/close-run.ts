@@ -13,6 +13,7 @@ import { withProvenFaults } from "./proven-faults";
 import { saveClosingOrders } from "./run-store";
 import { returnUnsold } from "./run-target";
 import { readSettledEnd } from "./settled-end";
+import type { StockDatabase } from "./stock-database";
 
 /** Reasons why a run proves nothing that its history and its document do not show. */
 export interface Caveats extends NodeCaveats {
@@ -34,6 +35,8 @@ export interface ClosedRun {
 export interface Closing {
   readonly nodes: readonly NodeClient[];
   readonly checks: CheckedRuns;
+  /** Where the run's stock and orders are. */
+  readonly stock: StockDatabase;
   /** Absent: `SETTLE_LIMIT_MS`. */
   readonly settleLimitMs?: number | undefined;
 }
@@ -42,19 +45,18 @@ export interface Closing {
 export async function closeRun(
   document: RunDocument,
   collected: CollectedRun,
-  { nodes, checks, settleLimitMs }: Closing,
+  { nodes, checks, stock, settleLimitMs }: Closing,
 ): Promise<ClosedRun> {
   const { id, target } = document;
   const histories: NodeHistory[] = [];
   for (const history of historiesOf(collected)) {
     histories.push(await saveHistory(id, history));
   }
-  await returnUnsold(target);
-  const { database, drift, counterUnread } = await readSettledEnd(document, nodes, {
-    isIdle: isIdle(collected),
-    limitMs: settleLimitMs,
+  const { database, drift, counterUnread } = await stock.read(async (pool) => {
+    await returnUnsold(pool, target);
+    return readSettledEnd(document, nodes, { pool, isIdle: isIdle(collected), limitMs: settleLimitMs });
   });
-  await saveClosingOrders(id, database.orders);
+  await saveClosingOrders(id, database.orders, stock.isSeparate);
   await handBack(document, nodes);
   const records = { nodes: histories, ...database, counter: drift?.counter };
   const operations = histories.reduce((sum, history) => sum + history.operations, 0);

@@ -92,9 +92,9 @@ export class Coordinator {
     const limitMs = engineLimitMs(config) + GRACE_MS;
     this.opened.keepKey(id, claimed.assignment.runKey);
     try {
-      const document = await prepareRun(claimed, this.options.nodes, limitMs);
+      const document = await prepareRun(claimed, this.options.nodes, { means, limitMs });
       this.deadlines.set(id, limitMs, () => this.fail(id, NOT_FINISHED));
-      this.opened.start(document, stage);
+      this.opened.start(document, { stage, stock: means.stock });
       await this.faults.start(document, claimed.faults, means);
       return document;
     } catch (error) {

@@ -4,13 +4,16 @@ import { TopologyLease } from "../faults/topologies/topology-lease";
 import type { RunAssignment } from "../node/run-assignment";
 import { env } from "../services/current-env";
 import { serverAddress } from "../services/missing-service";
+import type { StockTarget } from "../stock/types";
 import { LabError } from "./lab-error";
 import type { PlannedFault } from "./plan-faults";
+import { labDatabase, SeparateDatabase, type StockDatabase } from "./stock-database";
 
 /** What the faults of one run act on besides the lab's servers: proxies to them, and a topology. It ends with the run. */
 export class FaultMeans implements AsyncDisposable {
   /** Of the faults that act on the network. */
   readonly proxies: RunProxies;
+  private database: SeparateDatabase | null = null;
 
   private constructor(
     planned: readonly PlannedFault[],
@@ -25,6 +28,7 @@ export class FaultMeans implements AsyncDisposable {
     const nodes = [...new Set(planned.flatMap((fault) => (fault.servers.length > 0 ? fault.nodeNames : [])))];
     const means = new FaultMeans(planned, await openTopology(planned));
     try {
+      means.database = await openDatabase(planned, means.topology);
       await means.proxies.open(nodes, servers);
       return means;
     } catch (error) {
@@ -37,11 +41,24 @@ export class FaultMeans implements AsyncDisposable {
   get routes(): Pick<RunAssignment, "proxyPorts" | "serverAddresses"> {
     return {
       ...(this.proxies.isEmpty ? {} : { proxyPorts: this.proxies.ports }),
-      ...(this.topology ? { serverAddresses: { ...this.topology.addresses.servers } } : {}),
+      ...(this.topology
+        ? { serverAddresses: { ...this.topology.addresses.servers, ...this.database?.addresses } }
+        : {}),
     };
   }
 
+  /** Where the run's stock and orders are. */
+  get stock(): StockDatabase {
+    return this.database ?? labDatabase;
+  }
+
+  /** Copies the row that the run sells to the database that it sells on. */
+  async receiveTarget(target: StockTarget): Promise<void> {
+    await this.database?.receive(target);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.database?.[Symbol.asyncDispose]();
     await Promise.all([this.proxies[Symbol.asyncDispose](), this.topology?.[Symbol.asyncDispose]()]);
   }
 }
@@ -78,4 +95,13 @@ async function openTopology(planned: readonly PlannedFault[]): Promise<TopologyL
       throw new LabError("fault_not_applicable", message, { fault: fault.id });
     },
   );
+}
+
+async function openDatabase(
+  planned: readonly PlannedFault[],
+  topology: TopologyLease | null,
+): Promise<SeparateDatabase | null> {
+  const url = topology?.addresses.servers.postgres;
+  const isReplaced = planned.some(({ fault }) => fault.replacesDatabase);
+  return isReplaced && url !== undefined ? SeparateDatabase.open(url) : null;
 }

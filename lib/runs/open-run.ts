@@ -6,6 +6,7 @@ import { prisma } from "../services/postgres";
 import { resourceOf } from "../stock/types";
 import type { RunDocument } from "./document";
 import { longestPurchaseMs, readUntilIdle } from "./drain";
+import type { FaultMeans } from "./fault-means";
 import { LabError } from "./lab-error";
 import { newDocument, startNow } from "./new-document";
 import type { NodeClient } from "./node-client";
@@ -109,11 +110,16 @@ export async function claimRun(
  * @returns the document of the open run
  * @throws LabError `node_unavailable`
  */
-export async function prepareRun(run: ClaimedRun, nodes: readonly NodeClient[], limitMs: number): Promise<RunDocument> {
+export async function prepareRun(
+  run: ClaimedRun,
+  nodes: readonly NodeClient[],
+  { means, limitMs }: { readonly means: FaultMeans; readonly limitMs: number },
+): Promise<RunDocument> {
   const { assignment, stockToSet } = run;
   const { runId, target, strategy } = assignment;
   await drainShop(nodes, assignment);
   if (stockToSet !== null && !(await resetStock(runId, target, stockToSet))) throw takenAway(runId);
+  await means.receiveTarget(target);
   const stock = run.document.config.stock;
   // A strategy that keeps its stock outside the row gets it there before the first purchase. One node does this for all.
   await callAll(nodes.slice(0, 1), "prepare the stock", (node) => node.prepare(runId, { strategy, target, stock }));

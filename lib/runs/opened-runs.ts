@@ -3,6 +3,7 @@ import type { NodeClient } from "./node-client";
 import type { RunFaults } from "./run-faults";
 import type { RunStage } from "./run-sample";
 import { Sampler } from "./sampler";
+import type { StockDatabase } from "./stock-database";
 
 export interface OpenedRunsOptions {
   readonly nodes: readonly NodeClient[];
@@ -26,7 +27,7 @@ export class OpenedRuns {
   }
 
   /** Starts the live feed of a run. */
-  start(document: RunDocument, stage: RunStage): void {
+  start(document: RunDocument, { stage, stock }: { readonly stage: RunStage; readonly stock: StockDatabase }): void {
     const { nodes, faults, onEndedElsewhere } = this.options;
     const { id } = document;
     const { stages } = this;
@@ -35,6 +36,7 @@ export class OpenedRuns {
       get stage() {
         return stages.get(id) ?? "doors";
       },
+      stock,
       liveFaults: (lateNodes) => faults.live(id, lateNodes),
       onEnded: () => onEndedElsewhere(id),
     });

@@ -48,7 +48,7 @@ export class RunCloser {
     if (!(await marked)) await markClosing(id);
     // A node that did not answer may answer the next attempt.
     if (collected.silent.length > 0) this.collected.delete(id);
-    return closeRun(settled, collected, this.options);
+    return closeRun(settled, collected, { ...this.options, stock: faults.stockOf(settled) });
   }
 }
 

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
+import { faultsById } from "../faults/all-faults";
 import { type FaultEvent, FaultMissed } from "../faults/fault";
 import { LONGEST_PAUSE_MS } from "../node/node-stops";
 import { log } from "../services/log";
@@ -12,6 +13,7 @@ import type { PlannedFault } from "./plan-faults";
 import { RunRouting } from "./run-routing";
 import type { LiveFault } from "./run-sample";
 import { storeProxyPorts } from "./run-store";
+import { endedDatabase, labDatabase, type StockDatabase } from "./stock-database";
 
 /** How long a fault may take to end and to be proven after the load is over. */
 const SETTLE_LIMIT_MS = LONGEST_PAUSE_MS + 15_000;
@@ -100,6 +102,12 @@ export class RunFaults {
       open.isDue = isActive;
       return [{ id: fault.id, node: nodeName, isActive }];
     });
+  }
+
+  /** Where the stock and the orders of a run are. */
+  stockOf({ id, config }: RunDocument): StockDatabase {
+    const isReplaced = (config.faults ?? []).some((fault) => faultsById[fault.id].replacesDatabase);
+    return isReplaced ? (this.running.get(id)?.means.stock ?? endedDatabase) : labDatabase;
   }
 
   /** Called when the load is over: waits until running faults have ended, and adds all outcomes to the document. */

@@ -1,3 +1,4 @@
+import type { Pool } from "pg";
 import { Prisma } from "../../generated/prisma/client";
 import { postgresPool, prisma } from "../services/postgres";
 import { wholeStockOf } from "../stock/bucket-sql";
@@ -86,14 +87,26 @@ export interface RunOrder {
   readonly quantity: number;
 }
 
-/** Keeps which orders the closing of a run counted: a transaction that was still open may commit an older id later. */
-export async function saveClosingOrders(runId: string, orders: readonly Pick<RunOrder, "orderId">[]): Promise<void> {
+/**
+ * Keeps which orders the closing of a run counted: a transaction that was still open may commit an older id later.
+ * @param isSeparate they are in a database that ends with the run, so keep all of each
+ */
+export async function saveClosingOrders(
+  runId: string,
+  orders: readonly RunOrder[],
+  isSeparate: boolean,
+): Promise<void> {
   const ids = orders.map(({ orderId }) => orderId);
-  await postgresPool().query("UPDATE runs SET closing_orders = $2::bigint[] WHERE id = $1", [runId, ids]);
+  await postgresPool().query(
+    "UPDATE runs SET closing_orders = $2::bigint[], separate_orders = $3::jsonb WHERE id = $1",
+    [runId, isSeparate ? [] : ids, isSeparate ? JSON.stringify(orders) : null],
+  );
 }
 
 /** The orders that the closing of a run counted, oldest first. */
-export async function readClosingOrders(runId: string, kind: StockTarget["kind"]): Promise<RunOrder[]> {
+export async function readClosingOrders(runId: string, kind: StockTarget["kind"]): Promise<readonly RunOrder[]> {
+  const run = await prisma().run.findUnique({ where: { id: runId }, select: { separateOrders: true } });
+  if (run?.separateOrders) return run.separateOrders as unknown as RunOrder[];
   const closing = "(SELECT unnest(closing_orders) FROM runs WHERE runs.id = $1)";
   const result = await postgresPool().query(`${ordersOfRun(kind)} AND id IN ${closing} ORDER BY id`, [runId]);
   return result.rows as RunOrder[];
@@ -112,10 +125,10 @@ export interface RunEnd {
 }
 
 /** Stock and orders at the end of a run, from one statement and so from one snapshot. */
-export async function readRunEnd(runId: string, target: StockTarget): Promise<RunEnd> {
+export async function readRunEnd(pool: Pool, runId: string, target: StockTarget): Promise<RunEnd> {
   const { stock } = stockTables(target.kind);
   // One row per order: the driver would parse 100,000 orders in one JSON value without yielding.
-  const result = await postgresPool().query(
+  const result = await pool.query(
     `WITH facts AS MATERIALIZED (SELECT ${wholeStockOf(target.kind)} AS final FROM ${stock} s WHERE s.id = $2)
      SELECT facts.final, o.* FROM facts LEFT JOIN (${ordersOfRun(target.kind)}) o ON true ORDER BY o."orderId"::bigint`,
     [runId, target.id],
@@ -138,9 +151,9 @@ export interface StockFacts {
 }
 
 /** Current stock and units sold of a run's target, from one statement and so from one snapshot. */
-export async function readStockFacts(runId: string, target: StockTarget): Promise<StockFacts> {
+export async function readStockFacts(pool: Pool, runId: string, target: StockTarget): Promise<StockFacts> {
   const { stock, orders } = stockTables(target.kind);
-  const result = await postgresPool().query({
+  const result = await pool.query({
     name: `facts_${target.kind}`,
     text: `SELECT ${wholeStockOf(target.kind)} AS final, o.orders::int FROM ${stock} s,
       (SELECT coalesce(sum(quantity), 0) AS orders FROM ${orders} WHERE run_id = $1) o

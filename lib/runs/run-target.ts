@@ -1,4 +1,5 @@
-import { postgresPool, prisma } from "../services/postgres";
+import type { Pool } from "pg";
+import { prisma } from "../services/postgres";
 import { foldBuckets } from "../stock/buckets";
 import type { StockTarget } from "../stock/types";
 import type { RunRequest } from "./run-request";
@@ -45,8 +46,8 @@ export async function limitPerUserOf(database: Database, { kind, id }: StockTarg
 }
 
 /** Returns units that a strategy split off the target's row and did not sell, so that the row holds the whole stock again. */
-export async function returnUnsold(target: StockTarget): Promise<void> {
-  await foldBuckets(postgresPool(), target);
+export async function returnUnsold(pool: Pool, target: StockTarget): Promise<void> {
+  await foldBuckets(pool, target);
 }
 
 /**

@@ -16,6 +16,7 @@ import type { NodeClient } from "./node-client";
 import { NodeReadings } from "./node-readings";
 import type { LiveFault, RunSample, RunStage } from "./run-sample";
 import { insertSample, readStockFacts } from "./run-store";
+import type { StockDatabase } from "./stock-database";
 
 const SAMPLE_EVERY_MS = 250;
 /** Limit of the wait for a node's figures, so that a stopped node does not stop the charts of the others. */
@@ -25,6 +26,8 @@ const NODE_WAIT_MS = 1_000;
 export interface RunState {
   /** The stage before the first purchase, and while the run is closed. */
   readonly stage: RunStage;
+  /** Where the run's stock and orders are. */
+  readonly stock: StockDatabase;
   /** @param lateNodes nodes that did not answer in time */
   liveFaults(lateNodes: ReadonlySet<string>): readonly LiveFault[];
   /** Another process has ended the run. The sampler has stopped. */
@@ -108,9 +111,10 @@ export class Sampler {
     const { id, target } = this.document;
     // The last sample has the final figures, so it must not use earlier figures of a slow node.
     const figures = this.stopped ? this.readings.read() : this.readings.readWithin(NODE_WAIT_MS);
-    const [facts, stats] = await Promise.all([readStockFacts(id, target), figures]);
+    const facts = this.state.stock.read((pool) => readStockFacts(pool, id, target));
+    const [{ final, orders }, stats] = await Promise.all([facts, figures]);
     const atMs = Math.round(this.createdAtMs + elapsedMs(this.createdNs));
-    const sample = this.compose({ atMs, stockLeft: facts.final, orders: facts.orders, stats });
+    const sample = this.compose({ atMs, stockLeft: final, orders, stats });
     if ((await insertSample(id, sample)) || this.stopped) return;
     this.stopped = true;
     this.state.onEnded();

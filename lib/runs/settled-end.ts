@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Pool } from "pg";
 import { log } from "../services/log";
 import { settingText } from "../services/number-text";
 import { keepsCounter, traitsOf } from "../stock/stock-strategies";
@@ -21,6 +22,8 @@ export interface SettledEnd {
 }
 
 export interface SettleOptions {
+  /** Of the database that has the run's stock and orders. */
+  readonly pool: Pool;
   /** Every node answered, and no purchase of the run is in flight on any of them: none of them can start a write any more. */
   readonly isIdle: boolean;
   /** Absent: `SETTLE_LIMIT_MS`. */
@@ -35,12 +38,12 @@ export interface SettleOptions {
 export async function readSettledEnd(
   document: RunDocument,
   nodes: readonly NodeClient[],
-  { isIdle, limitMs = SETTLE_LIMIT_MS }: SettleOptions,
+  { pool, isIdle, limitMs = SETTLE_LIMIT_MS }: SettleOptions,
 ): Promise<SettledEnd> {
   const { id, target, strategy } = document;
   const deadlineMs = performance.now() + limitMs;
   for (;;) {
-    const database = await readRunEnd(id, target);
+    const database = await readRunEnd(pool, id, target);
     if (!keepsCounter(traitsOf(strategy))) return { database, drift: null, counterUnread: null };
     const { drift, counterUnread } = await readDrift(id, nodes);
     if (drift === null || isSettled(drift, database)) return { database, drift, counterUnread };

@@ -104,6 +104,8 @@ const envSchema = z.object({
   SQL_ADVISORY: z.enum(["transaction", "session"]).default("transaction"),
   /** Replicas that must have a lock of `redis-lock` before it is granted (WAIT). Redis needs as many replicas. */
   REDIS_WAIT_REPLICAS: z.coerce.number().int().min(0).max(5).default(0),
+  /** Where an order must be before PostgreSQL acknowledges it, in runs on a server with a replica (`pg-failover`). */
+  PG_SYNCHRONOUS_COMMIT: z.enum(["local", "remote_apply"]).default("local"),
   /** The commit of the running code, for run documents. */
   LAB_COMMIT: z.string().default("unknown"),
   /** Where store nodes keep what they record of a run, so that it survives a killed process; absent: in memory only. */
@@ -133,6 +135,11 @@ export function parseLockVariants(source: Record<string, string | undefined>): {
   const variants = parsePresent(lockVariantsSchema, source);
   const { SQL_ROW_LOCK: rowLock, SQL_ADVISORY: advisory, REDIS_WAIT_REPLICAS: redisWaitReplicas } = variants;
   return { rowLock, advisory, redisWaitReplicas };
+}
+
+/** For programs that need no other variable. @throws Error as `parseEnv` does */
+export function parseSynchronousCommit(source: Record<string, string | undefined>): Env["PG_SYNCHRONOUS_COMMIT"] {
+  return parsePresent(envSchema.pick({ PG_SYNCHRONOUS_COMMIT: true }), source).PG_SYNCHRONOUS_COMMIT;
 }
 
 function parsePresent<Schema extends z.ZodType>(

@@ -73,7 +73,7 @@ export const nodeRoutes: readonly Route[] = [
     errors: ["unknown_strategy"],
     handler: async ({ params: { id }, body }) => {
       knownStrategy("strategy", body.strategy);
-      await currentNode().prepare(body);
+      await currentNode().prepare(id, body);
       return json({ runId: id, node: currentNode().name });
     },
   }),
