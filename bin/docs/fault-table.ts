@@ -5,9 +5,9 @@ export function faultTables(faults: readonly FaultEffects[]): string {
   return faults.map(section).join("\n\n");
 }
 
-function section({ id, does, proof, strategies, notApplicable }: FaultEffects): string {
+function section({ id, does, proof, harm = "two holders", strategies, notApplicable }: FaultEffects): string {
   const rows = [
-    `| unsafe: two holders | ${codes(strategies.unsafe)} |`,
+    `| unsafe: ${harm} | ${codes(strategies.unsafe)} |`,
     ...(strategies.blocked.length === 0 ? [] : [`| blocked: the sale stops | ${codes(strategies.blocked)} |`]),
     `| safe | ${codes(strategies.safe)} |`,
     ...notApplicable.map(({ reason, strategies }) => `| does not apply to | ${codes(strategies)}: ${reason} |`),

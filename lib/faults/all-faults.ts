@@ -13,6 +13,7 @@ import { lostPublish } from "./lost-publish";
 import { memcachedFlush } from "./memcached-flush";
 import { pauseHolder } from "./pause-holder";
 import { pgDisconnect } from "./pg-disconnect";
+import { pgFailover } from "./pg-failover";
 import { pgStall } from "./pg-stall";
 import { pgbouncerTransaction } from "./pgbouncer-transaction";
 import { redisFailover } from "./redis-failover";
@@ -48,6 +49,7 @@ export const faultsById: Readonly<Record<FaultId, Fault>> = {
   "session-expiry": sessionExpiry,
   "pg-disconnect": pgDisconnect,
   "pg-stall": pgStall,
+  "pg-failover": pgFailover,
   latency,
   bandwidth,
   slicer,

@@ -9,6 +9,8 @@ export interface FaultEffects {
   readonly id: FaultId;
   readonly does: string;
   readonly proof: string;
+  /** What an unsafe strategy does under it. Absent: it lets two holders in. */
+  readonly harm?: string;
   /** The strategies that are safe without the fault, by the effect that it has on them. */
   readonly strategies: Readonly<Record<ExpectedEffect, readonly string[]>>;
   readonly notApplicable: readonly { readonly reason: string; readonly strategies: readonly string[] }[];
@@ -64,6 +66,6 @@ function effectsOf(id: FaultId): FaultEffects {
     else if (traits.expected.threeNodes === "safe") strategies[expected].push(traits.id);
   }
   const notApplicable = [...idsByReason].map(([reason, ids]) => ({ reason, strategies: ids }));
-  const { does, proof } = faultsById[id];
-  return { id, does, proof, strategies, notApplicable };
+  const { does, proof, harm } = faultsById[id];
+  return { id, does, proof, ...(harm === undefined ? {} : { harm }), strategies, notApplicable };
 }

@@ -17,6 +17,7 @@ export const FAULT_IDS = [
   "session-expiry",
   "pg-disconnect",
   "pg-stall",
+  "pg-failover",
   "latency",
   "bandwidth",
   "slicer",

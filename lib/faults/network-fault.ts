@@ -141,7 +141,7 @@ function cutOffReason(traits: StrategyTraits): string {
 }
 
 /** The lock's server answers, but the outcome of a holder's write is unknown: the holder keeps its lock until the lease ends. */
-function keptLockExpectation(traits: StrategyTraits): Expectation {
+export function keptLockExpectation(traits: StrategyTraits): Expectation {
   if (traits.family === "sql")
     return { effect: "safe", reason: "The lock and the write belong to one connection, so both end with it." };
   const kept = "The write may still take effect, so its holder does not release the lock";

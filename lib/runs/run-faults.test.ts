@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Fault, Injection } from "../faults/fault";
+import { isLostDatabase } from "../services/lost-database";
 import { elapsedMs, nowNs } from "../services/monotonic";
 import type { RunDocument } from "./document";
 import { FaultMeans } from "./fault-means";
 import type { NodeClient } from "./node-client";
 import type { PlannedFault } from "./plan-faults";
 import { RunFaults } from "./run-faults";
+import { labDatabase } from "./stock-database";
 
 const DOCUMENT = { id: "run-1", strategy: "redis-lock", config: { ttlMs: 1_000, nodes: 1 } } as unknown as RunDocument;
 const NODE = {
@@ -78,5 +80,15 @@ describe("the faults of a run", () => {
     const faults = new RunFaults([NODE]);
     await faults.start(DOCUMENT, [planned(Promise.reject(new Error("no server")))], await FaultMeans.open([]));
     await faults.stop();
+  });
+
+  it("decide which database has the stock and the orders of a run", async () => {
+    const faults = new RunFaults([NODE]);
+    assert.equal(faults.stockOf(DOCUMENT), labDatabase);
+    const config = { ...DOCUMENT.config, faults: [{ id: "pg-failover" as const }] };
+    const stock = faults.stockOf({ ...DOCUMENT, config });
+    const error = await stock.read(async () => {}).catch((cause: Error) => cause);
+    assert.match(String(error), /cannot be read: it ended with the process that opened the run/);
+    assert.equal(isLostDatabase(error), false, "expected the lab to fail the run instead of repeating its end");
   });
 });
