@@ -22,7 +22,7 @@ describe("etcd-leader-pause", () => {
     const bought = (fromMs: number, toMs: number) =>
       op({ invokedNs: 0, waitNs: 0, grantedNs: fromMs * MS, releasedNs: toMs * MS, answeredNs: toMs * MS });
     const why = (...ops: readonly ReturnType<typeof op>[]) =>
-      etcdLeaderPause.whyUnproven?.(history({ ops }), event, traitsOf("etcd-lock"));
+      etcdLeaderPause.whyUnproven?.(history({ ops }), event, { traits: traitsOf("etcd-lock"), ttlMs: 1_000 });
     assert.equal(why(bought(90, 110), bought(390, 420)), null);
     assert.match(why(bought(90, 99), bought(390, 420)) ?? "", /^no buyer held the lock/);
     assert.match(why(bought(90, 110), bought(410, 420)) ?? "", /^no purchase got the lock .*before the fault ended$/);

@@ -115,7 +115,11 @@ export interface Fault {
   /** @throws FaultMissed if it did not take effect, or there is no proof that it did */
   inject(injection: Injection): Promise<FaultEvent>;
   /** Why the run's history does not show that the fault could have an effect; null if it does. Absent: the event proves it. */
-  whyUnproven?(history: History, event: Pick<FaultEvent, "fromNs" | "toNs">, traits: StrategyTraits): string | null;
+  whyUnproven?(
+    history: History,
+    event: Pick<FaultEvent, "fromNs" | "toNs">,
+    run: Pick<FaultContext, "traits" | "ttlMs">,
+  ): string | null;
 }
 
 /** A fault that did not take effect. The message gives the reason, without the fault's name. */

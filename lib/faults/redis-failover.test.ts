@@ -31,9 +31,12 @@ describe("redis-failover", () => {
     const held = op({ invokedNs: 0, waitNs: 0, grantedNs: 90 * MS, releasedNs: 390 * MS, answeredNs: 390 * MS });
     const event = { fromNs: BigInt(100 * MS), toNs: BigInt(400 * MS) };
     const traits = traitsOf("redis-lock");
-    const why = redisFailover.whyUnproven?.(history({ ops: [held] }), event, traits);
+    const why = redisFailover.whyUnproven?.(history({ ops: [held] }), event, { traits, ttlMs: 20_000 });
     assert.match(why ?? "", /no holder worked for the whole fault/);
-    const ofWait = redisFailover.whyUnproven?.(history({ ops: [held] }), event, { ...traits, waitsForReplicas: true });
+    const ofWait = redisFailover.whyUnproven?.(history({ ops: [held] }), event, {
+      traits: { ...traits, waitsForReplicas: true },
+      ttlMs: 20_000,
+    });
     assert.equal(ofWait, null);
   });
 });

@@ -77,7 +77,7 @@ export const redisFailover: Fault = {
     return { fromNs, toNs, proof };
   },
 
-  whyUnproven(history, event, traits) {
+  whyUnproven(history, event, { traits }) {
     // No lock is granted without the replica, so there is no holder to look for.
     return traits.waitsForReplicas ? null : whyNoHoldCovers(history, event);
   },

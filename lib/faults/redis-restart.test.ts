@@ -9,7 +9,7 @@ const EVENT = { fromNs: BigInt(100 * MS), toNs: BigInt(400 * MS) };
 const held = (fromMs: number, toMs: number, fields: OpFields = {}) =>
   op({ invokedNs: 0, waitNs: 0, grantedNs: fromMs * MS, releasedNs: toMs * MS, answeredNs: toMs * MS, ...fields });
 const whyUnproven = (...ops: readonly ReturnType<typeof op>[]) =>
-  redisRestart.whyUnproven?.(history({ ops }), EVENT, traitsOf("redis-lock")) ?? null;
+  redisRestart.whyUnproven?.(history({ ops }), EVENT, { traits: traitsOf("redis-lock"), ttlMs: 1_000 }) ?? null;
 
 describe("redis-restart", () => {
   it("is proven only if a holder worked from before the end of Redis until after its start", () => {

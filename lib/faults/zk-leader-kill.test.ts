@@ -21,7 +21,7 @@ describe("zk-leader-kill", () => {
     const bought = (fromMs: number, toMs: number) =>
       op({ invokedNs: 0, waitNs: 0, grantedNs: fromMs * MS, releasedNs: toMs * MS, answeredNs: toMs * MS });
     const why = (...ops: readonly ReturnType<typeof op>[]) =>
-      zkLeaderKill.whyUnproven?.(history({ ops }), event, traitsOf("zk-mutex"));
+      zkLeaderKill.whyUnproven?.(history({ ops }), event, { traits: traitsOf("zk-mutex"), ttlMs: 1_000 });
     assert.equal(why(bought(90, 110), bought(410, 420)), null);
     assert.match(why(bought(90, 99), bought(410, 420)) ?? "", /^no buyer held the lock/);
     assert.match(why(bought(90, 110), bought(390, 420)) ?? "", /^no purchase got the lock after the election$/);

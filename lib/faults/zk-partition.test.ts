@@ -40,7 +40,7 @@ describe("zk-partition", () => {
     const bought = (fromMs: number, toMs: number) =>
       op({ invokedNs: 0, waitNs: 0, grantedNs: fromMs * MS, releasedNs: toMs * MS, answeredNs: toMs * MS });
     const why = (...ops: readonly ReturnType<typeof op>[]) =>
-      zkPartition.whyUnproven?.(history({ ops }), event, traitsOf("zk-mutex"));
+      zkPartition.whyUnproven?.(history({ ops }), event, { traits: traitsOf("zk-mutex"), ttlMs: 1_000 });
     assert.equal(why(bought(90, 500), bought(390, 395)), null);
     assert.match(why(bought(90, 99), bought(390, 395)) ?? "", /^no buyer held the lock/);
     for (const [holder, next] of [

@@ -6,10 +6,11 @@ import type { RunDocument } from "./document";
 
 /** Moves the faults that had nothing to affect to `missedFaults`: the history must show it, not only the fault's own event. */
 export function withProvenFaults(document: RunDocument, history: History): RunDocument {
+  const run = { traits: traitsOf(document.strategy), ttlMs: document.config.ttlMs };
   const unproven = document.faults.flatMap((event) => {
     const fault: Fault | undefined = (faultsById as Readonly<Record<string, Fault>>)[event.faultId];
     const interval = { fromNs: BigInt(event.fromNs), toNs: BigInt(event.toNs) };
-    const reason = fault?.whyUnproven?.(history, interval, traitsOf(document.strategy)) ?? null;
+    const reason = fault?.whyUnproven?.(history, interval, run) ?? null;
     return reason === null ? [] : [{ event, reason }];
   });
   if (unproven.length === 0) return document;
