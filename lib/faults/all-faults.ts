@@ -7,6 +7,7 @@ import type { Fault } from "./fault";
 import type { FaultId } from "./ids";
 import { killBetweenSetnxExpire } from "./kill-between-setnx-expire";
 import { killHolder } from "./kill-holder";
+import { lateWrite } from "./late-write";
 import { latency } from "./latency";
 import { lostCreateReply } from "./lost-create-reply";
 import { lostPublish } from "./lost-publish";
@@ -57,6 +58,7 @@ export const faultsById: Readonly<Record<FaultId, Fault>> = {
   reset_peer: resetPeer,
   down,
   "commit-reply-lost": commitReplyLost,
+  "late-write": lateWrite,
   "pgbouncer-transaction": pgbouncerTransaction,
   "lost-create-reply": lostCreateReply,
   "lost-publish": lostPublish,

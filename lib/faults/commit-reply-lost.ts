@@ -1,9 +1,9 @@
 import { loseOneReply, type ReplyToLose } from "./lost-reply";
 import { networkFault } from "./network-fault";
+import { PURCHASE_WRITE } from "./purchase-write";
 
-/** PostgreSQL's wire format. A write outside a transaction commits itself; its message names the prepared statement. */
+/** PostgreSQL's wire format. A write outside a transaction commits itself. */
 const COMMIT = /COMMIT\0/;
-const WRITE = /(?:product|coupon)_(?:write|take)[A-Z]/;
 /** The end of each reply: the server is ready, and the connection is in no transaction. */
 const READY_AND_IDLE = Buffer.from("Z\0\0\0\x05I", "latin1");
 
@@ -26,7 +26,7 @@ function replyToCommit(): ReplyToLose {
   return {
     isRequest(data, connection) {
       const text = data.toString("latin1");
-      return COMMIT.test(text) || (idle.has(connection) && WRITE.test(text));
+      return COMMIT.test(text) || (idle.has(connection) && PURCHASE_WRITE.test(text));
     },
     isReply(data, connection) {
       if (data.subarray(-READY_AND_IDLE.length).equals(READY_AND_IDLE)) idle.add(connection);

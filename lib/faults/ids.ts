@@ -25,6 +25,7 @@ export const FAULT_IDS = [
   "reset_peer",
   "down",
   "commit-reply-lost",
+  "late-write",
   "pgbouncer-transaction",
   "lost-create-reply",
   "lost-publish",

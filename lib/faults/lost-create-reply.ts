@@ -20,11 +20,11 @@ export const lostCreateReply = networkFault({
   servers: ["zookeeper"],
   whyNotApplicable: ({ traits }) =>
     traits.needs.includes("zookeeper") ? null : "it creates no node of a lock in ZooKeeper",
-  expectation: {
+  expectationOf: () => ({
     effect: "safe",
     reason:
       "After the reconnect, the client finds the node that it created by its name or its data, so no orphan stays.",
-  },
+  }),
   unseen: "no node of a lock was created while it lasted",
   apply: async (proxy) => loseOneReply(proxy, replyToCreate()),
 });

@@ -15,10 +15,10 @@ export const lostPublish = networkFault({
   servers: ["redis"],
   whyNotApplicable: ({ traits }) =>
     traits.family === "redis" && traits.waiting === "notify" ? null : "its waiters wait for no message of Redis",
-  expectation: {
+  expectationOf: () => ({
     effect: "safe",
     reason: "A waiter tries again when it loses its subscription, and at the latest when the lease has ended.",
-  },
+  }),
   // Only waiters subscribe.
   matrixSale: (traits) => crowd(traits, { holdMs: 20 }),
   unseen: "no message was published to a waiter while it lasted",

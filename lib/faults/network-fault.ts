@@ -29,19 +29,23 @@ export interface NetworkFault {
   /** Absent: it applies to every strategy, or to every lease that is long enough for its delays. */
   whyNotApplicable?(run: FaultContext): string | null;
   /** Absent: what a lost or late message does to the strategy. */
-  readonly expectation?: Expectation;
+  expectationOf?(run: FaultContext, durationMs: number): Expectation;
   /** Absent: buyers that arrive before, during and after it. */
   matrixSale?(traits: StrategyTraits): MatrixSale;
   /** The proxies to act on. Absent: all. */
   chosen?(proxies: readonly ServerProxy[]): readonly ServerProxy[];
   /** Applies it to one proxy. @returns how to end it, which reports what it did */
-  apply(proxy: ServerProxy["proxy"], run: Pick<Injection, "ttlMs">): Promise<() => Promise<NetworkEffect>>;
+  apply(proxy: ServerProxy["proxy"], run: Pick<Injection, "ttlMs" | "traits">): Promise<() => Promise<NetworkEffect>>;
+  /** Absent: what it did to the connections is proof enough. */
+  readonly whyUnproven?: Fault["whyUnproven"];
 }
 
 /** What it did to one proxy, counted by the proxy. */
 export interface NetworkEffect {
   readonly connections: number;
   readonly bytes: number;
+  /** A clause for its proof. */
+  readonly details?: string;
 }
 
 export interface ToxicOn {
@@ -83,13 +87,14 @@ export function networkFault(network: NetworkFault): Fault {
     does,
     proof,
     defaultDurationMs: (run) => network.defaultDurationMs?.(run) ?? durationMs,
-    proxiedServers: ({ traits }) => network.servers ?? serversOf(traits),
+    proxiedServers: ({ traits }) => serversOf(traits).filter((server) => network.servers?.includes(server) ?? true),
     whyNotApplicable: (run) => network.whyNotApplicable?.(run) ?? whyLeaseTooShort(run, delayMs),
     whyUnavailable: () => whyNoProxies(env().STORE_NODES),
     whyNotInMatrix: (traits) => (cutsOffLock(network) ? whyExpiryIsChance(traits) : null),
-    expectationOf: ({ traits }) => network.expectation ?? expectationOf(network, traits),
+    expectationOf: (run, faultMs) => network.expectationOf?.(run, faultMs) ?? expectationOf(network, run.traits),
     matrixSale: (traits) => network.matrixSale?.(traits) ?? matrixSale(network, traits),
     inject: (injection) => inject(network, injection),
+    ...(network.whyUnproven ? { whyUnproven: network.whyUnproven } : {}),
   };
 }
 
@@ -171,16 +176,22 @@ export function whyNoProxies(nodes: readonly { readonly name: string; readonly u
   return `${remote.name} (${remote.url}) runs on another host, and the lab's proxies listen on this one only`;
 }
 
+/** The proxies of the first node, for faults of one node. */
+export function ofOneNode(proxies: readonly ServerProxy[]): readonly ServerProxy[] {
+  return proxies.filter(({ node }) => node === proxies[0]?.node);
+}
+
 const LOOPBACK = /^(localhost|127\..*|\[::1\])$/;
 
-async function inject(network: NetworkFault, { proxies, ttlMs, durationMs, untilDue, closing }: Injection) {
+async function inject(network: NetworkFault, injection: Injection) {
+  const { proxies, durationMs, untilDue, closing } = injection;
   await untilDue();
   const fromNs = nowNs();
   const applied: { readonly on: ServerProxy; readonly end: () => Promise<NetworkEffect> }[] = [];
   let effects: { readonly on: ServerProxy; readonly effect: NetworkEffect }[] = [];
   try {
     for (const on of network.chosen?.(proxies) ?? proxies) {
-      applied.push({ on, end: await network.apply(on.proxy, { ttlMs }) });
+      applied.push({ on, end: await network.apply(on.proxy, injection) });
     }
     await delay(durationMs, undefined, { signal: closing }).catch(() => {});
   } finally {
@@ -190,14 +201,15 @@ async function inject(network: NetworkFault, { proxies, ttlMs, durationMs, until
   const seen = effects.filter(({ effect }) => effect.connections > 0);
   if (seen.length === 0)
     throw new FaultMissed(network.unseen ?? "no connection of the run's nodes was in use while it lasted");
-  return { fromNs, toNs, proof: `${network.id} acted on ${listOf(seen)}.` };
+  const details = seen.flatMap(({ effect }) => effect.details ?? []).join("; ");
+  return { fromNs, toNs, proof: `${network.id} acted on ${listOf(seen)}${details === "" ? "" : `: ${details}`}.` };
 }
 
 /** `4 connections to PostgreSQL (1200 bytes) and 1 connection to Redis (80 bytes) of node-1 and node-2` */
 function listOf(seen: readonly { readonly on: ServerProxy; readonly effect: NetworkEffect }[]): string {
   const parts = serverKinds.flatMap(({ id, label }) => {
     const effects = seen.filter(({ on }) => on.server === id).map(({ effect }) => effect);
-    const sum = (field: keyof NetworkEffect) => effects.reduce((total, effect) => total + effect[field], 0);
+    const sum = (field: "connections" | "bytes") => effects.reduce((total, effect) => total + effect[field], 0);
     const connections = sum("connections");
     const noun = connections === 1 ? "connection" : "connections";
     return connections === 0 ? [] : [`${connections} ${noun} to ${label} (${sum("bytes")} bytes)`];

@@ -20,11 +20,11 @@ export const slowQuorum = networkFault({
   matrixSale: (traits) => arrivals(traits, { durationMs: 3_500 }),
   servers: ["redlock"],
   whyNotApplicable: ({ traits }) => (traits.needs.includes("redlock") ? null : "it does not use the Redlock servers"),
-  expectation: {
+  expectationOf: () => ({
     effect: "safe",
     reason:
       "An attempt that a majority does not answer in time fails, and its requests are taken back on every server.",
-  },
+  }),
   chosen: majorityOf,
   apply: (proxy, { ttlMs }) =>
     withToxics({

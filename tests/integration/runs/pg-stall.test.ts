@@ -9,7 +9,7 @@ setEnv({ STORE_NODE: "pg-stall-lab" });
 
 const STALL_MS = 4_000;
 
-describe("a sale whose writes wait in PostgreSQL", () => {
+describe("a sale whose writes wait in PostgreSQL or on the way to it", () => {
   const sell = useFaultSales({ stock: 5_000, vus: 8, holdMs: 10, ttlMs: 1_000, waitTimeoutMs: 2_500 });
 
   for (const strategy of ["redis-lock", "sql-guarded"]) {
@@ -31,6 +31,26 @@ describe("a sale whose writes wait in PostgreSQL", () => {
       assert.ok(sold > 0, "expected the sale to go on after the stall");
     });
   }
+
+  const sellWithLateWrite = (strategy: string) =>
+    sell(strategy, [{ id: "late-write", atMs: 50, durationMs: 4_800 }], { forMs: 5_300, waitTimeoutMs: 2_000 });
+
+  it("is unsafe with redis-lock if a write reaches PostgreSQL after its lock has gone to the next buyer", async () => {
+    const { document } = await sellWithLateWrite("redis-lock");
+    const { verdict, expected, missedFaults } = document;
+    assert.deepEqual([verdict, expected, missedFaults], ["unsafe", "unsafe", []], verdictText(document));
+    assert.match(
+      document.faults[0]?.proof ?? "",
+      /held a write back for 4\.\d+ s, and PostgreSQL answered it INSERT 0 1\.$/,
+    );
+  });
+
+  it("is safe with redis-fenced, because PostgreSQL rejects the late write", async () => {
+    const { document } = await sellWithLateWrite("redis-fenced");
+    const { verdict, expected, missedFaults } = document;
+    assert.deepEqual([verdict, expected, missedFaults], ["safe", "safe", []], verdictText(document));
+    assert.match(document.faults[0]?.proof ?? "", /PostgreSQL answered it INSERT 0 0\.$/);
+  });
 
   it("proves nothing if no buyer reaches a limit during the stall", async () => {
     const { document } = await sell("redis-lock", [{ id: "pg-stall", atMs: 50, durationMs: 300 }], {
