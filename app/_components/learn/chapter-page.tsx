@@ -1,5 +1,5 @@
 import type { Chapter, ChapterStep } from "@/app/_lib/learn/chapter";
-import type { NoPreset, Preset } from "@/app/_lib/learn/chapter-preset";
+import { type NoPreset, type Preset, setupOf } from "@/app/_lib/learn/chapter-preset";
 import { CHAPTERS } from "@/app/_lib/learn/chapters/all-chapters";
 import { hrefOf, type LearnAddress, type LearnState } from "@/app/_lib/learn/learn-state";
 import type { CatalogueStrategy } from "@/app/_lib/strategy-catalogue";
@@ -30,7 +30,8 @@ export interface ChapterPageProps {
 
 /** One chapter: read, predict, run, see what happened, go on. */
 export function ChapterPage(props: ChapterPageProps) {
-  const { chapter, step, address, preset, strategy } = props;
+  const { chapter, step, address, preset, strategy, state } = props;
+  const setup = setupOf(step.cells, preset, state.document);
   const number = address.chapter;
   const part = chapter.steps.length === 1 ? "" : ` Part ${address.step} of ${chapter.steps.length}.`;
   return (
@@ -41,14 +42,15 @@ export function ChapterPage(props: ChapterPageProps) {
       </div>
       <section className={styles.section} aria-labelledby="setup">
         <h2 id="setup">Setup</h2>
-        {"reasons" in preset ? (
+        {setup === null && "reasons" in preset ? (
           <div className={styles.absent}>
             {preset.reasons.map((reason) => (
               <p key={reason}>{reason}</p>
             ))}
           </div>
-        ) : (
-          <PresetFacts preset={preset} hasLease={strategy !== undefined && strategy.expiryClock !== "none"} />
+        ) : null}
+        {setup === null ? null : (
+          <PresetFacts setup={setup} hasLease={strategy !== undefined && strategy.expiryClock !== "none"} />
         )}
       </section>
       <section className={styles.section} aria-labelledby="predict">

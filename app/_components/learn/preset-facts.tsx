@@ -1,16 +1,15 @@
 import { plural, settingText } from "@/app/_lib/format";
-import type { Preset } from "@/app/_lib/learn/chapter-preset";
-import type { PresetRequest } from "@/app/_lib/learn/learn-state";
+import type { Sale, Setup } from "@/app/_lib/learn/chapter-preset";
 import { LabLink } from "../ui/lab-link";
 import styles from "./learn.module.css";
 
 interface PresetFactsProps {
-  readonly preset: Preset;
+  readonly setup: Setup;
   readonly hasLease: boolean;
 }
 
 /** The run that the reader predicts: strategy, fault and sale. */
-export function PresetFacts({ preset: { cell, request, insteadBecause }, hasLease }: PresetFactsProps) {
+export function PresetFacts({ setup: { cell, sale, insteadBecause }, hasLease }: PresetFactsProps) {
   const { strategy, fault, setup } = cell;
   return (
     <dl className={styles.facts}>
@@ -39,13 +38,13 @@ export function PresetFacts({ preset: { cell, request, insteadBecause }, hasLeas
       </div>
       <div>
         <dt>sale</dt>
-        <dd>{saleText(request, hasLease)}</dd>
+        <dd>{saleText(sale, hasLease)}</dd>
       </div>
     </dl>
   );
 }
 
-function saleText({ stock, vus, rate, durationMs, holdMs, ttlMs }: PresetRequest, hasLease: boolean): string {
+function saleText({ stock, vus, rate, durationMs, holdMs, ttlMs }: Sale, hasLease: boolean): string {
   const buyers =
     rate === undefined
       ? `${plural(vus ?? 0, "buyer")} at the same time`

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { runDocument } from "@/lib/runs/testing/run-fixture";
 import type { Catalogue } from "../strategy-catalogue";
-import { presetOf } from "./chapter-preset";
+import { presetOf, requestOf, setupOf } from "./chapter-preset";
 import { CHAPTERS } from "./chapters/all-chapters";
 
 const cells = CHAPTERS[6]?.steps[0].cells ?? assert.fail("expected a seventh chapter");
@@ -52,5 +53,28 @@ describe("the run of a step", () => {
     assert.deepEqual("reasons" in absent && absent.reasons[0], "Redlock needs five servers.");
     const alone = presetOf(cells, labWith({ nodes: 1 }));
     assert.match(("reasons" in alone && alone.reasons[0]) || "", /at least two store nodes/);
+  });
+});
+
+describe("the setup of a step", () => {
+  const preset = presetOf(cells, labWith({}));
+
+  it("is that of the run which this lab makes", () => {
+    assert.deepEqual(setupOf(cells, preset, null)?.cell, cells[0]);
+  });
+
+  it("is that of the run which is shown, also if another lab made it", () => {
+    const restart = cells[1] ?? assert.fail("expected an alternative");
+    const { strategy, faults = [] } = requestOf(restart);
+    const run = runDocument({ strategy });
+    const shown = { ...run, config: { ...run.config, stock: 77, vus: 5, rate: null, faults: [...faults], nodes: 3 } };
+    for (const own of [preset, { reasons: ["Redlock needs five servers."] }]) {
+      const setup = setupOf(cells, own, shown);
+      assert.deepEqual([setup?.cell, setup?.sale.stock, setup?.sale.vus], [restart, 77, 5]);
+    }
+  });
+
+  it("is none without a run", () => {
+    assert.equal(setupOf(cells, { reasons: ["Redlock needs five servers."] }, null), null);
   });
 });

@@ -1,7 +1,8 @@
+import type { RunDocument } from "@/lib/runs/document";
 import { expectedOf, type MatrixRun, matrixRequest, replayCommand } from "@/lib/runs/fault-matrix";
 import type { Catalogue } from "../strategy-catalogue";
 import type { ChapterCell } from "./chapter";
-import type { PresetRequest } from "./learn-state";
+import { isRunOf, type PresetRequest } from "./learn-state";
 
 /** The run that this lab makes for a step. Server-side only: the faults open connections. */
 export interface Preset {
@@ -19,6 +20,31 @@ export interface Preset {
 export interface NoPreset {
   /** Why each run of the step is not possible in this lab. */
   readonly reasons: readonly string[];
+}
+
+/** What the reader predicts. */
+export interface Setup {
+  readonly cell: ChapterCell;
+  readonly sale: Sale;
+  readonly insteadBecause: string | null;
+}
+
+export type Sale = Pick<PresetRequest, "stock" | "vus" | "rate" | "durationMs" | "holdMs" | "ttlMs">;
+
+/** The setup of the run that is shown, else of the one that this lab makes. Null: there is neither. */
+export function setupOf(
+  cells: readonly ChapterCell[],
+  preset: Preset | NoPreset,
+  shown: Pick<RunDocument, "strategy" | "config"> | null,
+): Setup | null {
+  const cell = shown && cells.find((candidate) => isRunOf(requestOf(candidate), shown));
+  if (shown && cell) {
+    const { stock, vus, rate, durationMs, holdMs, ttlMs } = shown.config;
+    const load = rate === null ? { vus: vus ?? 0 } : { rate, durationMs: durationMs ?? 0 };
+    return { cell, sale: { stock, ...load, holdMs, ttlMs }, insteadBecause: null };
+  }
+  if ("reasons" in preset) return null;
+  return { cell: preset.cell, sale: preset.request, insteadBecause: preset.insteadBecause };
 }
 
 type LabOffer = Pick<Catalogue, "strategies" | "faults" | "nodes">;

@@ -67,25 +67,21 @@ export function stateOf(
     return { phase: before, document: null, problem: `This lab has no run ${run}. It may have been deleted.` };
   }
   if (!requests.some((request) => isRunOf(request, document))) {
-    const problem = `The run ${run} is not a run of this chapter, because it has other settings.`;
+    const problem = `The run ${run} is not a run of this chapter, because it has another strategy or fault.`;
     return { phase: before, document: null, problem };
   }
   return { phase: document.status === "running" ? "running" : "revealed", document, problem: null };
 }
 
-/** Whether a run is the preset's: the same sale with the same faults. The seed and the load generator may differ. */
+/**
+ * Whether a run shows what the preset shows: the same strategy with the same faults on more than one node. Its sale may differ,
+ * because the settings of the matrix change and an address that was shared must stay valid.
+ */
 export function isRunOf(
-  request: PresetRequest,
-  { strategy, config }: Pick<RunDocument, "strategy" | "config">,
+  { strategy, faults = [] }: Pick<PresetRequest, "strategy" | "faults">,
+  run: Pick<RunDocument, "strategy" | "config">,
 ): boolean {
-  const load = request.rate === undefined ? request.vus === config.vus : request.rate === config.rate;
-  const faults = (list: PresetRequest["faults"] = []) => list.map(({ id, atMs }) => `${id}@${atMs}`).join();
-  return (
-    load &&
-    strategy === request.strategy &&
-    config.nodes > 1 &&
-    config.fencing !== false &&
-    faults(config.faults) === faults(request.faults) &&
-    (["stock", "holdMs", "ttlMs", "waitTimeoutMs"] as const).every((name) => config[name] === request[name])
-  );
+  const { nodes, fencing, faults: own = [] } = run.config;
+  const ids = (list: readonly { readonly id: string }[]) => list.map(({ id }) => id).join();
+  return strategy === run.strategy && ids(faults) === ids(own) && nodes > 1 && fencing !== false;
 }
