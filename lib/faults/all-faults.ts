@@ -7,6 +7,7 @@ import type { Fault } from "./fault";
 import type { FaultId } from "./ids";
 import { killBetweenSetnxExpire } from "./kill-between-setnx-expire";
 import { killHolder } from "./kill-holder";
+import { lateGrant } from "./late-grant";
 import { lateWrite } from "./late-write";
 import { latency } from "./latency";
 import { lostCreateReply } from "./lost-create-reply";
@@ -63,4 +64,5 @@ export const faultsById: Readonly<Record<FaultId, Fault>> = {
   "lost-create-reply": lostCreateReply,
   "lost-publish": lostPublish,
   "slow-quorum": slowQuorum,
+  "late-grant": lateGrant,
 };

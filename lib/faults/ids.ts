@@ -30,5 +30,6 @@ export const FAULT_IDS = [
   "lost-create-reply",
   "lost-publish",
   "slow-quorum",
+  "late-grant",
 ] as const;
 export type FaultId = (typeof FAULT_IDS)[number];

@@ -30,6 +30,8 @@ export interface NetworkFault {
   whyNotApplicable?(run: FaultContext): string | null;
   /** Absent: what a lost or late message does to the strategy. */
   expectationOf?(run: FaultContext, durationMs: number): Expectation;
+  /** Absent: chance decides only if it may end a holder between two commands. */
+  whyNotInMatrix?(traits: StrategyTraits): string | null;
   /** Absent: buyers that arrive before, during and after it. */
   matrixSale?(traits: StrategyTraits): MatrixSale;
   /** The proxies to act on. Absent: all. */
@@ -90,7 +92,8 @@ export function networkFault(network: NetworkFault): Fault {
     proxiedServers: ({ traits }) => serversOf(traits).filter((server) => network.servers?.includes(server) ?? true),
     whyNotApplicable: (run) => network.whyNotApplicable?.(run) ?? whyLeaseTooShort(run, delayMs),
     whyUnavailable: () => whyNoProxies(env().STORE_NODES),
-    whyNotInMatrix: (traits) => (cutsOffLock(network) ? whyExpiryIsChance(traits) : null),
+    whyNotInMatrix: (traits) =>
+      network.whyNotInMatrix?.(traits) ?? (cutsOffLock(network) ? whyExpiryIsChance(traits) : null),
     expectationOf: (run, faultMs) => network.expectationOf?.(run, faultMs) ?? expectationOf(network, run.traits),
     matrixSale: (traits) => network.matrixSale?.(traits) ?? matrixSale(network, traits),
     inject: (injection) => inject(network, injection),
