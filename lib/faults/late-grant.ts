@@ -23,6 +23,7 @@ const TRY_LIMIT_MS = 2_000;
 const PROVEN_SHARE = 0.6;
 const SHORTEST_LEASE_MS = 1_000;
 const LONGEST_LEASE_MS = 9_000;
+const SALE = { rate: 20, durationMs: 3_000, holdMs: 5, waitTimeoutMs: RELEASED_WAIT_MS };
 
 type Interval = Pick<FaultEvent, "fromNs" | "toNs">;
 
@@ -50,9 +51,8 @@ export const lateGrant = networkFault({
     setsExpirySeparately(traits)
       ? "its request is given up between two late replies, and whether its last DEL meets another holder is chance"
       : null,
-  // Buyers keep arriving, so that requests of the node are granted, and others gather at the lock until their replies arrive.
-  matrixSale: (traits) =>
-    arrivals(traits, { rate: 30, durationMs: 2_800, holdMs: 30, waitTimeoutMs: RELEASED_WAIT_MS }),
+  // The lock is often free, so that a request of the node is granted. Without an owner check, the late holder must meet another one.
+  matrixSale: (traits) => arrivals(traits, { ...SALE, ...(traits.ownerless ? { rate: 30, holdMs: 20 } : {}) }),
   chosen: ofOneNode,
   apply: (proxy, { traits, ttlMs }) =>
     withToxics({
