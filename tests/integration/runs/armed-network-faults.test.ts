@@ -20,6 +20,8 @@ setEnv({ STORE_NODE: "armed-network-faults-lab" });
 const BUYERS = 8;
 /** Between two purchases of a buyer: leaves the processors time to serve the purchases. */
 const THINK_MS = 5;
+/** Long enough for messages to each server, also on a busy machine. */
+const FAULT_MS = 1_500;
 /** Purchases before the fault is armed, and after it has ended. */
 const SALES = 12;
 
@@ -109,7 +111,7 @@ describe("a sale in which a fault of the network is armed", () => {
   };
   for (const [strategy, server] of Object.entries(servers)) {
     it(`leaves ${strategy} safe while its nodes move to proxies, and acts on their connections to ${server}`, async () => {
-      const { document, codes } = await sellWhile({ id: "slicer", durationMs: 400 }, { strategy });
+      const { document, codes } = await sellWhile({ id: "slicer", durationMs: FAULT_MS }, { strategy });
       assert.deepEqual([document.verdict, document.missedFaults], ["safe", []], verdictText(document));
       const [fault] = document.faults;
       assert.match(fault?.proof ?? "", new RegExp(`to ${server} \\(\\d+ bytes\\).* of node-1 and node-2\\.$`));
@@ -119,7 +121,7 @@ describe("a sale in which a fault of the network is armed", () => {
   }
 
   it("leaves local-mutex safe on one node: the process keeps one mutex", async () => {
-    const { document } = await sellWhile({ id: "latency", durationMs: 400 }, { strategy: "local-mutex", nodes: 1 });
+    const { document } = await sellWhile({ id: "latency", durationMs: FAULT_MS }, { strategy: "local-mutex", nodes: 1 });
     assert.deepEqual([document.verdict, document.missedFaults], ["safe", []], verdictText(document));
   });
 
