@@ -11,6 +11,7 @@ export class Worker implements AsyncDisposable {
   readonly #child: ChildProcess;
   #messages: WorkerMessage[] = [];
   #isClosed = true;
+  #wasKilled = false;
 
   constructor() {
     const { file, execArgv } = testProgram("tests/conformance/suite/worker-main.ts");
@@ -53,6 +54,7 @@ export class Worker implements AsyncDisposable {
   }
 
   signal(name: "SIGSTOP" | "SIGCONT" | "SIGKILL"): void {
+    if (name === "SIGKILL") this.#wasKilled = true;
     this.#child.kill(name);
   }
 
@@ -64,12 +66,17 @@ export class Worker implements AsyncDisposable {
     if (this.#child.exitCode !== 0) throw new Error(`a worker exited with ${this.#child.exitCode}`);
   }
 
+  /** True from the kill on: a killed worker answers no command, although its exit may be reported later. */
   get isGone(): boolean {
+    return this.#wasKilled || this.#hasExited;
+  }
+
+  get #hasExited(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.isGone) return;
+    if (this.#hasExited) return;
     const exit = once(this.#child, "exit");
     this.#child.kill("SIGKILL");
     await exit;
