@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
+import type { Redis } from "ioredis";
 import { systemClock } from "../../../lib/locks/clock";
 import type { ServerId } from "../../../servers/all-servers";
 import { probeEtcd } from "../../support/etcd-probe";
 import { type LockClients, lockServers } from "../../support/lock-clients";
 import { openPgWatch } from "../../support/pg-watch";
 import type { RelayedServers } from "../../support/relayed-servers";
+import { waitUntil } from "../../support/wait-until";
 
 /** A way to end a hold on its real server. */
 export interface HoldBreaker {
@@ -29,6 +31,16 @@ export interface BrokenHold {
   readonly relayed: RelayedServers | null;
 }
 
+/** Connects before any measurement. */
+async function connected(servers: readonly Redis[]): Promise<readonly Redis[]> {
+  const answer = async () => {
+    const pings = await Promise.allSettled(servers.map((server) => server.ping()));
+    return pings.every(({ status }) => status === "fulfilled");
+  };
+  await waitUntil(answer, { what: "the connections that break the hold" });
+  return servers;
+}
+
 /** @returns the start time */
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const startedMs = systemClock.nowMs();
@@ -50,13 +62,18 @@ const holdBreakers: Record<ServerId, HoldBreaker> = {
   redis: {
     ...RENEWAL,
     how: "the key is deleted",
-    breakHold: ({ clients, resource }) => timed(() => clients.redis().del(resource)),
+    breakHold: async ({ clients, resource }) => {
+      await connected([clients.redis()]);
+      return timed(() => clients.redis().del(resource));
+    },
   },
   redlock: {
     ...RENEWAL,
     how: "the key is deleted on all five servers",
-    breakHold: ({ clients, resource }) =>
-      timed(() => Promise.all(clients.redlock().map((server) => server.del(resource)))),
+    breakHold: async ({ clients, resource }) => {
+      const servers = await connected(clients.redlock());
+      return timed(() => Promise.all(servers.map((server) => server.del(resource))));
+    },
   },
   memcached: {
     ...RENEWAL,

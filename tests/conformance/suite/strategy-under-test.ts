@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { LockEntry } from "../../../lib/locks/create-lock";
 import { isLockError } from "../../../lib/locks/errors";
 import type { LockOutcome, LockRequest, LockStrategy, ServerId, StrategyTraits } from "../../../lib/locks/types";
+import { isUnreachable } from "../../support/hold-lock";
 import { type LockClients, type LockServers, openLockClients } from "../../support/lock-clients";
 import { waitUntil } from "../../support/wait-until";
 import { makeLock, nameOf, postgresOptions, type TestSetup } from "./test-setup";
@@ -124,10 +125,6 @@ export class LockUnderTest extends StrategyUnderTest {
 export interface OpenedLock extends AsyncDisposable {
   readonly clients: LockClients;
   readonly lock: LockStrategy;
-}
-
-export function isUnreachable(error: unknown): boolean {
-  return isLockError(error) && (error.code === "backend_unavailable" || error.code === "quorum_failed");
 }
 
 /** Calls until the server answers: it may have started just now on a busy machine. */

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import type { LockOutcome } from "../../../../lib/locks/types";
-import { holdLock } from "../../../support/hold-lock";
+import { holdLock, isUnreachable } from "../../../support/hold-lock";
 import { startOwnService } from "../../../support/own-service";
 import { waitUntil } from "../../../support/wait-until";
 import { type LockCase, withoutServer } from "../case";
-import { isUnreachable } from "../strategy-under-test";
 
 /** Longer than the case, so no lease expires. */
 const TTL_MS = 60_000;
