@@ -83,7 +83,7 @@ export const STAGES: readonly Stage[] = [
     run: runPlaywright,
   },
   // Each file has its own resources and mostly waits: for leases to expire, for servers to restart.
-  nodeStage("conformance", { needs: "servers", concurrency: 6, limitMs: 15 * MINUTE_MS }),
+  nodeStage("conformance", { needs: "servers", concurrency: 4, limitMs: 15 * MINUTE_MS }),
   nodeStage("interop", { needs: "servers", concurrency: 3, limitMs: 10 * MINUTE_MS }),
 ];
 
@@ -132,7 +132,7 @@ async function runIntegration(context: StageContext): Promise<Tally> {
     batches: [{ files, concurrency: LANES }],
     programs: testPrograms(ROOT),
     preload: path.join(ROOT, "bin", "testing", "claim-lane.ts"),
-    limitMs: 15 * MINUTE_MS,
+    limitMs: 25 * MINUTE_MS,
   };
   return runNodeTests(job, { ...context, env: { ...context.env, TEST_LANES: String(LANES) } });
 }
@@ -149,7 +149,7 @@ async function runPlaywright(context: StageContext): Promise<Tally> {
       ...(context.filter === null ? [] : ["--grep", context.filter, "--pass-with-no-tests"]),
     ],
     env: { ...context.env, PLAYWRIGHT_JSON_OUTPUT_NAME: resultFile, PLAYWRIGHT_JSON_OUTPUT_FILE: resultFile },
-    limitMs: 15 * MINUTE_MS,
+    limitMs: 25 * MINUTE_MS,
     signal: context.signal,
     output: context.output,
   });
