@@ -131,7 +131,7 @@ export const DEFECTS: Readonly<Record<string, Defect>> = {
         const [settled] = await Promise.allSettled([dependencies.redis().call("PING")]);
         return settled.status === "fulfilled";
       };
-      const giveUpMs = clock.nowMs() + 6_000;
+      const giveUpMs = clock.nowMs() + 12_000;
       while (clock.nowMs() < giveUpMs && !(await answers()));
     },
   },

@@ -121,7 +121,10 @@ describe("a sale in which a fault of the network is armed", () => {
   }
 
   it("leaves local-mutex safe on one node: the process keeps one mutex", async () => {
-    const { document } = await sellWhile({ id: "latency", durationMs: FAULT_MS }, { strategy: "local-mutex", nodes: 1 });
+    const { document } = await sellWhile(
+      { id: "latency", durationMs: FAULT_MS },
+      { strategy: "local-mutex", nodes: 1 },
+    );
     assert.deepEqual([document.verdict, document.missedFaults], ["safe", []], verdictText(document));
   });
 
