@@ -7,7 +7,7 @@ import { LONGEST_PAUSE_MS } from "../node/node-stops";
 import { elapsedMs } from "../services/monotonic";
 import { durationText, settingText } from "../services/number-text";
 import type { Expectation, FaultContext, FaultEvent } from "./fault";
-import { arrivals, RELEASED_WAIT_MS } from "./matrix-sale";
+import { arrivals, type MatrixSale, RELEASED_WAIT_MS } from "./matrix-sale";
 import { networkFault, ofOneNode, withToxics } from "./network-fault";
 import { isExtendedByWaiters, orphanedLockMs, setsExpirySeparately } from "./orphaned-lock";
 
@@ -26,6 +26,15 @@ const LONGEST_LEASE_MS = 9_000;
 const SALE = { rate: 20, durationMs: 3_000, holdMs: 5, waitTimeoutMs: RELEASED_WAIT_MS };
 
 type Interval = Pick<FaultEvent, "fromNs" | "toNs">;
+
+/**
+ * The lock is often free in the sale, so that a request of the node is granted. There are two exceptions: without an owner check, the
+ * late holder must meet another one; and waiters of etcd stand in a queue, in which the node must have one when the fault begins.
+ */
+function busierSale({ ownerless, needs }: StrategyTraits): Partial<MatrixSale> {
+  if (ownerless) return { rate: 30, holdMs: 20 };
+  return needs.includes("etcd") ? { rate: 30, holdMs: 60 } : {};
+}
 
 function lateMs(traits: StrategyTraits, ttlMs: number): number {
   const orphanedMs = orphanedLockMs(traits, ttlMs);
@@ -51,8 +60,7 @@ export const lateGrant = networkFault({
     setsExpirySeparately(traits)
       ? "its request is given up between two late replies, and whether its last DEL meets another holder is chance"
       : null,
-  // The lock is often free, so that a request of the node is granted. Without an owner check, the late holder must meet another one.
-  matrixSale: (traits) => arrivals(traits, { ...SALE, ...(traits.ownerless ? { rate: 30, holdMs: 20 } : {}) }),
+  matrixSale: (traits) => arrivals(traits, { ...SALE, ...busierSale(traits) }),
   chosen: ofOneNode,
   apply: (proxy, { traits, ttlMs }) =>
     withToxics({

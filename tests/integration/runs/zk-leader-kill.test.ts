@@ -7,7 +7,7 @@ requireEnv("DATABASE_URL", "ZOOKEEPER_HOSTS", "LAB_CONTROL_FILE");
 setEnv({ STORE_NODE: "zk-leader-kill-lab" });
 
 const PROOF =
-  /^(zk-\d) led in epoch (\d+) and was killed while buyer-\d+(?:-\d+)? \([^)]+\) held the lock through session 0x[0-9a-f]+; [\d.]+ m?s later, (zk-\d) led in epoch (\d+) and had that session\. Before: (.+)\. After: (.+)\.$/;
+  /^(zk-\d) led in epoch (\d+) and was killed while buyer-\d+(?:-\d+)? \([^)]+\) held the lock through session 0x[0-9a-f]+; [\d.]+ m?s later, (zk-\d) led in epoch (\d+) and (?:had|no longer had) that session\. Before: (.+)\. After: (.+)\.$/;
 
 describe("a sale through three ZooKeeper servers whose leader is killed", () => {
   const sell = useFaultSales({ stock: 5_000, vus: 4, holdMs: 10, ttlMs: 1_000, waitTimeoutMs: 25_000 });
