@@ -70,10 +70,10 @@ export const STAGES: readonly Stage[] = [
   nodeStage("process", {
     needs: "nothing",
     files: () => processTestFiles(ROOT),
-    concurrency: 2,
+    concurrency: 1,
     limitMs: 10 * MINUTE_MS,
   }),
-  nodeStage("simulation", { needs: "nothing", concurrency: 2, limitMs: 10 * MINUTE_MS }),
+  nodeStage("simulation", { needs: "nothing", concurrency: 1, limitMs: 10 * MINUTE_MS }),
   nodeStage("http", { needs: "app", limitMs: 10 * MINUTE_MS }),
   nodeStage("k6", { needs: "app", limitMs: 10 * MINUTE_MS }),
   {
@@ -83,7 +83,7 @@ export const STAGES: readonly Stage[] = [
     run: runPlaywright,
   },
   // Each file has its own resources and mostly waits: for leases to expire, for servers to restart.
-  nodeStage("conformance", { needs: "servers", concurrency: 4, limitMs: 15 * MINUTE_MS }),
+  nodeStage("conformance", { needs: "servers", concurrency: 3, limitMs: 15 * MINUTE_MS }),
   nodeStage("interop", { needs: "servers", concurrency: 3, limitMs: 10 * MINUTE_MS }),
 ];
 
@@ -121,7 +121,7 @@ function nodeStage<Name extends StageName>(
 }
 
 /** Integration test files at the same time, each with a database. */
-const LANES = 4;
+const LANES = 2;
 
 async function runIntegration(context: StageContext): Promise<Tally> {
   const files = withPart(stageTestFiles(ROOT, "integration"), context.file);
