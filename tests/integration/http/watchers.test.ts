@@ -107,10 +107,11 @@ describe("watchers of a run", () => {
     ] as const) {
       const [alone, watched] = [without, beside].map((rounds) => rounds.map((round) => round[figure]));
       t.diagnostic(describeRounds(what, alone ?? [], watched ?? []));
-      const limitMs = Math.max(...(alone ?? []));
+      // On a busy machine the rounds without watchers differ by more than the watchers cost.
+      const limitMs = Math.max(...(alone ?? []), 2 * median(alone ?? []));
       assert.ok(
         median(watched ?? []) <= limitMs,
-        `expected the median ${what} beside watchers within the spread of rounds without, at most ${limitMs} ms; ${describeRounds(what, alone ?? [], watched ?? [])}`,
+        `expected the median ${what} beside watchers within the spread of rounds without or twice their median, at most ${limitMs} ms; ${describeRounds(what, alone ?? [], watched ?? [])}`,
       );
     }
   });

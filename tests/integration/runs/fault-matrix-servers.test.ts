@@ -34,7 +34,6 @@ describe("the fault matrix, with faults of servers and of the network,", () => {
     { strategy: "sql-buckets", fault: "down" },
     { strategy: "redis-decrement", fault: "timeout" },
     { strategy: "memcached-cas", fault: "commit-reply-lost" },
-    { strategy: "redis-set-px", fault: "late-grant" },
     { strategy: "redis-lock", fault: "late-grant" },
   ]);
 });

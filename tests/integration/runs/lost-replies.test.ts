@@ -18,13 +18,17 @@ describe("a sale in which replies to a lock are lost or late", () => {
   /** Every buyer can buy, and waits for longer than a lease that was lost. */
   const sale = useFaultSales({ stock: BUYERS, vus: BUYERS, holdMs: 40, ttlMs: 1_000, waitTimeoutMs: 20_000 });
 
-  /** @throws AssertionError if the sale is not safe, or a buyer gets no unit */
+  /** @throws AssertionError if the sale is not safe, or a buyer gets neither a unit nor the answer that the lease was lost */
   async function sell(strategy: string, faults: readonly FaultRequest[]): Promise<FaultSale> {
     const sold = await sale(strategy, faults);
     const { document, answers } = sold;
     const found = `${verdictText(document)} ${JSON.stringify(answers.map(({ body }) => body.error))}`;
     const { verdict, expected, missedFaults = [], counts } = document;
-    assert.deepEqual([verdict, expected, missedFaults, counts.sold], ["safe", "safe", [], BUYERS], found);
+    assert.deepEqual([verdict, expected, missedFaults], ["safe", "safe", []], found);
+    const lostLeases = answers.filter(({ body }) => body.error?.code === "lease_lost").length;
+    assert.equal(counts.sold + lostLeases, BUYERS, found);
+    // The buyer who holds the lock when a fault begins may not be able to renew it.
+    assert.ok(lostLeases <= faults.length, found);
     return sold;
   }
   const proofOf = ({ faults }: RunDocument) => faults[0]?.proof ?? "";
