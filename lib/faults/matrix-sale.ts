@@ -62,12 +62,12 @@ export function arrivals(traits: StrategyTraits, change: Partial<MatrixSale> = {
 
 /**
  * For faults that kill the node of a holder. A lock that can stay taken needs buyers who arrive after the kill and wait for as long
- * as they may: on a slow machine the buyers of a crowd may have used up most of their wait before it. With one buyer at a time at
- * the lock, each node soon has a holder.
+ * as they may: on a slow machine the buyers of a crowd may have used up most of their wait before it. The lock is almost always taken,
+ * so each node soon has a holder, and purchases are known to have waited before the kill.
  */
 export function killedHolder(traits: StrategyTraits): MatrixSale {
   if (!canBlock(traits)) return crowd(traits);
-  return arrivals(traits, { stock: 60, rate: 30, holdMs: 10, faultAtMs: 100 });
+  return arrivals(traits, { stock: 60, rate: 30, holdMs: 30, faultAtMs: 500 });
 }
 
 /** Holders that work for longer than a server takes to restart. Their leases outlast their work. */
