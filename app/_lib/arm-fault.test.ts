@@ -22,7 +22,7 @@ describe("the form that injects a fault into a run in progress", () => {
     assert.deepEqual(offered("none"), [["latency"], []]);
   });
 
-  it("gives the new run the settings of this one, with the fault in place of its own", () => {
+  it("gives the new run the same settings, but this fault in place of its faults", () => {
     const run = runDocument({ strategy: "redis-lock" });
     const config = { ...run.config, stock: 77, faults: [{ id: "latency" as const }] };
     const href = newRunHref({ ...run, config }, CATALOGUE[2] ?? assert.fail());

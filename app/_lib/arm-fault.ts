@@ -28,7 +28,7 @@ export function offeredFaults(strategy: string, catalogue: readonly CatalogueFau
   };
 }
 
-/** Address of the Lab page with the settings of a run and this fault instead of its own. */
+/** Address of the Lab page with the settings of a run, but with this fault in place of the run's faults. */
 export function newRunHref(run: Pick<RunDocument, "strategy" | "target" | "config">, { id }: CatalogueFault): string {
   const faults = [{ id: id as ArmedFault["id"] }];
   return `/?${queryOf({ ...configOfRun(run), faults })}`;

@@ -61,7 +61,7 @@ export const zkPartition: Fault = {
       MAJORITY.map((member) => topology.address(member)).join(","),
     );
     await view.owner(); // Connects, so that the next reading takes milliseconds.
-    // Before the first purchase: each client then has its session with a server of its own side.
+    // Before the first purchase: each client then opens its session with a server on its side of the partition.
     await Promise.all(across.map(({ proxy }) => proxy.stop()));
     try {
       const index = await node.armStop({ point: "in-work", atMs, durationMs: WORK_MS });

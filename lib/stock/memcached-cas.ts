@@ -181,7 +181,7 @@ export class MemcachedCas implements StockStrategy {
 
   /**
    * Sets the counter to the row's stock if no journal entry can still lead to an order and the counter has not changed since it
-   * was read, which is before the journal. Removes the entries of its own node.
+   * was read, which is before the journal. Removes only entries that this node wrote.
    */
   async reconcile(target: StockTarget, options: ReconcileOptions = {}): Promise<Reconciliation> {
     const { olderThanMs = SETTLED_BY_MS, isDead = () => false, journalOnly = false } = options;

@@ -36,7 +36,7 @@ const inReadingOrder = ({ lead, steps }: Chapter) => [
 ];
 
 describe("the chapters", () => {
-  it("are seven, each with a title of its own", () => {
+  it("are seven, with different titles", () => {
     assert.equal(CHAPTERS.length, 7);
     assert.equal(new Set(CHAPTERS.map(({ title }) => title)).size, 7);
   });

@@ -31,7 +31,7 @@ export type LocalQueues = Map<string, WaitQueue>;
 
 declare module "../lock-entry" {
   interface LockDependencies {
-    /** Shared by every mutex of the process. Absent: the mutex has queues of its own. */
+    /** Shared by every mutex of the process. Absent: no other mutex uses these queues. */
     readonly localQueues?: LocalQueues;
   }
 }
