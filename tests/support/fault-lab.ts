@@ -1,10 +1,11 @@
+import { after, before } from "node:test";
 import { Coordinator } from "../../lib/runs/coordinator";
 import { expectedVerdict } from "../../lib/runs/expected";
 import { NodeClient } from "../../lib/runs/node-client";
 import { env } from "../../lib/services/current-env";
-import { prisma } from "../../lib/services/postgres";
+import { postgresPool, prisma } from "../../lib/services/postgres";
 import { traitsOf } from "../../lib/stock/stock-strategies";
-import type { ShopNode } from "./shop-node";
+import { type ShopNode, startShopNodes } from "./shop-node";
 
 /**
  * A coordinator in this process for the runs of `nodes`, named node-1, node-2 and so on. It expects what the traits predict.
@@ -20,4 +21,32 @@ export async function openFaultLab(nodes: readonly ShopNode[]): Promise<Coordina
     expectedOf: (request, count) => expectedVerdict(traitsOf(request.strategy), { ...request, nodes: count }),
     versions: async () => ({ lab: "test" }),
   });
+}
+
+export interface FaultLab {
+  readonly nodes: readonly ShopNode[];
+  readonly coordinator: Coordinator;
+}
+
+/** Two store nodes and a coordinator for the tests of a block, in which both may be read. */
+export function useFaultLab(): FaultLab {
+  let nodes: readonly ShopNode[] = [];
+  let coordinator: Coordinator;
+  before(async () => {
+    nodes = await startShopNodes(["node-1", "node-2"], "sql-guarded");
+    coordinator = await openFaultLab(nodes);
+  });
+  after(async () => {
+    await coordinator?.stop();
+    await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
+    await postgresPool().end();
+  });
+  return {
+    get nodes() {
+      return nodes;
+    },
+    get coordinator() {
+      return coordinator;
+    },
+  };
 }

@@ -1,16 +1,13 @@
-import { after, before } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { FaultRequest } from "../../lib/faults/request";
 import type { History } from "../../lib/history/history";
 import { parseHistory } from "../../lib/history/parse";
-import type { Coordinator } from "../../lib/runs/coordinator";
 import type { RunDocument } from "../../lib/runs/document";
 import { historyLines } from "../../lib/runs/history-export";
 import { type RunRequest, runRequestSchema } from "../../lib/runs/run-request";
-import { postgresPool } from "../../lib/services/postgres";
-import { openFaultLab } from "./fault-lab";
+import { useFaultLab } from "./fault-lab";
 import { clientReport } from "./run-lab";
-import { buyAt, type ShopAnswer, type ShopNode, startShopNodes } from "./shop-node";
+import { buyAt, type ShopAnswer, type ShopNode } from "./shop-node";
 
 export interface FaultSale {
   readonly document: RunDocument;
@@ -33,24 +30,14 @@ const THINK_MS = 20;
 
 /** Two store nodes and a lab for the tests of this block. */
 export function useFaultSales(settings: Partial<RunRequest>): SellWithFaults {
-  let nodes: readonly ShopNode[] = [];
-  let lab: Coordinator;
-  before(async () => {
-    nodes = await startShopNodes(["node-1", "node-2"], "sql-guarded");
-    lab = await openFaultLab(nodes);
-  });
-  after(async () => {
-    await lab?.stop();
-    await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
-    await postgresPool().end();
-  });
+  const lab = useFaultLab();
   return async (strategy, faults, { forMs = 0, ...changes } = {}) => {
     const request = runRequestSchema.parse({ strategy, ...settings, ...changes, faults });
-    const { id, target } = await lab.open(request);
+    const { id, target } = await lab.coordinator.open(request);
     const startMs = performance.now();
     const answers: ShopAnswer[] = [];
     const buyer = async (number: number) => {
-      const { url } = nodes[number % nodes.length] as ShopNode;
+      const { url } = lab.nodes[number % lab.nodes.length] as ShopNode;
       for (let turn = 0; turn === 0 || performance.now() - startMs < forMs; turn += 1) {
         if (turn > 0) await delay(THINK_MS);
         const userId = turn === 0 ? `buyer-${number}` : `buyer-${number}-${turn}`;
@@ -58,7 +45,10 @@ export function useFaultSales(settings: Partial<RunRequest>): SellWithFaults {
       }
     };
     await Promise.all(Array.from({ length: request.vus }, (_, number) => buyer(number)));
-    const document = await lab.finish(id, { client: clientReport(answers.length), awaitClientReport: false });
+    const document = await lab.coordinator.finish(id, {
+      client: clientReport(answers.length),
+      awaitClientReport: false,
+    });
     const { history } = await parseHistory(historyLines(document));
     return { document, history, answers };
   };

@@ -1,17 +1,15 @@
 import assert from "node:assert/strict";
 import { readdir, readFile, readlink } from "node:fs/promises";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ArmedFault } from "../../../lib/faults/request";
-import type { Coordinator } from "../../../lib/runs/coordinator";
 import { type RunRequest, runRequestSchema } from "../../../lib/runs/run-request";
 import { readSamplesAfter } from "../../../lib/runs/run-store";
-import { postgresPool } from "../../../lib/services/postgres";
-import { openFaultLab } from "../../support/fault-lab";
+import { useFaultLab } from "../../support/fault-lab";
 import { verdictText } from "../../support/fault-sales";
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { clientReport } from "../../support/run-lab";
-import { buyAt, type ShopNode, startShopNodes } from "../../support/shop-node";
+import { buyAt, type ShopNode } from "../../support/shop-node";
 import { waitUntil } from "../../support/wait-until";
 
 requireEnv("DATABASE_URL", "REDIS_URL", "REDLOCK_URLS", "MEMCACHED_URL", "ZOOKEEPER_HOSTS", "ETCD_URL");
@@ -38,18 +36,7 @@ async function listeningSockets(): Promise<number> {
 }
 
 describe("a sale in which a fault of the network is armed", () => {
-  let nodes: readonly ShopNode[] = [];
-  let lab: Coordinator;
-
-  before(async () => {
-    nodes = await startShopNodes(["node-1", "node-2"], "sql-guarded");
-    lab = await openFaultLab(nodes);
-  });
-  after(async () => {
-    await lab?.stop();
-    await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
-    await postgresPool().end();
-  });
+  const lab = useFaultLab();
 
   /** Waits for a sample that was taken after this call and has no fault. */
   async function untilFaultsEnd(id: string): Promise<void> {
@@ -64,11 +51,11 @@ describe("a sale in which a fault of the network is armed", () => {
   async function sellWhile(armed: ArmedFault, request: Partial<RunRequest>) {
     const settings = { stock: 5_000, vus: BUYERS, holdMs: 5, ttlMs: 2_000, waitTimeoutMs: 15_000 };
     const before = await listeningSockets();
-    const { id, target, config } = await lab.open(runRequestSchema.parse({ ...settings, ...request }));
+    const { id, target, config } = await lab.coordinator.open(runRequestSchema.parse({ ...settings, ...request }));
     const codes: string[] = [];
     let isOver = false;
     const buyer = async (number: number) => {
-      const { url } = nodes[number % config.nodes] as ShopNode;
+      const { url } = lab.nodes[number % config.nodes] as ShopNode;
       while (!isOver) {
         const { status, body } = await buyAt(url, { productId: target.id }, { userId: `buyer-${codes.length}` });
         codes.push(status === 201 ? "sold" : (body.error?.code ?? String(status)));
@@ -82,7 +69,7 @@ describe("a sale in which a fault of the network is armed", () => {
     try {
       await untilSold(SALES);
       assert.equal(await listeningSockets(), before, "expected no proxy in the path of a sale without a fault");
-      const { config: withFault } = await lab.armFault(id, armed);
+      const { config: withFault } = await lab.coordinator.armFault(id, armed);
       assert.deepEqual(
         withFault.faults?.map((fault) => fault.id),
         [armed.id],
@@ -96,7 +83,7 @@ describe("a sale in which a fault of the network is armed", () => {
       isOver = true;
       await buyers;
     }
-    const document = await lab.finish(id, { client: clientReport(codes.length), awaitClientReport: false });
+    const document = await lab.coordinator.finish(id, { client: clientReport(codes.length), awaitClientReport: false });
     assert.equal(await listeningSockets(), before, "expected the proxies to end with the run");
     return { document, codes };
   }
@@ -138,17 +125,17 @@ describe("a sale in which a fault of the network is armed", () => {
 
   it("is missed, with the node and the reason, if a node does not move to its proxies", async () => {
     const settings = { strategy: "redis-lock", stock: 100, vus: 1, holdMs: 0, ttlMs: 2_000, waitTimeoutMs: 2_000 };
-    const { id, target } = await lab.open(runRequestSchema.parse(settings));
-    await buyAt((nodes[0] as ShopNode).url, { productId: target.id }, { userId: "first" });
-    const node = nodes[1] as ShopNode;
+    const { id, target } = await lab.coordinator.open(runRequestSchema.parse(settings));
+    await buyAt((lab.nodes[0] as ShopNode).url, { productId: target.id }, { userId: "first" });
+    const node = lab.nodes[1] as ShopNode;
     await node.kill();
     try {
-      await lab.armFault(id, { id: "latency", durationMs: 300 });
+      await lab.coordinator.armFault(id, { id: "latency", durationMs: 300 });
       await untilFaultsEnd(id);
     } finally {
       await node.start();
     }
-    const document = await lab.finish(id, { client: clientReport(1), awaitClientReport: false });
+    const document = await lab.coordinator.finish(id, { client: clientReport(1), awaitClientReport: false });
     assert.equal(document.verdict, "inconclusive", verdictText(document));
     assert.match(document.missedFaults?.[0]?.reason ?? "", /^not every node switched to its proxies: node-2: /);
   });

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import pg from "pg";
 import { pgDisconnect } from "../../../lib/faults/pg-disconnect";
 import type { FaultRequest } from "../../../lib/faults/request";
 import { emptyPercentiles } from "../../../lib/node/figures";
-import type { Coordinator } from "../../../lib/runs/coordinator";
 import { type RunDocument, runDocumentSchema } from "../../../lib/runs/document";
 import { historyLines } from "../../../lib/runs/history-export";
 import { isLabError } from "../../../lib/runs/lab-error";
@@ -12,12 +11,11 @@ import { readSamples } from "../../../lib/runs/queries";
 import { listRuns } from "../../../lib/runs/run-list";
 import { runRequestSchema } from "../../../lib/runs/run-request";
 import { elapsedMs } from "../../../lib/services/monotonic";
-import { postgresPool } from "../../../lib/services/postgres";
 import { traitsOf } from "../../../lib/stock/stock-strategies";
-import { openFaultLab } from "../../support/fault-lab";
+import { useFaultLab } from "../../support/fault-lab";
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { makeProduct } from "../../support/rows";
-import { buyAt, type ShopAnswer, type ShopNode, startShopNodes } from "../../support/shop-node";
+import { buyAt, type ShopAnswer, type ShopNode } from "../../support/shop-node";
 
 requireEnv("DATABASE_URL", "REDIS_URL");
 setEnv({ STORE_NODE: "faults-lab" });
@@ -34,35 +32,24 @@ const BUYERS = 80;
 const SETTINGS = { stock: 60, vus: BUYERS, holdMs: 10, ttlMs: 1_000, waitTimeoutMs: 20_000 };
 
 describe("a run with a fault", () => {
-  let nodes: readonly ShopNode[] = [];
-  let lab: Coordinator;
-
-  before(async () => {
-    nodes = await startShopNodes(["node-1", "node-2"], "sql-guarded");
-    lab = await openFaultLab(nodes);
-  });
-  after(async () => {
-    await lab?.stop();
-    await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
-    await postgresPool().end();
-  });
+  const lab = useFaultLab();
 
   const open = (strategy: string, faults: readonly FaultRequest[], changes: object = {}) =>
-    lab.open(runRequestSchema.parse({ strategy, ...SETTINGS, ...changes, faults }));
+    lab.coordinator.open(runRequestSchema.parse({ strategy, ...SETTINGS, ...changes, faults }));
 
   /** All buyers start together, alternating between the nodes. */
   async function sell(strategy: string, faults: readonly FaultRequest[] = [], changes: object = {}) {
     const opened = await open(strategy, faults, changes);
     const answers = await Promise.all(
       Array.from({ length: BUYERS }, (_, buyer) => {
-        const node = nodes[buyer % nodes.length] as ShopNode;
+        const node = lab.nodes[buyer % lab.nodes.length] as ShopNode;
         return buyAt(node.url, { productId: opened.target.id }, { userId: `buyer-${buyer}` });
       }),
     );
     return { document: await finish(opened), answers };
   }
   const finish = ({ id }: RunDocument) =>
-    lab.finish(id, {
+    lab.coordinator.finish(id, {
       client: {
         engine: "test",
         iterations: BUYERS,
@@ -105,11 +92,11 @@ describe("a run with a fault", () => {
     it("can be armed while the run sells", async () => {
       const opened = await open("redis-lock", []);
       const purchases = Array.from({ length: BUYERS }, (_, buyer) => {
-        const node = nodes[buyer % nodes.length] as ShopNode;
+        const node = lab.nodes[buyer % lab.nodes.length] as ShopNode;
         return buyAt(node.url, { productId: opened.target.id }, { userId: `buyer-${buyer}` });
       });
       await Promise.race(purchases);
-      const armed = await lab.armFault(opened.id, { id: "pause-holder" });
+      const armed = await lab.coordinator.armFault(opened.id, { id: "pause-holder" });
       assert.equal(armed.expected, "unsafe");
       await Promise.all(purchases);
       const document = await finish(opened);
@@ -122,7 +109,10 @@ describe("a run with a fault", () => {
         runs.some(({ id }) => id === opened.id),
         "expected the run in the list of runs with this fault",
       );
-      await assert.rejects(lab.armFault(opened.id, { id: "pause-holder" }), /has ended with the status finished/);
+      await assert.rejects(
+        lab.coordinator.armFault(opened.id, { id: "pause-holder" }),
+        /has ended with the status finished/,
+      );
     });
 
     it("is in the exported history with its interval and its proof", async () => {

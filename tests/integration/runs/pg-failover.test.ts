@@ -1,17 +1,16 @@
 import assert from "node:assert/strict";
-import { after, before, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { checkHistory } from "../../../lib/history/check-history";
-import type { Coordinator } from "../../../lib/runs/coordinator";
 import type { RunDocument } from "../../../lib/runs/document";
 import { historyLines } from "../../../lib/runs/history-export";
 import { runRequestSchema } from "../../../lib/runs/run-request";
 import { postgresPool } from "../../../lib/services/postgres";
-import { openFaultLab } from "../../support/fault-lab";
+import { useFaultLab } from "../../support/fault-lab";
 import { verdictText } from "../../support/fault-sales";
 import { requireEnv, setEnv } from "../../support/lab-env";
 import { clientReport } from "../../support/run-lab";
-import { buyAt, type ShopNode, startShopNodes } from "../../support/shop-node";
+import { buyAt, type ShopNode } from "../../support/shop-node";
 
 requireEnv("DATABASE_URL", "LAB_CONTROL_FILE");
 setEnv({ STORE_NODE: "pg-failover-lab" });
@@ -24,26 +23,15 @@ const MAX_PURCHASES = 4_000;
 const COMMITS = ["local", "remote_apply"] as const;
 
 describe("a run whose PostgreSQL fails over to its replica", () => {
-  let nodes: readonly ShopNode[] = [];
-  let lab: Coordinator;
-
-  before(async () => {
-    nodes = await startShopNodes(["node-1", "node-2"], "sql-guarded");
-    lab = await openFaultLab(nodes);
-  });
-  after(async () => {
-    await lab?.stop();
-    await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
-    await postgresPool().end();
-  });
+  const lab = useFaultLab();
 
   /** Buyers keep arriving until purchases have failed and later ones were sold again. */
   async function sell(strategy: string): Promise<RunDocument> {
     const request = runRequestSchema.parse({ ...SALE, strategy });
-    const { id, target } = await lab.open(request);
+    const { id, target } = await lab.coordinator.open(request);
     let [sent, failed, soldAfter] = [0, 0, 0];
     const buyers = Array.from({ length: request.vus }, async (_, buyer) => {
-      const { url } = nodes[buyer % nodes.length] as ShopNode;
+      const { url } = lab.nodes[buyer % lab.nodes.length] as ShopNode;
       while (soldAfter < SOLD_AFTER && sent < MAX_PURCHASES) {
         sent += 1;
         const { status } = await buyAt(url, { productId: target.id }, { userId: `buyer-${sent}` });
@@ -53,7 +41,7 @@ describe("a run whose PostgreSQL fails over to its replica", () => {
       }
     });
     await Promise.all(buyers);
-    return lab.finish(id, { client: clientReport(sent), awaitClientReport: false });
+    return lab.coordinator.finish(id, { client: clientReport(sent), awaitClientReport: false });
   }
 
   for (const commit of COMMITS) {
