@@ -18,7 +18,7 @@ import { waitUntil } from "../../support/wait-until";
 requireEnv("DATABASE_URL");
 setEnv({ STORE_NODE: "runs-test", LOCK_STRATEGY: "sql-guarded" });
 
-const ROUNDS = 10;
+const ROUNDS = 20;
 const STOCK = 5;
 
 describe("a lab with several processes", () => {
