@@ -6,8 +6,8 @@ import { type HeldLock, holdLock } from "../../support/hold-lock";
 import { relayService } from "../../support/relayed-servers";
 import type { TcpRelay } from "../../support/tcp-relay";
 import { waitUntil } from "../../support/wait-until";
+import { watchStalls } from "../../support/watch-stalls";
 import { type LockUnderTest, type OpenedLock, untilGranted } from "./strategy-under-test";
-import { watchStalls } from "./watch-stalls";
 
 /** When the server becomes silent: before a call, in its wait, in its section, or while a renewal is in flight. */
 export type CallKind = keyof typeof CALLS;

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { systemClock } from "../../../lib/locks/clock";
 import { type HeldLock, holdLock } from "../../support/hold-lock";
 import { relayService } from "../../support/relayed-servers";
+import { watchStalls } from "../../support/watch-stalls";
 import { STREAMS } from "./measure-black-hole";
 import { type LockUnderTest, type OpenedLock, untilGranted } from "./strategy-under-test";
-import { watchStalls } from "./watch-stalls";
 
 export interface Close {
   /** What the lock is doing when its server becomes silent. */

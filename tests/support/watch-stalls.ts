@@ -1,4 +1,4 @@
-import { systemClock } from "../../../lib/locks/clock";
+import { systemClock } from "../../lib/locks/clock";
 
 const STALL_CHECK_MS = 10;
 /** Shorter delays are the timers of a process that runs. */
