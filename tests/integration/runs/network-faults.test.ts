@@ -108,8 +108,9 @@ describe("a sale under faults of the network", () => {
   }
 
   it("acts on the named node only, whose purchases fail while the other node sells", async () => {
-    const down: FaultRequest = { id: "down", atMs: 200, durationMs: 400, node: "node-2" };
-    const document = await sell("sql-guarded", [down], 1_000);
+    // Longer than a busy machine stops a node.
+    const down: FaultRequest = { id: "down", atMs: 200, durationMs: 1_000, node: "node-2" };
+    const document = await sell("sql-guarded", [down], 1_600);
     assert.equal(document.verdict, "safe", text(document));
     assert.match(
       document.faults[0]?.proof ?? "",
