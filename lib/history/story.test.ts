@@ -181,6 +181,33 @@ describe("the story of a holder whose work is delayed", () => {
     ]);
   });
 
+  describe("whose release deletes the lock of another holder", () => {
+    const holder = sale("node-1", 10, {
+      ...{ ...slowFields, leaseUntilNs: at(1_000), writeNs: at(2_520), committedNs: at(2_521) },
+    });
+    const owner = sale("node-2", 2_500, { ...values(8), leaseUntilNs: at(3_500), releasedNs: at(2_560) });
+    const third = sale("node-3", 2_530, { ...values(8), leaseUntilNs: at(3_530) });
+    const storyWith = (...others: Parameters<typeof rowOf>[0][]) => {
+      const ops = [holder, next, ...others];
+      const end = { final: 8, orders: ops.map((line) => rowOf(line)) };
+      return told(history({ ops, faults: [slow], run: { initial: 9 }, end }));
+    };
+
+    it("says so, and marks the release and the grant that followed", () => {
+      const story = storyWith(owner, third);
+      assert.match(story.sentence, / Its release deleted the lock of node-2, so node-3 acquired it too\.$/);
+      const marked = lines(story).filter((line) => line.startsWith("!"));
+      assert.ok(marked.includes("!+2512 node-1 release lock"), marked.join("\n"));
+      assert.ok(marked.includes("!+2520 node-3 acquire lock"), marked.join("\n"));
+    });
+
+    it("claims no such thing if the other holder's lease had expired, or if nobody followed", () => {
+      const expiredOwner = { ...owner, leaseUntilNs: String(at(2_525)) };
+      for (const story of [storyWith(expiredOwner, third), storyWith(owner)])
+        assert.doesNotMatch(story.sentence, /Its release/);
+    });
+  });
+
   it("says that a holder that detected its loss wrote nothing", () => {
     const { writeNs: _write, committedNs: _commit, writeAccepted: _accepted, ...unwritten } = sale("node-1", 10);
     const loss = { leaseLostNs: String(at(1_000)), releasedNs: String(at(2_522)), answeredNs: String(at(2_523)) };

@@ -32,6 +32,8 @@ interface Plot {
 const NO_MARKS: Plot["marked"] = new Map();
 const WAIT_FIELDS: readonly TimeField[] = ["waitNs", "answeredNs"];
 const STALE_WRITE: readonly TimeField[] = ["leaseUntilNs", "writeNs", "committedNs"];
+const RELEASE: readonly TimeField[] = ["releasedNs"];
+const GRANT: readonly TimeField[] = ["grantedNs"];
 
 /**
  * The story of the first fault that stopped or delayed a holder, else of the first fault. Null without a fault, or if operations ran on
@@ -80,16 +82,42 @@ function faultText({ fault, fromNs, toNs }: ClockedFault): string {
 /** The holder that the fault stopped or delayed, and the next holder or, if there is none, a purchase that was not served. */
 function struckHolderPlot(history: History, clocked: ClockedFault, holder: Operation): Plot {
   const next = nextHolderOf(history, holder, Infinity);
-  const ops = [holder, next ?? longestWaiter(history, clocked) ?? []].flat();
+  const wrong = wrongReleaseOf(history, holder);
+  const ops = [holder, next ?? longestWaiter(history, clocked) ?? [], wrong?.owner ?? [], wrong?.third ?? []].flat();
   const isStale = staleWritesIn(history).some(({ op }) => op === holder);
-  return {
-    ops,
-    marked: isStale ? new Map([[holder.opId, STALE_WRITE]]) : NO_MARKS,
-    sentence:
-      clocked.fault.killedNode === undefined
-        ? lateSentence(history, clocked, { holder, next })
-        : killedSentence(history, clocked, { holder, next }),
-  };
+  const marked = new Map<string, readonly TimeField[]>();
+  if (isStale || wrong) marked.set(holder.opId, [...(isStale ? STALE_WRITE : []), ...(wrong ? RELEASE : [])]);
+  if (wrong) marked.set(wrong.third.opId, GRANT);
+  const sentence =
+    clocked.fault.killedNode === undefined
+      ? lateSentence(history, clocked, { holder, next })
+      : killedSentence(history, clocked, { holder, next });
+  return { ops: [...new Set(ops)], marked, sentence: wrong ? `${sentence} ${wrongReleaseText(wrong)}` : sentence };
+}
+
+/** A release that deleted the lock of another holder, and the purchase that acquired the lock beside that holder. */
+interface WrongRelease {
+  readonly owner: Operation;
+  readonly third: Operation;
+}
+
+function wrongReleaseOf(history: History, holder: Operation): WrongRelease | null {
+  const { releasedNs, leaseUntilNs = Infinity } = holder;
+  if (releasedNs === undefined || leaseUntilNs > releasedNs) return null;
+  const isHeldAt = ({ host, grantedNs = Infinity, releasedNs: endNs = Infinity }: Operation) =>
+    host === holder.host && grantedNs < releasedNs && endNs > releasedNs;
+  for (const owner of history.ops.filter((op) => op !== holder && isHeldAt(op))) {
+    // A later grant within the owner's lease means that its lock was gone.
+    const heldUntilNs = Math.min(owner.releasedNs ?? Infinity, owner.leaseUntilNs ?? Infinity);
+    const third = nextHolderOf(history, owner, heldUntilNs);
+    if (third && third !== holder && (third.grantedNs ?? 0) > releasedNs) return { owner, third };
+  }
+  return null;
+}
+
+function wrongReleaseText({ owner, third }: WrongRelease): string {
+  const [name, other] = actorNames(owner, third);
+  return `Its release deleted the lock of ${name}, so ${other} acquired it too.`;
 }
 
 interface Holders {
