@@ -19,6 +19,7 @@ import { pgFailover } from "./pg-failover";
 import { pgStall } from "./pg-stall";
 import { pgbouncerTransaction } from "./pgbouncer-transaction";
 import { redisFailover } from "./redis-failover";
+import { redisFailoverStaleReplica } from "./redis-failover-stale-replica";
 import { redisOom } from "./redis-oom";
 import { redisRestart } from "./redis-restart";
 import { redlockNodeRestart } from "./redlock-node-restart";
@@ -43,6 +44,7 @@ export const faultsById: Readonly<Record<FaultId, Fault>> = {
   "redis-restart": redisRestart,
   "redis-oom": redisOom,
   "redis-failover": redisFailover,
+  "redis-failover-stale-replica": redisFailoverStaleReplica,
   "redlock-node-restart": redlockNodeRestart,
   "clock-jump": clockJump,
   "zk-leader-kill": zkLeaderKill,

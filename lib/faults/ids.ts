@@ -9,6 +9,7 @@ export const FAULT_IDS = [
   "redis-restart",
   "redis-oom",
   "redis-failover",
+  "redis-failover-stale-replica",
   "redlock-node-restart",
   "clock-jump",
   "zk-leader-kill",

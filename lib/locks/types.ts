@@ -39,8 +39,8 @@ export interface StrategyTraits {
    * its lease.
    */
   readonly ownerless?: true;
-  /** A grant waits until replicas have the lock, so that it survives the promotion of one of them. */
-  readonly waitsForReplicas?: true;
+  /** A grant waits until this many replicas have the lock, so that it survives the promotion of one of them. Absent: 0. */
+  readonly replicasToWaitFor?: number;
   /** The lock belongs to a session of the database, which keeps it after the transaction that acquired it. */
   readonly heldBySession?: true;
   /** Where the fencing token comes from; null when there is none. */

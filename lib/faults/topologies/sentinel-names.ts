@@ -3,7 +3,11 @@
 /** Name of the monitored master, as clients ask for it. */
 export const SENTINEL_NAME = "lab";
 export const MASTER = "sentinel-master";
-export const REPLICA = "sentinel-replica";
+/** The Sentinels promote the first of them that they can. */
+export const REPLICAS = ["sentinel-replica-1", "sentinel-replica-2"] as const;
 export const SENTINELS = ["sentinel-1", "sentinel-2", "sentinel-3"] as const;
-/** The replica receives the master's data through this link. */
-export const REPLICA_LINK = "sentinel-link";
+/** Each replica receives the master's data through its link. */
+export const REPLICA_LINKS: Readonly<Record<(typeof REPLICAS)[number], string>> = {
+  "sentinel-replica-1": "sentinel-link-1",
+  "sentinel-replica-2": "sentinel-link-2",
+};

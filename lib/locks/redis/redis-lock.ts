@@ -24,12 +24,14 @@ export const redisLockTraits: StrategyTraits = {
   survives: { holderCrash: "survives", holderPause: "breaks", serverRestart: "breaks" },
 };
 
-const waitTraits: StrategyTraits = {
-  ...redisLockTraits,
-  mechanism: `${redisLockTraits.mechanism} WAIT refuses a lock that too few replicas have.`,
-  remark: "replicated",
-  waitsForReplicas: true,
-};
+function waitTraits(replicas: number): StrategyTraits {
+  return {
+    ...redisLockTraits,
+    mechanism: `${redisLockTraits.mechanism} WAIT refuses a lock that too few replicas have.`,
+    remark: "replicated",
+    replicasToWaitFor: replicas,
+  };
+}
 
 /** How long WAIT waits. Meanwhile, the server answers no other command of this connection. */
 const WAIT_MS = 100;
@@ -93,7 +95,7 @@ export function createRedisLock(
 }
 
 function traitsFor({ redisWaitReplicas = 0 }: LockVariants): StrategyTraits {
-  return redisWaitReplicas > 0 ? waitTraits : redisLockTraits;
+  return redisWaitReplicas > 0 ? waitTraits(redisWaitReplicas) : redisLockTraits;
 }
 
 /** Registration, listed in all-locks.ts. */

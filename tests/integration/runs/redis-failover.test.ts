@@ -15,6 +15,7 @@ setEnv({ STORE_NODE: "redis-failover-lab" });
 /** Work that lasts longer than a promotion. The lease outlasts the work. */
 const LONG = { stock: 10, vus: 10, holdMs: 6_000, ttlMs: 20_000, waitTimeoutMs: 20_000 };
 const FAILOVER = { faults: [{ id: "redis-failover" as const, atMs: 0 }] };
+const STALE_REPLICA = { faults: [{ id: "redis-failover-stale-replica" as const, atMs: 0 }] };
 const verdictText = ({ verdict, sentences }: RunDocument) => `${verdict}: ${sentences.join(" ")}`;
 
 describe("a run whose Redis fails over to a replica without the lock", () => {
@@ -62,7 +63,7 @@ describe("a run whose Redis fails over to a replica without the lock", () => {
       const { document } = await sell(2, FAILOVER);
       assert.match(
         document.faults[0]?.proof ?? "",
-        /^The master had the key product:\d+, the replica did not, and WAIT reported 0 replicas; the master was killed, and the Sentinels promoted the replica \d+ ms later\.$/,
+        /^The master had the key product:\d+, the replica sentinel-replica-1 did not, and WAIT reported 0 of 2 replicas; the master was killed, and the Sentinels promoted sentinel-replica-1 \d+ ms later\.$/,
         verdictText(document),
       );
       assert.deepEqual([document.verdict, document.expected], ["unsafe", "unsafe"], verdictText(document));
@@ -70,20 +71,35 @@ describe("a run whose Redis fails over to a replica without the lock", () => {
     });
   });
 
-  describe("with WAIT", () => {
-    before(async () => {
-      setEnv({ REDIS_WAIT_REPLICAS: "1" });
-      await openLab({ REDIS_WAIT_REPLICAS: "1" });
-    });
-    after(closeLab);
+  for (const { replicas, refusedUnder } of [
+    { replicas: 1, refusedUnder: FAILOVER },
+    { replicas: 2, refusedUnder: STALE_REPLICA },
+  ]) {
+    describe(`with WAIT ${replicas}`, () => {
+      before(async () => {
+        const env = { REDIS_WAIT_REPLICAS: String(replicas) };
+        setEnv(env);
+        await openLab(env);
+      });
+      after(closeLab);
 
-    it("refuses the lock while the replica is cut off, and sells when the former master is a replica", async () => {
-      // A promotion takes longer than these buyers wait.
-      const { document, statuses } = await sell(2, { ...FAILOVER, holdMs: 300, waitTimeoutMs: 1_000 });
-      assert.match(document.faults[0]?.proof ?? "", /and WAIT reported 0 replicas/, verdictText(document));
-      assert.deepEqual([document.verdict, document.expected], ["safe", "safe"], verdictText(document));
-      assert.ok(statuses.includes(503), `expected refused purchases, found ${statuses.join(", ")}`);
-      assert.ok(document.counts.sold >= 2, verdictText(document));
+      it(`refuses the lock under ${refusedUnder.faults[0]?.id} while too few replicas can confirm it, and sells after the failover`, async () => {
+        // A promotion takes longer than these buyers wait.
+        const { document, statuses } = await sell(2, { ...refusedUnder, holdMs: 300, waitTimeoutMs: 1_000 });
+        const confirmed = `and WAIT reported ${replicas - 1} of 2 replicas`;
+        assert.ok(document.faults[0]?.proof?.includes(confirmed), verdictText(document));
+        assert.deepEqual([document.verdict, document.expected], ["safe", "safe"], verdictText(document));
+        assert.ok(statuses.includes(503), `expected refused purchases, found ${statuses.join(", ")}`);
+        assert.ok(document.counts.sold >= 2, verdictText(document));
+      });
+
+      if (replicas > 1) return;
+      it("lets a second holder in if one of two replicas confirmed the lock and the other one is promoted", async () => {
+        const { document } = await sell(2, STALE_REPLICA);
+        assert.match(document.faults[0]?.proof ?? "", /and WAIT reported 1 of 2 replicas/, verdictText(document));
+        assert.deepEqual([document.verdict, document.expected], ["unsafe", "unsafe"], verdictText(document));
+        assert.ok(document.violations.overlappingHolds > 0, verdictText(document));
+      });
     });
-  });
+  }
 });

@@ -15,7 +15,7 @@ export const failover: Chapter = {
           strategy: "redis-lock",
           fault: "redis-failover",
           setup:
-            "The lab starts a Redis with a replica and three Sentinels, cuts the replica off, and kills the master while a purchase has the lock.",
+            "The lab starts a Redis with two replicas and three Sentinels, cuts the replicas off, and kills the master while a purchase has the lock.",
         },
         {
           strategy: "redis-lock",
@@ -43,7 +43,7 @@ export const failover: Chapter = {
       },
       lesson: [
         "`WAIT 1` lets the answer wait for a replica. If the lab starts with `REDIS_WAIT_REPLICAS=1`, `redis-lock` refuses a lock that no replica has, and is safe under the same failover.",
-        "The price: each lock takes one more round trip, and while the replica is away there are no locks. Redis documents `WAIT` as best effort: with several replicas, the promoted one can be one that did not confirm.",
+        "The price: each lock takes one more round trip, and while the replica is away there are no locks. With several replicas, the promoted one can be one that did not confirm: try `redis-failover-stale-replica`, where one of two replicas has the lock and the other one is promoted. Redis documents `WAIT` as best effort.",
         "A *fencing token* from the same Redis does not help. The promoted replica lacks the last value of the counter too, so both holders can get the same number: `redis-fenced` is unsafe here as well.",
       ],
     },
