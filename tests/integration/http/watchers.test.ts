@@ -13,7 +13,7 @@ requireEnv("DATABASE_URL");
 
 const WATCHERS = 200;
 /** Pairs of a round without and a round with watchers. */
-const ROUNDS = 8;
+const ROUNDS = 12;
 const BUYERS = 4;
 const PURCHASES_EACH = 25;
 const READS = 15;
@@ -101,19 +101,20 @@ describe("watchers of a run", () => {
       watchers.close();
     }
     for (const client of Object.values(clients)) client[Symbol.dispose]();
-    for (const [what, figure] of [
-      ["purchase", "purchaseMs"],
-      ["read at the dashboard", "readMs"],
-    ] as const) {
-      const [alone, watched] = [without, beside].map((rounds) => rounds.map((round) => round[figure]));
-      t.diagnostic(describeRounds(what, alone ?? [], watched ?? []));
-      // On a busy machine the rounds without watchers differ by more than the watchers cost.
-      const limitMs = Math.max(...(alone ?? []), 2 * median(alone ?? []));
-      assert.ok(
-        median(watched ?? []) <= limitMs,
-        `expected the median ${what} beside watchers within the spread of rounds without or twice their median, at most ${limitMs} ms; ${describeRounds(what, alone ?? [], watched ?? [])}`,
-      );
-    }
+    const valuesOf = (figure: keyof Round) => [without, beside].map((rounds) => rounds.map((round) => round[figure]));
+    const [alone = [], watched = []] = valuesOf("purchaseMs");
+    const spread = describeRounds("purchase", alone, watched);
+    t.diagnostic(spread);
+    assert.ok(
+      median(watched) <= Math.max(...alone),
+      `expected the median beside watchers within the spread; ${spread}`,
+    );
+    const [readAlone = [], readWatched = []] = valuesOf("readMs");
+    const reads = describeRounds("read at the dashboard", readAlone, readWatched);
+    t.diagnostic(reads);
+    // The dashboard also sends the watchers their figures, so only a multiple is too much.
+    const limitMs = Math.max(...readAlone, 2 * median(readAlone));
+    assert.ok(median(readWatched) <= limitMs, `expected a median of at most ${limitMs} ms; ${reads}`);
   });
 
   it("beyond the limit get 503 with Retry-After, and the others keep their streams", async () => {
