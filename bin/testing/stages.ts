@@ -83,7 +83,7 @@ export const STAGES: readonly Stage[] = [
     run: runPlaywright,
   },
   // Each file has its own resources and mostly waits: for leases to expire, for servers to restart.
-  nodeStage("conformance", { needs: "servers", concurrency: 3, limitMs: 15 * MINUTE_MS }),
+  nodeStage("conformance", { needs: "servers", concurrency: 4, limitMs: 15 * MINUTE_MS }),
   nodeStage("interop", { needs: "servers", concurrency: 3, limitMs: 10 * MINUTE_MS }),
 ];
 
