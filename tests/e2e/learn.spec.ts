@@ -26,6 +26,7 @@ async function predict(page: Page, outcome: Outcome): Promise<void> {
 async function run(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Run it", exact: true }).click();
   await expect(page).toHaveURL(/run=/, { timeout: RUN_LIMIT_MS });
+  await expect(page.locator("#run"), "expected the focus to continue at the run").toBeFocused();
   await expect(result(page)).toBeVisible({ timeout: RUN_LIMIT_MS });
 }
 

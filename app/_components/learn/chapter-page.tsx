@@ -14,6 +14,7 @@ import { Paragraphs } from "./learn-text";
 import { Prediction } from "./prediction";
 import { PresetFacts } from "./preset-facts";
 import { Reveal } from "./reveal";
+import { RunHeading } from "./run-heading";
 import { StartRun } from "./start-run";
 
 export interface ChapterPageProps {
@@ -68,7 +69,7 @@ function RunSection({ step, address, state, preset, samples }: ChapterPageProps)
   if (phase === "predict") return <p role="alert">{problem}</p>;
   return (
     <section className={styles.section} aria-labelledby="run" id="run-section">
-      <h2 id="run">{phase === "revealed" ? "What happened" : "Run"}</h2>
+      <RunHeading phase={phase} />
       <p role="alert" className={styles.problem}>
         {problem}
       </p>
