@@ -36,7 +36,7 @@ export function orphanedLockMs(traits: StrategyTraits, ttlMs: number): number {
   // ZooKeeper looks for expired sessions once per tick.
   if (expiryClock === "session") return DEFAULT_SESSION_TIMEOUT_MS + 1_000;
   const wholeSeconds = Math.ceil(ttlMs / 1_000) * 1_000;
-  if (family === "memcached") return wholeSeconds + 1_000;
+  if (family === "memcached") return wholeSeconds + 3_000;
   // etcd grants no lease shorter than its election timeout, and notices an expired lease up to a second late.
   if (family === "etcd") return Math.max(2_000, wholeSeconds) + 1_000;
   return ttlMs;

@@ -1,3 +1,4 @@
+import { expiryTooShort } from "./expiry-too-short";
 import { fenceOnWriteOnly } from "./fence-on-write-only";
 import { firstNodeOverlooked } from "./first-node-overlooked";
 import { keyWithoutLease } from "./key-without-lease";
@@ -37,4 +38,5 @@ export const MUTANTS: readonly Mutant[] = [
   ownKeyAsPredecessor,
   keyWithoutLease,
   firstNodeOverlooked,
+  expiryTooShort,
 ];

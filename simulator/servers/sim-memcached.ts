@@ -6,11 +6,14 @@ import { SimServer, shorten } from "./sim-server";
 interface Stored {
   readonly value: string;
   readonly casUnique: string;
-  /** In ticks of a clock that ticks once per second. Infinity: does not expire. */
+  /** In seconds of the server's clock. Infinity: does not expire. */
   readonly expiresAtTick: number;
 }
 
-/** One Memcached server. Expiry is in whole seconds of a clock that ticks once per second. */
+/** The timer that reads the clock once a second is late by this much, far more than a real one: it skips a second in short worlds too. */
+const TIMER_LATE_MS = 400;
+
+/** One Memcached server. Expiry is in whole seconds of a clock that is read about once per second. */
 export class SimMemcached extends SimServer {
   #items = new Map<string, Stored>();
   #casUnique = 0;
@@ -55,7 +58,9 @@ export class SimMemcached extends SimServer {
   }
 
   get #tick(): number {
-    return Math.floor(this.nowMs / 1_000);
+    const periodMs = 1_000 + TIMER_LATE_MS;
+    const readAtMs = Math.floor(this.nowMs / periodMs) * periodMs;
+    return Math.floor(readAtMs / 1_000);
   }
 
   #recordChange(item: MemcachedItem, existing: Stored): void {

@@ -21,7 +21,7 @@ export function memcachedStrategy(id: string, create: CreateLock): SimStrategy {
     ttlsMs: [300, 800],
     isFenced: false,
     // Two holds: the release of the first newcomer may be lost too.
-    maxHoldAfterCrashMs: (ttlMs) => 2 * (Math.ceil(ttlMs / 1_000) + 1) * 1_000,
+    maxHoldAfterCrashMs: (ttlMs) => 2 * (Math.ceil(ttlMs / 1_000) + 3) * 1_000,
     build: (world, { conditions }) => {
       const server = new SimMemcached(world, "memcached", drawClockRate(world));
       return {

@@ -92,12 +92,12 @@ class MemcachedAddHandle implements LockHandle {
   }
 }
 
-/**
- * Rounded up plus one second: the server may count a second that had almost passed when the item arrived. The item must
- * not expire before the holder stops trusting its lease.
- */
+/** Up to two seconds of an expiry are lost to the server's clock, and up to one more if the server is late. */
+const CLOCK_SECONDS = 3;
+
+/** The item must not expire before the holder stops trusting its lease. */
 function expiryFor(ttlMs: number): number {
-  return Math.ceil(ttlMs / 1_000) + 1;
+  return Math.ceil(ttlMs / 1_000) + CLOCK_SECONDS;
 }
 
 /**
@@ -108,12 +108,12 @@ function expiryFor(ttlMs: number): number {
  * the same with a new expiry.
  *
  * Guarantees one holder at a time while the server keeps the item and each holder stops when its lease expires. After a
- * holder crash, waiters are blocked for at most one TTL plus two seconds. Waiters poll with jitter, in no order.
+ * holder crash, waiters are blocked for at most one TTL plus four seconds. Waiters poll with jitter, in no order.
  * Broken by: a flush, a restart or an eviction (Memcached is a cache), each of which silently removes the lock, so that
  * a second holder enters; and a holder paused past the TTL.
  * Fencing token: none. A counter in the same cache would be lost with the lock.
- * Clock: the server's clock ends the lease, in whole seconds: the item lives longer than `ttlMs`, and shorter than
- * `ttlMs` rounded up plus one second. The holder trusts its own monotonic clock, minus drift. Times in milliseconds.
+ * Clock: the server's clock ends the lease, in whole seconds: the item lives longer than `ttlMs`, if the server stands still for
+ * less than a second, and at most `ttlMs` rounded up plus three seconds. The holder trusts its own monotonic clock, minus drift. Times in milliseconds.
  *
  * @throws {LockError} `backend_unavailable`, `config_invalid`, `aborted`
  * @see https://github.com/memcached/memcached/blob/master/doc/protocol.txt

@@ -2,8 +2,9 @@
  * The Memcached client that the library needs. `openMemcached` wraps memcache-client; the simulator has another. Every
  * command is answered or fails within a limit.
  *
- * Expiry is in whole seconds: 0 is never, negative is at once. The server's clock ticks once a second, so an item
- * stored for n seconds expires after more than n - 1 and at most n seconds.
+ * Expiry is in whole seconds: 0 is never, negative is at once. The server reads the time once a second and drops the fraction.
+ * Its timer is a little late each time, so it skips a second now and then, or several after it stood still: an item stored for
+ * n seconds expires after at least n - 2 seconds, minus the lateness of the timer, and at most n seconds.
  */
 export interface MemcachedCommands extends AsyncDisposable {
   /** Stores the item if the key is free. @returns false if it is not */

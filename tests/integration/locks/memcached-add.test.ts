@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
+import { systemClock } from "../../../lib/locks/clock";
 import { createLock } from "../../../lib/locks/create-lock";
 import { isLockError } from "../../../lib/locks/errors";
 import { createMemcachedAdd } from "../../../lib/locks/memcached/memcached-add";
@@ -17,6 +18,12 @@ const fresh = (overrides: Partial<LockRequest> = {}): LockRequest => ({
   ttlMs: 5_000,
   ...overrides,
 });
+
+/** Waits until this fraction of a second of the host's monotonic clock, in milliseconds. */
+async function untilInSecond(fractionMs: number): Promise<void> {
+  const nowMs = Number(process.hrtime.bigint() / 1_000_000n) % 1_000;
+  await systemClock.sleep((fractionMs - nowMs + 1_000) % 1_000);
+}
 
 const isConfig = (error: unknown) => isLockError(error) && error.code === "config_invalid";
 
@@ -59,8 +66,8 @@ describe("memcached-add", () => {
     for (const outcome of await Promise.all(holds)) {
       assert.ok(outcome.status === "completed" && outcome.lease === "lost");
       assert.ok(
-        outcome.value < 6_000,
-        `expected the item to expire within 6000 ms, found ${Math.round(outcome.value)} ms`,
+        outcome.value < 8_000,
+        `expected the item to expire within 8000 ms, found ${Math.round(outcome.value)} ms`,
       );
     }
   });
@@ -80,6 +87,36 @@ describe("memcached-add", () => {
     const month = fresh({ ttlMs: 31 * 24 * 60 * 60 * 1_000 });
     const call = createLock("memcached-add", clients).runGuarded(month, async () => assert.fail("granted"));
     await assert.rejects(call, isConfig);
+  });
+
+  it("keeps its item for the lease although the server's clock skips a second", async () => {
+    await using server = await startOwnMemcached();
+    await using own = openLockClients({ memcached: server.url });
+    const lock = createMemcachedAdd(own.memcached(), own, { watchdog: false });
+    const secondsOf = async () => Number(/STAT uptime (\d+)/.exec(await server.send("stats"))?.[1]);
+    let skipped = 0;
+    for (let round = 0; round < 5 && skipped === 0; round += 1) {
+      const request = fresh({ ttlMs: 1_000 });
+      // The overdue timer fires as soon as the server continues, and from then on once a second.
+      await untilInSecond(930);
+      server.pause();
+      await systemClock.sleep(1_000);
+      await untilInSecond(950);
+      server.resume();
+      await untilInSecond(850);
+      const held = lock.runGuarded(request, async ({ signal }) => {
+        const before = await secondsOf();
+        // The timer is due within this pause, and the next second begins in it.
+        server.pause();
+        await untilInSecond(30);
+        server.resume();
+        skipped = (await secondsOf()) - before - 1;
+        const isStored = (await own.memcached().gets(request.resource)) !== null;
+        assert.ok(isStored || signal.aborted, "the item expired while the holder still trusted it");
+      });
+      assert.equal((await held).status, "completed");
+    }
+    assert.ok(skipped > 0, "expected the server's clock to skip a second");
   });
 
   it("grants a second holder after flush_all: the flaw it demonstrates", async () => {
