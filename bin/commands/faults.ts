@@ -25,6 +25,10 @@ export function addFaultsCommand(program: Command): void {
     .option("--repeats <n>", "runs of each cell, interleaved", wholeNumber(1, 20), 1)
     .option("--fresh", "measure the selected cells again, instead of continuing after the last measured one")
     .option(
+      "--keep-others",
+      "after a change that concerns only the strategies of --strategies: keep the results of the others, with the commit that they measured",
+    )
+    .option(
       "--out <folder>",
       "also write fault-matrix.md and fault-matrix.json here (default: docs, for the whole matrix)",
     )

@@ -27,14 +27,27 @@ export interface OpenedMatrix {
   readonly discarded: string | null;
 }
 
-/** The results in the file, if they measured this code. */
-export function openMatrix(file: string, version: FaultMatrix["version"]): OpenedMatrix {
+/**
+ * The results in the file, if they measured this code.
+ * @param remeasured strategies whose results are not used, while those of the others are, although they measured other code.
+ *   Absent: all results must have measured this code
+ */
+export function openMatrix(
+  file: string,
+  version: FaultMatrix["version"],
+  remeasured?: readonly string[],
+): OpenedMatrix {
   const empty: FaultMatrix = { version, startedAtEpochMs: Date.now(), machine: null, results: [] };
   const known = readMatrix(file);
   if (known === null) return { matrix: empty, discarded: null };
   if (known === "unreadable") return { matrix: empty, discarded: `${file} is not a fault matrix` };
   const { commit, sources } = known.version;
   if (commit === version.commit && sources === version.sources) return { matrix: known, discarded: null };
+  if (remeasured) {
+    const kept = known.results.filter(({ strategy }) => !remeasured.includes(strategy));
+    const results = kept.map((result) => ({ ...result, commit: result.commit ?? commit }));
+    return { matrix: { ...known, version, results }, discarded: null };
+  }
   const change =
     commit === version.commit ? "the source files changed" : `commit ${commit} instead of ${version.commit}`;
   return { matrix: empty, discarded: `its ${known.results.length} results measured other code (${change})` };

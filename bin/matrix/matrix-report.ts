@@ -70,6 +70,20 @@ export function commandOf({ strategy, fault }: MatrixCell): string {
   return replayCommand({ strategy, fault, repeat: 1 });
 }
 
+/** The strategies that an earlier commit was measured with, because the changes since then do not concern them. */
+function keptText({ version, results }: MatrixReport["matrix"]): string[] {
+  const commits = new Set(
+    results.flatMap(({ commit = version.commit }) => (commit === version.commit ? [] : [commit])),
+  );
+  return [...commits].map((commit) => {
+    const kept = results.filter((result) => result.commit === commit);
+    const again = new Set(
+      results.filter((result) => result.commit !== commit).map(({ strategy }) => `\`${strategy}\``),
+    );
+    return `${kept.length} of the ${results.length} runs measured ${commit}; what changed since then concerns only ${[...again].join(", ")}`;
+  });
+}
+
 /** The circumstances of the measurement, one sentence each. */
 export function circumstances({ matrix, repeats, elapsedMs, measured }: MatrixReport): string[] {
   const { machine, version, startedAtEpochMs } = matrix;
@@ -78,6 +92,7 @@ export function circumstances({ matrix, repeats, elapsedMs, measured }: MatrixRe
   return [
     `${measured.length - controls} cells and ${controls} controls, ${repeats} ${repeats === 1 ? "repeat" : "repeats"} each, measured in ${minutes} min`,
     `Version: ${version.commit}, sources ${version.sources}, ${new Date(startedAtEpochMs).toISOString().slice(0, 10)}`,
+    ...keptText(matrix),
     machine === null
       ? "Machine: unknown"
       : `Machine: ${machine.cpus} x ${machine.cpuModel}, ${Math.round(machine.memoryMb / 1_024)} GB, ${machine.os}; store nodes, servers and load generator share it`,

@@ -73,6 +73,23 @@ describe("the file of the fault matrix", () => {
     writeFileSync(file, '{"version":');
     assert.match(String(opened(VERSION)[2]), /is not a fault matrix$/);
   });
+
+  it("keeps the results of other strategies than those measured again, with the commit that they measured", () => {
+    const later = { commit: "def", sources: "456" };
+    writeMatrix(
+      file,
+      withResult(withResult(empty(), result()), result({ strategy: "redis-fenced", measured: "safe" })),
+    );
+    const { matrix, discarded } = openMatrix(file, later, ["redis-lock"]);
+    assert.deepEqual([matrix.version, discarded], [later, null]);
+    assert.deepEqual(
+      matrix.results.map(({ strategy, commit }) => [strategy, commit]),
+      [["redis-fenced", VERSION.commit]],
+    );
+    writeMatrix(file, matrix);
+    const again = openMatrix(file, { commit: "ghi", sources: "789" }, ["redis-lock"]).matrix;
+    assert.equal(again.results[0]?.commit, VERSION.commit, "expected the commit that was measured, not the last one");
+  });
 });
 
 describe("the pages of the fault matrix", () => {
@@ -105,6 +122,19 @@ describe("the pages of the fault matrix", () => {
       assert.match(text, /measured in 2 min/);
       for (const cell of page.measured) assert.ok(text.includes(commandOf(cell)), `lacks ${commandOf(cell)}`);
     }
+  });
+
+  it("name the commit of results that were kept when other strategies were measured again", () => {
+    const [kept, measured] = [result({ strategy: "redis-fenced", commit: "abc" }), result()];
+    const machine = null;
+    const page = matrixReport(
+      { version: { commit: "def", sources: "456" }, startedAtEpochMs: 0, machine, results: [kept, measured] },
+      { strategies: ["redis-fenced", "redis-lock"], faults: ["pause-holder"] },
+    );
+    assert.match(
+      matrixMarkdown(page),
+      /1 of the 2 runs measured abc; what changed since then concerns only `redis-lock`/,
+    );
   });
 
   it("mark a cell that differs from what the traits predict", () => {

@@ -26,6 +26,7 @@ export interface MatrixFlags {
   readonly faults: "all" | FaultId[];
   readonly repeats: number;
   readonly fresh?: boolean;
+  readonly keepOthers?: boolean;
   readonly out?: string;
   readonly url?: string;
   readonly json?: boolean;
@@ -36,9 +37,15 @@ const BY_SIGNAL = 128;
 
 /** Measures the selected cells that are not measured yet, and writes the pages. @returns the exit code */
 export async function measureMatrix(flags: MatrixFlags): Promise<number> {
+  if (flags.keepOthers && flags.strategies === "all")
+    throw new Error("--keep-others needs --strategies: which strategies are measured again?");
   const lab = await labOf(flags);
   const file = join(instancePaths(DEFAULT_INSTANCE).dir, MATRIX_FILE);
-  const { matrix: known, discarded } = openMatrix(file, await codeVersion(ROOT));
+  const { matrix: known, discarded } = openMatrix(
+    file,
+    await codeVersion(ROOT),
+    flags.keepOthers ? [...flags.strategies] : undefined,
+  );
   if (discarded !== null) printError(`The matrix starts again: ${discarded}.`);
   const { strategies, unavailable } = await selectStrategies(lab, flags.strategies);
   for (const { id, reason } of unavailable) printError(`${id} is left out. ${reason}`);

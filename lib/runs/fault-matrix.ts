@@ -38,11 +38,13 @@ export const cellResultSchema = z.object({
   /** Why the run proves nothing, else what its fault did. Null: a control. */
   evidence: z.string().nullable(),
   elapsedMs: z.number().min(0),
+  /** The commit that was measured. Absent: that of the matrix. */
+  commit: z.string().optional(),
 });
 export type CellResult = z.infer<typeof cellResultSchema>;
 
 export const faultMatrixSchema = z.object({
-  /** The code that was measured: results of other code are not mixed with it. */
+  /** The code that was measured. A result of other code names its commit. */
   version: z.object({ commit: z.string(), sources: z.string() }),
   startedAtEpochMs: z.int(),
   machine: z.object({ cpus: z.int(), cpuModel: z.string(), memoryMb: z.int(), os: z.string() }).nullable(),
