@@ -107,7 +107,7 @@ test("the page of an active run is live, injects a fault, and becomes the page o
   await expect(page.getByTestId("fault-in-progress")).toBeHidden();
 
   await expect(fault.getByRole("option", { name: "redis-failover (new run only)" })).toBeDisabled();
-  const newRun = fault.getByRole("link", { name: "Set up a new run with redis-failover" });
+  const newRun = fault.getByRole("link", { name: "Set up a new run with redis-failover", exact: true });
   await expect(newRun).toHaveAttribute("href", /strategy=redis-lock.*stock=5000.*fault=redis-failover/);
 
   await live.getByRole("button", { name: "Stop" }).click();
