@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, describe, it } from "node:test";
+import { isStopped } from "../../tests/support/process-state";
 import { startOf } from "../shared/process-identity.mjs";
 import { OwnedProcess } from "./owned-process";
 import { reapOrphans } from "./reaper";
@@ -29,8 +30,6 @@ describe("a process of the lab that a fault paused", () => {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
   const filesOf = (name: string) => [path.join(folder, `${name}-ready`), path.join(folder, `${name}-ended`)] as const;
-  const isPaused = (pid: number) =>
-    execFileSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" })[0] === "T";
 
   async function startOwned(name: string) {
     const [ready, ended] = filesOf(name);
@@ -56,9 +55,9 @@ describe("a process of the lab that a fault paused", () => {
       [LONG_MS, () => owned.resume()],
     ] as const) {
       owned.pause(durationMs);
-      await waitFor(() => isPaused(pid), { what: "the process to be paused", ...BOUNDS });
+      await waitFor(() => isStopped(pid), { what: "the process to be paused", ...BOUNDS });
       resume();
-      await waitFor(() => !isPaused(pid), { what: "the process to continue", ...BOUNDS });
+      await waitFor(() => !isStopped(pid), { what: "the process to continue", ...BOUNDS });
     }
     await owned.stop();
     assert.throws(() => owned.pause(300), /^Error: etcd-1 is not running$/);
@@ -78,7 +77,7 @@ describe("a process of the lab that a fault paused", () => {
     const pid = child.pid ?? assert.fail("expected the process to start");
     await waitFor(() => existsSync(ready), { what: "the process to run", ...BOUNDS });
     child.kill("SIGSTOP");
-    await waitFor(() => isPaused(pid), { what: "the process to be paused", ...BOUNDS });
+    await waitFor(() => isStopped(pid), { what: "the process to be paused", ...BOUNDS });
     const recorded = { name: "etcd-3", pid, start: startOf(pid) ?? "", logFile: "", restarts: 0 };
     assert.deepEqual(await reapOrphans([recorded]), ["etcd-3"]);
     await exit;

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { isStopped } from "./process-state";
 import { waitUntil } from "./wait-until";
 
 /** A separate server process for a test, which can be killed, paused and restarted. */
@@ -7,8 +8,8 @@ export interface OwnServer extends AsyncDisposable {
   kill(): Promise<void>;
   /** Restarts it on the same port. */
   start(): Promise<void>;
-  /** Pauses the process: connections stay open, but no request is answered. */
-  pause(): void;
+  /** Pauses the process: connections stay open, but no request is answered from now on. */
+  pause(): Promise<void>;
   resume(): void;
 }
 
@@ -55,11 +56,18 @@ export async function startOwnServer({
     await exit;
   }
 
+  async function pause(): Promise<void> {
+    const { pid } = child ?? {};
+    if (pid === undefined) throw new Error(`${command} does not run, so it cannot be paused`);
+    process.kill(pid, "SIGSTOP");
+    await waitUntil(() => isStopped(pid), { what: `${command} to stop` });
+  }
+
   await start();
   return {
     start,
     kill,
-    pause: () => child?.kill("SIGSTOP"),
+    pause,
     resume: () => child?.kill("SIGCONT"),
     [Symbol.asyncDispose]: kill,
   };

@@ -99,7 +99,7 @@ describe("memcached-add", () => {
       const request = fresh({ ttlMs: 1_000 });
       // The overdue timer fires as soon as the server continues, and from then on once a second.
       await untilInSecond(930);
-      server.pause();
+      await server.pause();
       await systemClock.sleep(1_000);
       await untilInSecond(950);
       server.resume();
@@ -107,7 +107,7 @@ describe("memcached-add", () => {
       const held = lock.runGuarded(request, async ({ signal }) => {
         const before = await secondsOf();
         // The timer is due within this pause, and the next second begins in it.
-        server.pause();
+        await server.pause();
         await untilInSecond(30);
         server.resume();
         skipped = (await secondsOf()) - before - 1;

@@ -244,7 +244,7 @@ describe("memcached-cas", () => {
     await product(5);
     await strategy.prepare(target, 5);
     const isUnavailable = (error: unknown) => isLockError(error) && error.code === "backend_unavailable";
-    server.pause();
+    await server.pause();
     const startedMs = performance.now();
     await assert.rejects(buy({ runId: "test-run" }), isUnavailable);
     // A command ends after about 1.2 s. Without a limit it would wait until the server continues.
