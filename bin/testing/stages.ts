@@ -18,9 +18,9 @@ import {
 } from "./test-files";
 
 /**
- * The stages of `npm test`, in the order in which they begin. Two run at a time: the longest one begins first, and a short one is
- * last, so that there are two until the end. The app is built beside the first three. The stages that need it run one after
- * the other, and the stage that mostly waits runs beside the browser, which computes.
+ * The stages of `npm test`, in the order in which they begin. Two run at a time. The longest one begins first, and those beside it
+ * mostly wait, because its timed tests need the processors. The browser tests compute, so they are last, when nothing else runs.
+ * The app is built beside the first three. The stages that need it run one after the other.
  */
 
 export interface StageContext extends JobContext {
@@ -44,9 +44,9 @@ export const STAGE_NAMES = [
   "simulation",
   "http",
   "k6",
-  "e2e",
   "conformance",
   "interop",
+  "e2e",
 ] as const;
 export type StageName = (typeof STAGE_NAMES)[number];
 
@@ -76,15 +76,15 @@ export const STAGES: readonly Stage[] = [
   nodeStage("simulation", { needs: "nothing", concurrency: 1, limitMs: 10 * MINUTE_MS }),
   nodeStage("http", { needs: "app", limitMs: 10 * MINUTE_MS }),
   nodeStage("k6", { needs: "app", limitMs: 10 * MINUTE_MS }),
+  // Each file has its own resources and mostly waits: for leases to expire, for servers to restart.
+  nodeStage("conformance", { needs: "servers", concurrency: 4, limitMs: 15 * MINUTE_MS }),
+  nodeStage("interop", { needs: "servers", concurrency: 3, limitMs: 10 * MINUTE_MS }),
   {
     name: "e2e",
     needs: "app",
     isEmpty: (file) => withPart(stageTestFiles(ROOT, "e2e"), file).length === 0,
     run: runPlaywright,
   },
-  // Each file has its own resources and mostly waits: for leases to expire, for servers to restart.
-  nodeStage("conformance", { needs: "servers", concurrency: 4, limitMs: 15 * MINUTE_MS }),
-  nodeStage("interop", { needs: "servers", concurrency: 3, limitMs: 10 * MINUTE_MS }),
 ];
 
 /** The app has one run at a time, so the stages that open runs in it would reject each other's. */
