@@ -49,7 +49,8 @@ describe("a sale in which a fault of the network is armed", () => {
 
   /** Buyers contend for the lock from before the fault is armed until after its effect has ended. */
   async function sellWhile(armed: ArmedFault, request: Partial<RunRequest>) {
-    const settings = { stock: 5_000, vus: BUYERS, holdMs: 5, ttlMs: 2_000, waitTimeoutMs: 15_000 };
+    // A lease longer than a busy machine stops a node: otherwise a lock without fencing tokens is not safe.
+    const settings = { stock: 5_000, vus: BUYERS, holdMs: 5, ttlMs: 4_000, waitTimeoutMs: 15_000 };
     const before = await listeningSockets();
     const { id, target, config } = await lab.coordinator.open(runRequestSchema.parse({ ...settings, ...request }));
     const codes: string[] = [];

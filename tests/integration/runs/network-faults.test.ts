@@ -14,11 +14,13 @@ import { buyAt, type ShopNode, startShopNodes } from "../../support/shop-node";
 import { post, startStoreLab } from "../../support/store-lab";
 import { waitUntil } from "../../support/wait-until";
 
-requireEnv("DATABASE_URL", "REDIS_URL", "REDLOCK_URLS", "MEMCACHED_URL", "ZOOKEEPER_HOSTS", "ETCD_URL");
+requireEnv("DATABASE_URL", "REDIS_URL", "MEMCACHED_URL", "ZOOKEEPER_HOSTS");
 setEnv({ STORE_NODE: "network-faults-lab" });
 
 const NAMES = ["node-1", "node-2"];
 const BUYERS = 8;
+/** A lease longer than a busy machine stops a node: otherwise a lock without fencing tokens is not safe. */
+const SALE = { vus: BUYERS, holdMs: 5, ttlMs: 4_000, waitTimeoutMs: 15_000 };
 /** Between two purchases of a buyer: leaves the processors time to serve the purchases. */
 const THINK_MS = 20;
 /**
@@ -49,8 +51,7 @@ describe("a sale under faults of the network", () => {
 
   /** Buyers who buy again and again, on both nodes, for `loadMs` after the first answer, from which the faults count. */
   async function sell(strategy: string, faults: readonly FaultRequest[], loadMs = LOAD_MS): Promise<RunDocument> {
-    const settings = { stock: 2_000, vus: BUYERS, holdMs: 5, ttlMs: 1_000, waitTimeoutMs: 10_000 };
-    const { id, target } = await lab.open(runRequestSchema.parse({ strategy, ...settings, faults }));
+    const { id, target } = await lab.open(runRequestSchema.parse({ strategy, ...SALE, stock: 2_000, faults }));
     let firstAnswerMs: number | null = null;
     let purchases = 0;
     const buyer = async (number: number) => {
@@ -69,15 +70,11 @@ describe("a sale under faults of the network", () => {
   const text = ({ verdict, sentences, faults }: RunDocument) =>
     `${verdict}: ${sentences.join(" ")} ${faults.map(({ proof }) => proof).join(" ")}`;
 
-  /** A lock of each server, and what sells without one. docs/fault-matrix.md has the others. */
+  /** A lease, a session, a statement and a counter. docs/fault-matrix.md has the other strategies. */
   const strategies: Readonly<Record<string, string>> = {
     "redis-lock": "Redis",
-    redlock: "Redlock",
     "zk-mutex": "ZooKeeper",
-    "etcd-lock": "etcd",
-    "memcached-add": "Memcached",
     "sql-guarded": "PostgreSQL",
-    "redis-decrement": "Redis",
     "memcached-cas": "Memcached",
   };
   for (const [strategy, server] of Object.entries(strategies)) {
@@ -133,9 +130,8 @@ describe("a sale under faults of the network", () => {
 
   for (const strategy of ["sql-guarded", "sql-row-lock", "redis-lock"]) {
     it(`sells ${strategy}'s buyer one unit when the reply to the commit is lost and the buyer retries with the same key`, async () => {
-      const settings = { stock: 40, vus: BUYERS, holdMs: 5, ttlMs: 1_000, waitTimeoutMs: 10_000 };
       const faults: readonly FaultRequest[] = [{ id: "commit-reply-lost", atMs: 0 }];
-      const { id, target } = await lab.open(runRequestSchema.parse({ strategy, ...settings, faults }));
+      const { id, target } = await lab.open(runRequestSchema.parse({ strategy, ...SALE, stock: 40, faults }));
       let requests = 0;
       let lost = 0;
       const startMs = performance.now();
