@@ -121,7 +121,7 @@ function nodeStage<Name extends StageName>(
 }
 
 /** Integration test files at the same time, each with a database. */
-const LANES = 3;
+const LANES = 2;
 
 async function runIntegration(context: StageContext): Promise<Tally> {
   const files = withPart(stageTestFiles(ROOT, "integration"), context.file);
