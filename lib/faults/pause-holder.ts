@@ -9,8 +9,9 @@ import { isExtendedByWaiters, orphanedLockMs } from "./orphaned-lock";
 import { waitedBetween } from "./waited-for-lock";
 import { holderText } from "./working-holder";
 
-/** Time for other buyers to buy after the lock has expired. */
+/** Time for other buyers to buy after the lock has expired. A busy ZooKeeper ends a session seconds late. */
 const MARGIN_MS = 1_000;
+const SESSION_MARGIN_MS = 3_000;
 const PAUSE_PER_TTL = 2.5;
 /** A longer pause of a lock that never expires would only make all buyers wait longer. */
 const MAX_PAUSE_WITHOUT_EXPIRY_MS = 5_000;
@@ -40,7 +41,8 @@ export const pauseHolder: Fault = {
   defaultDurationMs({ traits, ttlMs }) {
     const takenMs = isExtendedByWaiters(traits) ? ttlMs : orphanedLockMs(traits, ttlMs);
     if (takenMs === Infinity) return Math.round(Math.min(PAUSE_PER_TTL * ttlMs, MAX_PAUSE_WITHOUT_EXPIRY_MS));
-    return Math.round(Math.min(LONGEST_PAUSE_MS, Math.max(PAUSE_PER_TTL * ttlMs, takenMs + MARGIN_MS)));
+    const marginMs = traits.expiryClock === "session" ? SESSION_MARGIN_MS : MARGIN_MS;
+    return Math.round(Math.min(LONGEST_PAUSE_MS, Math.max(PAUSE_PER_TTL * ttlMs, takenMs + marginMs)));
   },
 
   whyNotApplicable({ traits, nodes }) {
