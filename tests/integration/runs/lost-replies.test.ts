@@ -16,19 +16,19 @@ const BUYERS = 16;
 
 describe("a sale in which replies to a lock are lost or late", () => {
   /** Every buyer can buy, and waits for longer than a lease that was lost. */
-  const sale = useFaultSales({ stock: BUYERS, vus: BUYERS, ttlMs: 1_000, waitTimeoutMs: 20_000 });
+  const sale = useFaultSales({ stock: 1_000, vus: BUYERS, holdMs: 40, ttlMs: 1_000, waitTimeoutMs: 20_000 });
 
   /** @throws AssertionError if the sale is not safe, or a buyer gets neither a unit nor the answer that the lease was lost */
-  async function sell(strategy: string, faults: readonly FaultRequest[], holdMs = 40): Promise<FaultSale> {
-    const sold = await sale(strategy, faults, { holdMs });
+  async function sell(strategy: string, faults: readonly FaultRequest[], forMs = 0): Promise<FaultSale> {
+    const sold = await sale(strategy, faults, { forMs });
     const { document, answers } = sold;
     const found = `${verdictText(document)} ${JSON.stringify(answers.map(({ body }) => body.error))}`;
     const { verdict, expected, missedFaults = [], counts } = document;
     assert.deepEqual([verdict, expected, missedFaults], ["safe", "safe", []], found);
     const lostLeases = answers.filter(({ body }) => body.error?.code === "lease_lost").length;
-    assert.equal(counts.sold + lostLeases, BUYERS, found);
-    // The buyer who holds the lock when a fault begins may not be able to renew it.
-    assert.ok(lostLeases <= faults.length, found);
+    assert.equal(counts.sold + lostLeases, answers.length, found);
+    // A buyer who holds the lock when a fault begins, or cuts the connection of its node, may lose it. There are two nodes.
+    assert.ok(lostLeases <= 2 * faults.length, found);
     return sold;
   }
   const proofOf = ({ faults }: RunDocument) => faults[0]?.proof ?? "";
@@ -46,8 +46,8 @@ describe("a sale in which replies to a lock are lost or late", () => {
   for (const strategy of ["zk-mutex", "zk-exclusive"]) {
     it(`sells on with ${strategy}, and no orphaned node stays, when the reply to a create is lost on each node`, async () => {
       await sell(strategy, []);
-      // Long holds: buyers still queue when a busy machine begins the fault.
-      const { document } = await sell(strategy, [{ id: "lost-create-reply", atMs: 0, durationMs: 2_000 }], 150);
+      // Buyers who come again: on a busy machine, all have queued when the fault begins.
+      const { document } = await sell(strategy, [{ id: "lost-create-reply", atMs: 0, durationMs: 2_000 }], 2_500);
       assert.match(
         proofOf(document),
         /^lost-create-reply acted on [12] connections? to ZooKeeper \(\d+ bytes\) of node-/,
