@@ -1,8 +1,12 @@
 import type { HistoryOpLine } from "./types";
 
-/** Adds `fields`, so that a reader notices a lost field. An undefined field counts as absent, as in JSON. */
-export function withFieldCount(line: HistoryOpLine): HistoryOpLine {
-  const { fields: _, ...rest } = line;
-  const present = Object.values(rest).filter((value) => value !== undefined).length;
-  return { ...rest, fields: present + 1 };
+/**
+ * Sets `fields`, so that a reader notices a lost field. An undefined field counts as absent, as in JSON. Changes the line itself:
+ * a store node does this for every purchase while it sells, and a copy costs it more than the rest.
+ */
+export function countFields<Line extends HistoryOpLine>(line: Line & { fields?: number }): Line {
+  let fields = 1;
+  for (const name in line) if (name !== "fields" && line[name as keyof Line] !== undefined) fields += 1;
+  line.fields = fields;
+  return line;
 }

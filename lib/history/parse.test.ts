@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { checkHistory } from "./check-history";
-import { withFieldCount } from "./field-count";
+import { countFields } from "./field-count";
 import { MAX_FINDINGS_PER_KIND } from "./finding";
 import { parseHistory } from "./parse";
 import { op, rowOf } from "./testing/make-history";
@@ -53,8 +53,8 @@ describe("parseHistory", () => {
   });
 
   it("uses no operation that lacks one of the fields that it counts", async () => {
-    const { answeredNs: _, ...damaged } = withFieldCount(first);
-    const parsed = await parseHistory([text(run, damaged, withFieldCount(second), end)]);
+    const { answeredNs: _, ...damaged } = countFields({ ...first });
+    const parsed = await parseHistory([text(run, damaged, countFields({ ...second }), end)]);
     assert.deepEqual(
       parsed.doubts.map(({ kind, sentence }) => [kind, sentence]),
       [["missingFields", `Line 2 has 9 of the 10 fields of ${first.opId}.`]],

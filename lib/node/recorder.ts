@@ -1,4 +1,4 @@
-import { withFieldCount } from "../history/field-count";
+import { countFields } from "../history/field-count";
 import type { HistoryOpLine, OperationOutcome } from "../history/types";
 import type { OperationTrace } from "../stock/types";
 import type { SpoolSource, SpoolWriter } from "./spool-writer";
@@ -94,8 +94,9 @@ export class Recorder implements SpoolSource {
       commitPoolUs: micros(trace.commitPoolNs),
       outcome: facts.outcome,
       orderId: facts.orderId,
+      fields: 0,
     };
-    return withFieldCount(line as HistoryOpLine);
+    return countFields(line as HistoryOpLine);
   }
 }
 
